@@ -148,7 +148,7 @@ pub fn serve(hooks: Hooks) -> std::io::Result<()> {
         }
         Ask::Show { mount, log, strangers } => {
             let log = if strangers { Log::open_strangers(&log) } else { Log::open(&log) };
-            let disk = said(log.and_then(ImageDisk::of))?;
+            let disk = said(log.and_then(ImageDisk::new))?;
             run(Arc::new(disk), &mount, SHOWING_THREADS, hooks, |disk, ask| match ask {
                 Ask::Cut { cut } => Ok(Answer { acknowledged: disk.show(cut)?, ..Answer::default() }),
                 // Pages that are in the mapping of an image count twice: it is a bound from above.

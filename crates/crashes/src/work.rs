@@ -30,7 +30,7 @@ pub struct Terms {
 
 impl Terms {
     /// So many records, all on one filesystem.
-    pub const fn of(records: u64, seed: u64) -> Terms {
+    pub const fn new(records: u64, seed: u64) -> Terms {
         Terms { records, seed, only: None }
     }
 

@@ -3,7 +3,7 @@
 use crashes::work::{Found, KINDS, Terms, find};
 use std::path::Path;
 
-const TERMS: Terms = Terms::of(12, 7);
+const TERMS: Terms = Terms::new(12, 7);
 
 fn done(name: &str, folder: &Path) -> u64 {
     let kind = find(name).unwrap();
@@ -99,7 +99,7 @@ fn a_sequence_under_way_may_be_half_done_but_only_where_it_works() {
     let mut half_done = 0;
     for seed in 0..40 {
         let folder = tempfile::tempdir().unwrap();
-        let terms = Terms { only: Some(5), ..Terms::of(12, seed) };
+        let terms = Terms { only: Some(5), ..Terms::new(12, seed) };
         (kind.prepare)(folder.path(), terms).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "one record on its own filesystem");
         assert!((kind.check)(folder.path(), terms, 4).is_clean(), "nothing was done yet");

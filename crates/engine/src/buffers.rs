@@ -153,7 +153,7 @@ impl Room {
     ///
     /// # Errors
     /// [`EngineError::Memory`] where the memory is not to be had.
-    pub(crate) fn of(bytes: usize) -> Result<Self, EngineError> {
+    pub(crate) fn new(bytes: usize) -> Result<Self, EngineError> {
         Memory::new(bytes as u64, 1).map(|memory| Room(Some(memory)))
     }
 }

@@ -191,7 +191,7 @@ fn is_among_devices(folder: &OwnedFd) -> io::Result<bool> {
 }
 
 impl Spot {
-    fn of(path: &Path, end: End) -> io::Result<Spot> {
+    fn new(path: &Path, end: End) -> io::Result<Spot> {
         let (folder, name) = walk(path, end)?;
         Ok(Spot { folder, name: name.ok_or(Errno::ISDIR)? })
     }
@@ -224,7 +224,7 @@ impl Spot {
 /// Why not.
 pub fn check_new(path: &Path) -> io::Result<()> {
     as_owner(|| {
-        let spot = Spot::of(path, End::Name)?;
+        let spot = Spot::new(path, End::Name)?;
         match spot.look()? {
             Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
             None => may_write(&spot.folder),
@@ -259,7 +259,7 @@ fn may_write(folder: &OwnedFd) -> io::Result<()> {
 /// # Errors
 /// What the system answers; [`io::ErrorKind::AlreadyExists`] where something is there, a link too.
 pub fn create(path: &Path) -> io::Result<File> {
-    as_owner(|| Spot::of(path, End::Name)?.create(OFlags::empty(), 0o644))
+    as_owner(|| Spot::new(path, End::Name)?.create(OFlags::empty(), 0o644))
 }
 
 /// The same, to be appended to.
@@ -267,7 +267,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`create`].
 pub fn create_to_append(path: &Path) -> io::Result<File> {
-    as_owner(|| Spot::of(path, End::Name)?.create(OFlags::APPEND, 0o644))
+    as_owner(|| Spot::new(path, End::Name)?.create(OFlags::APPEND, 0o644))
 }
 
 /// The same, for nobody else's eyes: 0600.
@@ -275,7 +275,7 @@ pub fn create_to_append(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`create`].
 pub fn create_private(path: &Path) -> io::Result<File> {
-    as_owner(|| Spot::of(path, End::Name)?.create(OFlags::empty(), 0o600))
+    as_owner(|| Spot::new(path, End::Name)?.create(OFlags::empty(), 0o600))
 }
 
 /// Opens a regular file to be appended to.
@@ -284,7 +284,7 @@ pub fn create_private(path: &Path) -> io::Result<File> {
 /// What the system answers, and where it is a link or no regular file.
 pub fn open_to_append(path: &Path) -> io::Result<File> {
     as_owner(|| {
-        let spot = Spot::of(path, End::Name)?;
+        let spot = Spot::new(path, End::Name)?;
         let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::openat(&spot.folder, &spot.name, flags, Mode::empty())?);
         match file.metadata()?.is_file() {
@@ -299,7 +299,7 @@ pub fn open_to_append(path: &Path) -> io::Result<File> {
 /// # Errors
 /// What the system answers.
 pub fn remove(path: &Path) -> io::Result<()> {
-    as_owner(|| Spot::of(path, End::Name)?.remove())
+    as_owner(|| Spot::new(path, End::Name)?.remove())
 }
 
 /// Gives a file another name in the same folder; what has that name is replaced.
@@ -308,7 +308,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 /// What the system answers.
 pub fn rename_beside(path: &Path, name: &OsStr) -> io::Result<()> {
     as_owner(|| {
-        let spot = Spot::of(path, End::Name)?;
+        let spot = Spot::new(path, End::Name)?;
         Ok(rustix::fs::renameat(&spot.folder, &spot.name, &spot.folder, name)?)
     })
 }
@@ -338,7 +338,7 @@ pub enum There {
 /// What the system answers.
 pub fn there(path: &Path) -> io::Result<There> {
     as_owner(|| {
-        Ok(match Spot::of(path, End::Name)?.look()? {
+        Ok(match Spot::new(path, End::Name)?.look()? {
             None => There::Nothing,
             Some(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => There::File,
             Some(_) => There::Else,
@@ -354,7 +354,7 @@ pub fn there(path: &Path) -> io::Result<There> {
 pub fn replace(path: &Path, follow: bool, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let end = if follow { End::NameBehindLinks } else { End::Name };
     let (spot, draft, file) = as_owner(|| {
-        let spot = Spot::of(path, end)?;
+        let spot = Spot::new(path, end)?;
         let before = spot.look()?.filter(|of| FileType::from_raw_mode(of.st_mode) == FileType::RegularFile);
         let before = before.filter(|of| of.st_uid == Owner::current().uid()).map(|of| of.st_mode & KEPT_PERMISSIONS);
         let draft = Spot { folder: spot.folder.as_fd().try_clone_to_owned()?, name: draft_name(&spot.name)? };
@@ -405,7 +405,7 @@ pub fn open_special(path: &Path, takes: &(dyn Fn(&std::fs::Metadata) -> bool + S
         return special(rustix::fs::open(path, TO_LOOK, Mode::empty())?, takes);
     }
     as_owner(|| {
-        let spot = Spot::of(path, End::NameBehindLinks)?;
+        let spot = Spot::new(path, End::NameBehindLinks)?;
         special(rustix::fs::openat(&spot.folder, &spot.name, TO_LOOK | OFlags::NOFOLLOW, Mode::empty())?, takes)
     })
 }

@@ -204,7 +204,7 @@ impl Part<'_> {
             stonewall: draft.stonewall,
             exitall: draft.exitall,
             wait_for: draft.wait_for.clone(),
-            options: Resolved::of(self.settings).0,
+            options: Resolved::new(self.settings).0,
             io: std::mem::take(&mut draft.io),
         })
     }

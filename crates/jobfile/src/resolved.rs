@@ -43,7 +43,7 @@ pub struct Resolved(pub Vec<(String, String)>);
 
 impl Resolved {
     /// Of a job's settings, the last of each option, in order.
-    pub(crate) fn of(settings: &[Setting]) -> Resolved {
+    pub(crate) fn new(settings: &[Setting]) -> Resolved {
         let given = settings.iter().filter(|setting| !matches!(setting.row.take, Take::Note(_)));
         let value = |setting: &Setting| setting.value.as_deref().unwrap_or("1").to_owned();
         let mut out: Vec<(String, String)> =

@@ -94,7 +94,7 @@ pub(crate) fn joined(image: &Image, own: &str) -> Result<Option<&'static str>> {
 /// Two bytes that any boot sector has, so that version and checksum decide.
 fn is_via(image: &Image, size: u64) -> Result<bool> {
     let Some(at) = (size - size % SECTOR).checked_sub(SECTOR) else { return Ok(false) };
-    let sector = Bytes::of(image, at, 51)?.0;
+    let sector = Bytes::new(image, at, 51)?.0;
     let sum = sector[..50].iter().fold(0u8, |sum, &byte| sum.wrapping_add(byte));
     Ok(sector[..2] == [0x55, 0xAA] && sector[2] <= 2 && sector[50] == sum)
 }
@@ -106,7 +106,7 @@ fn is_zfs(image: &Image, size: u64) -> Result<bool> {
     const MAGIC: u64 = 0x00BA_B10C;
     let end = size - size % LABEL;
     for label in [Some(0), Some(LABEL), end.checked_sub(2 * LABEL), end.checked_sub(LABEL)].into_iter().flatten() {
-        let ring = Bytes::of(image, label + RING, RING as usize)?.0;
+        let ring = Bytes::new(image, label + RING, RING as usize)?.0;
         let is = |block: &[u8]| block[..8] == MAGIC.to_le_bytes() || block[..8] == MAGIC.to_be_bytes();
         if ring.chunks(1024).any(is) {
             return Ok(true);

@@ -14,7 +14,7 @@ pub fn os_release() -> &'static str {
 
 /// The distribution; `None`: none whose packages are known.
 pub fn distribution() -> Option<Distribution> {
-    Distribution::of(os_release())
+    Distribution::new(os_release())
 }
 
 /// What packages of Debian's are called here, each once; those that are not there are left out. Where the
@@ -51,7 +51,7 @@ pub fn doctor() -> &'static str {
 }
 
 fn doctor_as(os_release: &str, root: bool) -> &'static str {
-    match (root, Distribution::of(os_release)) {
+    match (root, Distribution::new(os_release)) {
         (true, _) => "fairlane doctor --install",
         // Without root packages are unpacked by Debian's own tools.
         (false, Some(distribution)) if distribution.has_apt() => "fairlane doctor --install --user",
@@ -64,7 +64,7 @@ fn install_as(os_release: &str, package: &str, root: bool) -> String {
     let remedy = model::packages::remedy(os_release, package, if root { "" } else { "sudo " });
     match root {
         true => format!("install it: {remedy}, or run `{doctor}`"),
-        false if Distribution::of(os_release).is_none_or(|of| !of.has_apt()) => format!("install it: {remedy}"),
+        false if Distribution::new(os_release).is_none_or(|of| !of.has_apt()) => format!("install it: {remedy}"),
         false => format!("install it: without root run `{doctor}`, with root {remedy}"),
     }
 }

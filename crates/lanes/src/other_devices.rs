@@ -35,7 +35,7 @@ pub(crate) fn size_of(image: &Image) -> std::io::Result<u64> {
 pub(crate) struct Bytes(pub(crate) Vec<u8>);
 
 impl Bytes {
-    pub(crate) fn of(image: &Image, at: u64, length: usize) -> std::io::Result<Bytes> {
+    pub(crate) fn new(image: &Image, at: u64, length: usize) -> std::io::Result<Bytes> {
         let mut bytes = vec![0; length];
         // What shows a crash image answers an error behind its end.
         let size = size_of(image)?;
@@ -181,14 +181,14 @@ fn has_journal(superblock: &Bytes) -> bool {
 pub(crate) fn ext_superblocks(image: &Image) -> std::io::Result<Vec<Bytes>> {
     const BYTES: usize = 1024;
     const FIRST: u64 = 1024;
-    let first = Bytes::of(image, FIRST, BYTES)?;
+    let first = Bytes::new(image, FIRST, BYTES)?;
     // A copy begins each group of blocks, of which there are eight for each byte of a block.
     let usual = (0..7).map(|power| 1024u64 << power).map(|block| start(block * 8, block));
     let block = 1024u64 << first.le32(24).min(6);
     let group = u64::from(first.le32(32)) + u64::from(first.le32(20));
     let mut found = Vec::new();
     for at in usual.chain([group * block, FIRST]) {
-        let superblock = Bytes::of(image, at, BYTES)?;
+        let superblock = Bytes::new(image, at, BYTES)?;
         if superblock.le16(56) == 0xEF53 {
             found.push(superblock);
         }
@@ -203,7 +203,7 @@ fn start(block: u64, bytes: u64) -> u64 {
 
 /// fs/xfs/libxfs/xfs_format.h: a log or a realtime section on another device.
 fn xfs_names(image: &Image) -> std::io::Result<Option<String>> {
-    let superblock = Bytes::of(image, 0, 512)?;
+    let superblock = Bytes::new(image, 0, 512)?;
     if superblock.at::<4>(0) != *b"XFSB" {
         return Ok(None);
     }
@@ -243,7 +243,7 @@ fn btrfs_names(image: &Image) -> std::io::Result<Option<String>> {
 }
 
 fn btrfs_superblock(image: &Image, at: u64) -> std::io::Result<Option<Bytes>> {
-    let superblock = Bytes::of(image, at, 4096)?;
+    let superblock = Bytes::new(image, at, 4096)?;
     Ok((superblock.at::<8>(64) == *BTRFS_MAGIC).then_some(superblock))
 }
 
@@ -273,7 +273,7 @@ fn f2fs_names(image: &Image) -> std::io::Result<Option<String>> {
     const DEVICES: usize = 8;
     const DEVICE_BYTES: usize = 68;
     for at in [1024, 4096 + 1024] {
-        let superblock = Bytes::of(image, at, 2201 + DEVICES * DEVICE_BYTES)?;
+        let superblock = Bytes::new(image, at, 2201 + DEVICES * DEVICE_BYTES)?;
         let names = (0..DEVICES).any(|device| superblock.0[2201 + device * DEVICE_BYTES] != 0);
         if superblock.le32(0) == 0xF2F5_2010 && names {
             return Ok(Some("it names other devices".to_owned()));
@@ -286,7 +286,7 @@ fn f2fs_names(image: &Image) -> std::io::Result<Option<String>> {
 fn jfs_names(image: &Image) -> std::io::Result<Option<String>> {
     const LOG_INSIDE: u32 = 0x800;
     for at in [0x8000, 0xF000] {
-        let superblock = Bytes::of(image, at, 512)?;
+        let superblock = Bytes::new(image, at, 512)?;
         if superblock.at::<4>(0) == *b"JFS1" && superblock.le32(36) & LOG_INSIDE == 0 {
             return Ok(Some("its log lies on another device".to_owned()));
         }
@@ -297,7 +297,7 @@ fn jfs_names(image: &Image) -> std::io::Result<Option<String>> {
 /// fs/reiserfs/reiserfs.h: a journal on another device, by number; at the place of today or of old.
 fn reiserfs_names(image: &Image) -> std::io::Result<Option<String>> {
     for at in [64 << 10, 8 << 10] {
-        let superblock = Bytes::of(image, at, 512)?;
+        let superblock = Bytes::new(image, at, 512)?;
         if superblock.at::<6>(52) == *b"ReIsEr" && superblock.le32(16) != 0 {
             return Ok(Some("its journal lies on another device".to_owned()));
         }
@@ -307,7 +307,7 @@ fn reiserfs_names(image: &Image) -> std::io::Result<Option<String>> {
 
 /// fs/bcachefs/bcachefs_format.h: more devices than one. The kernel opens those that the mount names and no others.
 fn bcachefs_names(image: &Image) -> std::io::Result<Option<String>> {
-    let superblock = Bytes::of(image, 4096, 512)?;
+    let superblock = Bytes::new(image, 4096, 512)?;
     let is_one = superblock.at::<4>(24) == [0xC6, 0x85, 0x73, 0xF6];
     Ok((is_one && superblock.0[123] != 1).then(|| "it has more devices than one, or none".to_owned()))
 }

@@ -157,7 +157,7 @@ pub fn read(device: &File, size_bytes: u64) -> Result<Option<&'static str>> {
 /// Whether these bytes stand there in an image.
 pub(crate) fn is_at(image: &Image, size_bytes: u64, at: At, magic: &[u8]) -> Result<bool> {
     match at.of(size_bytes) {
-        Some(at) => Ok(Bytes::of(image, at, magic.len())?.0 == magic),
+        Some(at) => Ok(Bytes::new(image, at, magic.len())?.0 == magic),
         None => Ok(false),
     }
 }
@@ -170,7 +170,7 @@ pub(crate) fn is_at(image: &Image, size_bytes: u64, at: At, magic: &[u8]) -> Res
 pub(crate) fn beside(image: &Image, own: &str) -> Result<Option<&'static str>> {
     let size = size_of(image)?;
     // An MBR would be found first, which ends alike.
-    if odd::is_fat(&Bytes::of(image, 0, SECTOR as usize)?.0) {
+    if odd::is_fat(&Bytes::new(image, 0, SECTOR as usize)?.0) {
         return Ok(Some("vfat"));
     }
     // Filesystems of Windows have a boot sector of their own.

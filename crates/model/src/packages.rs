@@ -22,7 +22,7 @@ pub enum Distribution {
 impl Distribution {
     /// By the text of /etc/os-release: what it calls itself, then what it says it is like. `None`: one that the
     /// table does not know.
-    pub fn of(os_release: &str) -> Option<Self> {
+    pub fn new(os_release: &str) -> Option<Self> {
         let value = |key: &str| {
             os_release.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default().trim_matches(['"', '\''])
         };
@@ -89,7 +89,7 @@ impl Distribution {
 /// How packages of Debian's, parted by spaces, are had on a machine with this /etc/os-release: `apt install fio`, or a
 /// clause where there is no such command. `privilege` stands before a command: `sudo `, or nothing.
 pub fn remedy(os_release: &str, debian: &str, privilege: &str) -> String {
-    let Some(distribution) = Distribution::of(os_release) else {
+    let Some(distribution) = Distribution::new(os_release) else {
         return format!("install what Debian calls {debian} with this distribution's package manager");
     };
     let names: Vec<String> = debian.split_whitespace().flat_map(|package| distribution.names(package)).collect();
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn distributions_are_known_by_their_own_name_first() {
-        let of = |text: &str| Distribution::of(text);
+        let of = |text: &str| Distribution::new(text);
         assert_eq!(of("PRETTY_NAME=\"Debian GNU/Linux 12\"\nID=debian\n"), Some(Distribution::Debian));
         assert_eq!(of("ID=ubuntu\nID_LIKE=debian\n"), Some(Distribution::Ubuntu));
         assert_eq!(of("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n"), Some(Distribution::Ubuntu));

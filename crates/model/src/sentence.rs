@@ -93,7 +93,7 @@ pub struct Template {
 
 impl Sentence {
     /// Fills an English template.
-    pub fn of(id: &'static str, english: &str, values: Vec<(&'static str, Value)>) -> Self {
+    pub fn new(id: &'static str, english: &str, values: Vec<(&'static str, Value)>) -> Self {
         let mut text = String::with_capacity(english.len() + 32);
         for piece in pieces(english) {
             match piece {
@@ -295,13 +295,13 @@ mod tests {
 
     #[test]
     fn a_template_is_filled_and_its_values_are_kept() {
-        let part = Sentence::of("part", "{rate} flushes/s", vec![("rate", Value::Rate(1_110.0))]);
+        let part = Sentence::new("part", "{rate} flushes/s", vec![("rate", Value::Rate(1_110.0))]);
         let values = vec![
             ("lanes", Value::List(["a", "b", "c"].map(|name| Value::Name(name.to_owned())).to_vec())),
             ("use", Value::Shares(vec![0.99, 0.97])),
             ("of", part.into()),
         ];
-        let said = Sentence::of("whole", "{lanes} run at {use} of {of}{nobody}", values);
+        let said = Sentence::new("whole", "{lanes} run at {use} of {of}{nobody}", values);
         assert_eq!(said, "a, b and c run at 97 to 99 % of 1.11k flushes/s{nobody}");
         assert_eq!(said.said().map(|said| (said.id, said.values.len())), Some(("whole", 3)));
     }
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn it_is_a_string_in_json_and_in_every_comparison() {
-        let said = Sentence::of("id", "a {b}", vec![("b", Value::Count(1))]);
+        let said = Sentence::new("id", "a {b}", vec![("b", Value::Count(1))]);
         let json = serde_json::to_string(&said).unwrap();
         assert_eq!(json, "\"a 1\"");
         let back: Sentence = serde_json::from_str(&json).unwrap();

@@ -127,7 +127,7 @@ fn warnings(out: &mut String, report: &AdviceReport, style: &Style) {
     let mut label = words::WARNINGS;
     for warning in &report.warnings {
         out.push_str(if label.is_empty() { "" } else { "\n" });
-        hang(out, label, CLOSING_COLUMNS, &Phrase::of(format!("{}.", words::sentence(warning))), None, style);
+        hang(out, label, CLOSING_COLUMNS, &Phrase::new(format!("{}.", words::sentence(warning))), None, style);
         label = "";
     }
 }
@@ -263,7 +263,7 @@ fn gathered(advice: &[&Advice]) -> Vec<(&'static str, Phrase)> {
     let mut lines: Vec<(&'static str, Phrase)> =
         gathered.iter().map(|group| (wording::label_of(group[0]), wording::brief(group))).collect();
     if advice.iter().any(|advice| advice.share_of_resampled_races.is_some()) {
-        lines.push((lines.last().map_or("", |line| line.0), Phrase::of(wording::SHARES)));
+        lines.push((lines.last().map_or("", |line| line.0), Phrase::new(wording::SHARES)));
     }
     lines
 }

@@ -31,7 +31,7 @@ pub(crate) fn sentence(findings: &Findings) -> Phrase {
 fn disturbed(findings: &Findings) -> Option<Phrase> {
     let answer = answer_of(findings).filter(|answer| answer.disturbed && raced(findings) > 1)?;
     let chosen = !is_no_choice(findings, answer) && !answer.reasons.is_empty();
-    chosen.then(|| Phrase::of(words::answer::DISTURBED))
+    chosen.then(|| Phrase::new(words::answer::DISTURBED))
 }
 
 /// Why work was never raced, once for each piece of it.
@@ -61,12 +61,12 @@ fn opening(findings: &Findings, most: usize) -> Phrase {
         return words::appenders::answer(search);
     }
     let Some(answer) = answer_of(findings) else {
-        return Phrase::of(words::answer::nothing_measured(&findings.outcome));
+        return Phrase::new(words::answer::nothing_measured(&findings.outcome));
     };
     let raced = raced(findings);
     match () {
-        () if raced == 1 && findings.lanes.len() > 1 => Phrase::of(words::answer::SAME_LANE_TWICE),
-        () if raced == 1 => Phrase::of(words::answer::ONE_LANE),
+        () if raced == 1 && findings.lanes.len() > 1 => Phrase::new(words::answer::SAME_LANE_TWICE),
+        () if raced == 1 => Phrase::new(words::answer::ONE_LANE),
         () if is_no_choice(findings, answer) => no_choice(findings, answer),
         () => choice(findings, answer, raced, most).say("."),
     }
@@ -80,7 +80,7 @@ pub(crate) fn open(findings: &Findings) -> Vec<Phrase> {
     for (titles, what) in [(&answer.unsure, words::answer::UNSURE), (&answer.cannot_tell, words::answer::CANNOT_TELL)] {
         let titles = gathered(findings, titles);
         if !titles.is_empty() {
-            sentences.push(Phrase::of(what).say(titles.join("; ")).say("."));
+            sentences.push(Phrase::new(what).say(titles.join("; ")).say("."));
         }
     }
     sentences
@@ -97,7 +97,7 @@ fn undecided(findings: &Findings, answer: &Answer) -> Option<Phrase> {
     });
     let parts: Vec<String> = parts.collect();
     (!parts.is_empty())
-        .then(|| Phrase::of(words::answer::undecided_and_remedy(&parts, answer.settle, answer.disturbed)))
+        .then(|| Phrase::new(words::answer::undecided_and_remedy(&parts, answer.settle, answer.disturbed)))
 }
 
 /// Why the result of this title is undecided.
@@ -133,7 +133,7 @@ pub(crate) fn caveats(findings: &Findings, reasons: bool) -> Vec<Phrase> {
     let Some(answer) = answer_of(findings) else { return Vec::new() };
     let mut sentences = Vec::new();
     if answer.different_disks {
-        sentences.push(Phrase::of(words::answer::DIFFERENT_DISKS));
+        sentences.push(Phrase::new(words::answer::DIFFERENT_DISKS));
     }
     sentences.extend(answer.cached_disk.as_deref().map(words::answer::said_of_the_ground));
     sentences.extend(words::answer::not_ranked(&answer.not_ranked).filter(|_| raced(findings) > 1));
@@ -145,7 +145,7 @@ pub(crate) fn caveats(findings: &Findings, reasons: bool) -> Vec<Phrase> {
 /// What was not tested, as a list.
 pub(crate) fn untested_list(findings: &Findings) -> Option<Phrase> {
     let answer = answer_of(findings).filter(|answer| !answer.not_tested.is_empty())?;
-    let shown = answer.not_tested.iter().map(|text| Phrase::of(words::sentence(text)));
+    let shown = answer.not_tested.iter().map(|text| Phrase::new(words::sentence(text)));
     Some(Phrase::default().join(shown, ", "))
 }
 
@@ -202,7 +202,7 @@ fn not_yet(findings: &Findings, because: Undecided, ties: &[String]) -> Phrase {
     let mut titles = gathered(findings, ties);
     let more = titles.len().saturating_sub(TIES_NAMED);
     titles.truncate(TIES_NAMED);
-    Phrase::of(words::answer::no_choice_but_ties(because, &titles, more))
+    Phrase::new(words::answer::no_choice_but_ties(because, &titles, more))
 }
 
 /// The lanes that claims are told of, in the order in which they are.
@@ -274,8 +274,8 @@ fn brief_no_choice(findings: &Findings, answer: &Answer) -> Phrase {
     let open = answer.undecided.iter().map(|title| reason_of(findings, title));
     let reason = Undecided::of_most(open.chain(never_reached(findings)));
     match (answer.undecided.is_empty(), reason) {
-        (false, reason) => Phrase::of(words::answer::no_choice_yet(reason.unwrap_or(Undecided::Noise))),
-        _ if all_at(Limit::Device) => Phrase::of(words::answer::DISK_EVERYWHERE),
+        (false, reason) => Phrase::new(words::answer::no_choice_yet(reason.unwrap_or(Undecided::Noise))),
+        _ if all_at(Limit::Device) => Phrase::new(words::answer::DISK_EVERYWHERE),
         _ => no_choice(findings, answer),
     }
 }
@@ -290,7 +290,7 @@ fn no_choice(findings: &Findings, answer: &Answer) -> Phrase {
     let mut parts = Vec::new();
     let undecided = gathered(findings, &answer.undecided);
     if !undecided.is_empty() {
-        parts.push(Phrase::of(words::answer::undecided_so_far(
+        parts.push(Phrase::new(words::answer::undecided_so_far(
             &undecided,
             &words::answer::settle(answer.settle, answer.disturbed),
         )));
@@ -301,24 +301,24 @@ fn no_choice(findings: &Findings, answer: &Answer) -> Phrase {
         (telling_nothing(&|limit| !is_no_lanes(limit)), words::answer::COULD_NOT_TELL),
     ] {
         if !titles.is_empty() {
-            parts.push(Phrase::of(titles.join("; ")).say(what));
+            parts.push(Phrase::new(titles.join("; ")).say(what));
         }
     }
     parts.extend(
         without_verdict(findings, answer)
             .iter()
-            .map(|(why, titles)| Phrase::of(words::answer::no_verdict_at(titles, why))),
+            .map(|(why, titles)| Phrase::new(words::answer::no_verdict_at(titles, why))),
     );
     if parts.is_empty() {
         let apart = !answer.not_ranked.is_empty();
-        parts.push(Phrase::of(if apart {
+        parts.push(Phrase::new(if apart {
             words::answer::NONE_MAY_BE_RANKED
         } else {
             words::answer::NO_VERDICTS_AT_ALL
         }));
     }
     let opening = if undecided.is_empty() { words::answer::NO_CHOICE } else { words::answer::NO_CHOICE_YET };
-    Phrase::of(opening).join(parts, "; ").say(".")
+    Phrase::new(opening).join(parts, "; ").say(".")
 }
 
 /// Whether something else than the lanes was measured, which is said of the result as a whole.

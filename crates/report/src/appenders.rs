@@ -15,7 +15,7 @@ const LEAST_COLUMNS: usize = 5;
 pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
     if !findings.appenders.is_empty() {
         out.push('\n');
-        hang(out, wording::LATENESS, CLOSING_COLUMNS, &Phrase::of(wording::LEGEND), None, style);
+        hang(out, wording::LATENESS, CLOSING_COLUMNS, &Phrase::new(wording::LEGEND), None, style);
     }
     for table in &findings.appenders {
         hang(out, "", 0, &wording::heading(table), None, style);
@@ -72,7 +72,7 @@ fn remarks(table: &AppendersFinding) -> Vec<Phrase> {
     for row in &table.rows {
         remarks.extend(row.failure.as_ref().map(|why| words::failed(&row.lane, why)));
         remarks.extend(wording::backlog(row));
-        remarks.extend(row.story.as_ref().map(|story| Phrase::of(words::sentence(story))));
+        remarks.extend(row.story.as_ref().map(|story| Phrase::new(words::sentence(story))));
     }
     remarks
 }

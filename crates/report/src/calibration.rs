@@ -29,21 +29,21 @@ pub fn calibration_text(found: &Calibration, path: Option<&str>, style: &Style) 
         &mut out,
         wording::FALSE_ALARMS,
         wording::FALSE_ALARMS.len() + 2,
-        &Phrase::of(wording::false_alarms(found)),
+        &Phrase::new(wording::false_alarms(found)),
         None,
         style,
     );
     if let Some(too_few) = wording::too_few(found) {
-        hang(&mut out, wording::TOO_FEW, wording::FALSE_ALARMS.len() + 2, &Phrase::of(too_few), None, style);
+        hang(&mut out, wording::TOO_FEW, wording::FALSE_ALARMS.len() + 2, &Phrase::new(too_few), None, style);
     }
     if let Some(path) = path {
-        hang(&mut out, words::RECORD, CLOSING_COLUMNS, &Phrase::of(clean(path)), None, style);
+        hang(&mut out, words::RECORD, CLOSING_COLUMNS, &Phrase::new(clean(path)), None, style);
     }
     out
 }
 
 fn paragraph(out: &mut String, text: &str, style: &Style) {
-    for line in Phrase::of(text).wrap(style.columns()) {
+    for line in Phrase::new(text).wrap(style.columns()) {
         out.push_str(&line.paint(style));
         out.push('\n');
     }

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 pub(crate) fn text(comparison: &Comparison, style: &Style) -> String {
     let mut out = String::new();
     let mut say = |label: &str, said: &Phrase| hang(&mut out, label, COMPARED_COLUMNS, said, None, style);
-    say(words::comparison::LABEL_A, &Phrase::of(shorten(&comparison.a, 200)));
-    say(words::comparison::LABEL_B, &Phrase::of(shorten(&comparison.b, 200)));
+    say(words::comparison::LABEL_A, &Phrase::new(shorten(&comparison.a, 200)));
+    say(words::comparison::LABEL_B, &Phrase::new(shorten(&comparison.b, 200)));
     out.push('\n');
     let cells: Vec<Vec<String>> = comparison
         .rows
@@ -46,7 +46,7 @@ pub(crate) fn text(comparison: &Comparison, style: &Style) -> String {
         if beside {
             hang(&mut out, &line, widest + 2, &verdict, None, style);
         } else {
-            hang(&mut out, "", 0, &Phrase::of(line), None, style);
+            hang(&mut out, "", 0, &Phrase::new(line), None, style);
             hang(&mut out, "", 4, &verdict, None, style);
         }
     }
@@ -55,12 +55,12 @@ pub(crate) fn text(comparison: &Comparison, style: &Style) -> String {
     }
     let mut label = words::NOTES;
     for caveat in words::comparison::caveats(comparison) {
-        hang(&mut out, label, crate::lines::CLOSING_COLUMNS, &Phrase::of(format!("{caveat}.")), None, style);
+        hang(&mut out, label, crate::lines::CLOSING_COLUMNS, &Phrase::new(format!("{caveat}.")), None, style);
         label = "";
     }
     let mut label = words::WARNINGS;
     for warning in &comparison.warnings {
-        let said = Phrase::of(format!("{}.", words::sentence(warning)));
+        let said = Phrase::new(format!("{}.", words::sentence(warning)));
         hang(&mut out, label, crate::lines::CLOSING_COLUMNS, &said, None, style);
         label = "";
     }

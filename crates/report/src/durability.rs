@@ -83,7 +83,7 @@ pub fn render_durability(
 fn text(found: &DurabilityFindings, path: Option<&str>, cases: Option<&Path>, style: &Style) -> String {
     let mut out = String::new();
     let label = if found.command == "integrity" { wording::INTEGRITY } else { wording::POWER_CUTS };
-    hang(&mut out, label, LABEL_COLUMNS, &Phrase::of(wording::heading(found)), None, style);
+    hang(&mut out, label, LABEL_COLUMNS, &Phrase::new(wording::heading(found)), None, style);
     out.push('\n');
     if found.command == "integrity" {
         damage(&mut out, found, style);
@@ -91,7 +91,7 @@ fn text(found: &DurabilityFindings, path: Option<&str>, cases: Option<&Path>, st
         cuts(&mut out, found, cases, style);
     }
     if let Some(path) = path {
-        hang(&mut out, words::RECORD, LABEL_COLUMNS, &Phrase::of(path), None, style);
+        hang(&mut out, words::RECORD, LABEL_COLUMNS, &Phrase::new(path), None, style);
     }
     if !found.again.is_empty() {
         // Never wrapped: it must survive being copied.
@@ -137,9 +137,9 @@ fn cuts(out: &mut String, found: &DurabilityFindings, cases: Option<&Path>, styl
     for (index, cost) in found.lanes.iter().filter_map(wording::cost).enumerate() {
         hang(out, if index == 0 { wording::COST } else { "" }, LABEL_COLUMNS, &cost, None, style);
     }
-    hang(out, wording::BEWARE, LABEL_COLUMNS, &Phrase::of(wording::CANNOT_PROVE), None, style);
+    hang(out, wording::BEWARE, LABEL_COLUMNS, &Phrase::new(wording::CANNOT_PROVE), None, style);
     if found.lanes.iter().any(|lane| lane.speed.is_some()) {
-        hang(out, "", LABEL_COLUMNS, &Phrase::of(wording::SPEED_LEGEND), None, style);
+        hang(out, "", LABEL_COLUMNS, &Phrase::new(wording::SPEED_LEGEND), None, style);
     }
 }
 
@@ -151,7 +151,7 @@ fn example(out: &mut String, label: &str, (lane, of): (&str, &LaneExample), case
         return;
     }
     if cases.is_none() || kept.parent() != cases || kept.file_name().is_none() {
-        hang(out, wording::LOOK, LABEL_COLUMNS, &Phrase::of(wording::LOOK_WHERE_IT_RAN), None, style);
+        hang(out, wording::LOOK, LABEL_COLUMNS, &Phrase::new(wording::LOOK_WHERE_IT_RAN), None, style);
         return;
     }
     let command = ["powercut".to_owned(), "--look".to_owned(), of.example.kept.clone()];
@@ -198,7 +198,7 @@ fn damage(out: &mut String, found: &DurabilityFindings, style: &Style) {
     part(wording::DAMAGE, found.damage.iter().map(wording::damage).collect());
     part(wording::FULL, found.full.iter().map(wording::full).collect());
     part(wording::FAULTS, found.faults.iter().map(wording::fault).collect());
-    part(wording::BEWARE, vec![Phrase::of(wording::CANNOT_PROVE_DAMAGE)]);
+    part(wording::BEWARE, vec![Phrase::new(wording::CANNOT_PROVE_DAMAGE)]);
 }
 
 /// Tables and sentences for a pull request or the documentation.
@@ -229,7 +229,7 @@ fn markdown(found: &DurabilityFindings) -> String {
     lines.extend(found.full.iter().map(wording::full));
     lines.extend(found.faults.iter().map(wording::fault));
     let beware = if found.command == "integrity" { wording::CANNOT_PROVE_DAMAGE } else { wording::CANNOT_PROVE };
-    lines.push(Phrase::of(beware));
+    lines.push(Phrase::new(beware));
     for line in lines {
         out.push_str(&format!("- {}\n", line.plain()));
     }

@@ -45,7 +45,7 @@ pub fn features_text(features: &[Features], style: &Style) -> String {
         hang(&mut out, feature.title(), FEATURE_COLUMNS, &Phrase::default().join(parts, "; "), None, style);
     }
     out.push('\n');
-    hang(&mut out, "", 0, &Phrase::of(wording::LEGEND), None, style);
+    hang(&mut out, "", 0, &Phrase::new(wording::LEGEND), None, style);
     out
 }
 
@@ -57,7 +57,7 @@ pub fn features_of(features: &Features, style: &Style) -> String {
         let Some(cell) = features.cell(feature) else { continue };
         hang(&mut out, feature.title(), FEATURE_COLUMNS, &whole(cell), None, style);
         for rule in &cell.rule {
-            let line = Phrase::of(wording::rule(rule)).say(": ").and(fact(&rule.fact));
+            let line = Phrase::new(wording::rule(rule)).say(": ").and(fact(&rule.fact));
             hang(&mut out, "", FEATURE_COLUMNS, &line, None, style);
         }
     }
@@ -78,17 +78,18 @@ pub fn scenarios_text(scenarios: &[Scenario], style: &Style) -> String {
     let mut out = String::new();
     let columns = scenarios.iter().map(|of| of.name.len() + 2).max().unwrap_or(0);
     for scenario in scenarios {
-        let about = Phrase::of(format!("{}; ", scenario.about));
-        let parts = scenario.weight.iter().map(|of| Phrase::of(format!("{} {}", of.what, figures::share(of.share))));
+        let about = Phrase::new(format!("{}; ", scenario.about));
+        let parts = scenario.weight.iter().map(|of| Phrase::new(format!("{} {}", of.what, figures::share(of.share))));
         hang(&mut out, &scenario.name, columns, &about.join(parts, ", ").say("."), None, style);
         for need in &scenario.need {
-            let said = Phrase::of(wording::constraint(scenario, need)).tone(Tone::Quiet, format!(" [{}]", need.source));
+            let said =
+                Phrase::new(wording::constraint(scenario, need)).tone(Tone::Quiet, format!(" [{}]", need.source));
             hang(&mut out, "", columns, &said, None, style);
         }
     }
     out.push('\n');
-    let wished = wishes().map(|(name, what)| Phrase::of(format!("{name} ({what})")));
+    let wished = wishes().map(|(name, what)| Phrase::new(format!("{name} ({what})")));
     hang(&mut out, wording::NEED, CLOSING_COLUMNS, &Phrase::default().join(wished, ", ").say("."), None, style);
-    hang(&mut out, "", CLOSING_COLUMNS, &Phrase::of(wording::NEED_LEGEND), None, style);
+    hang(&mut out, "", CLOSING_COLUMNS, &Phrase::new(wording::NEED_LEGEND), None, style);
     out
 }

@@ -40,7 +40,7 @@ pub fn fio_json(record: &Record) -> Result<String, String> {
     let several = header.lanes.len() > 1;
     let names = header.lanes.iter().map(|lane| lane.name.as_str());
     let entries: Vec<Entry> =
-        names.flat_map(|lane| jobs.iter().map(move |job| Entry::of(record, lane, job, several))).collect();
+        names.flat_map(|lane| jobs.iter().map(move |job| Entry::new(record, lane, job, several))).collect();
     let last = record.trials.iter().map(|trial| trial.started.as_str()).max().unwrap_or(&header.started);
     let (seconds, time) = clock(last);
     let whole = object([
@@ -148,7 +148,7 @@ struct Used {
 }
 
 impl<'a> Entry<'a> {
-    fn of(record: &'a Record, lane: &'a str, job: &'a Job<'a>, several: bool) -> Entry<'a> {
+    fn new(record: &'a Record, lane: &'a str, job: &'a Job<'a>, several: bool) -> Entry<'a> {
         let trials = last_attempts(record, &job.workload.name, lane);
         let ok: Vec<&Trial> = trials.iter().copied().filter(|trial| trial.outcome == Outcome::Ok).collect();
         let side = |kind: &str| {
@@ -203,7 +203,7 @@ impl<'a> Entry<'a> {
             let group_rate = all.iter().filter(together).map(|other| other.sides[at].bytes_per_second()).sum();
             fields.push((direction.name(), self.sides[at].json(group_rate)));
         }
-        let buckets = side::Buckets::of(&self.sides);
+        let buckets = side::Buckets::new(&self.sides);
         fields.extend([
             ("sync", self.sync.sync_json()),
             ("job_runtime", whole(1e3 * used.worker_seconds).into()),

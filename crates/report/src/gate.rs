@@ -15,7 +15,7 @@ const LIST_COLUMNS: usize = 16;
 pub(crate) fn text(gate: &Gate, style: &Style) -> String {
     let mut out = String::new();
     let mut say =
-        |label: &str, what: String| hang(&mut out, label, CLOSING_COLUMNS + 1, &Phrase::of(what), None, style);
+        |label: &str, what: String| hang(&mut out, label, CLOSING_COLUMNS + 1, &Phrase::new(what), None, style);
     say(wording::BASELINE, wording::side(&gate.baseline));
     say(wording::CANDIDATE, wording::side(&gate.candidate));
     let mut label = wording::CHANGED;
@@ -32,7 +32,7 @@ pub(crate) fn text(gate: &Gate, style: &Style) -> String {
     out.push('\n');
     let mut label = words::WARNINGS;
     for warning in &gate.warnings {
-        let warning = Phrase::of(format!("{}.", words::sentence(warning)));
+        let warning = Phrase::new(format!("{}.", words::sentence(warning)));
         hang(&mut out, label, CLOSING_COLUMNS, &warning, None, style);
         label = "";
     }
@@ -63,7 +63,7 @@ fn table(out: &mut String, gate: &Gate, style: &Style) {
         if beside {
             hang(out, &line, widest + 2, &verdict, None, style);
         } else {
-            hang(out, "", 0, &Phrase::of(line), None, style);
+            hang(out, "", 0, &Phrase::new(line), None, style);
             hang(out, "", 4, &verdict, None, style);
         }
     }
@@ -127,7 +127,7 @@ fn listed_rows(gate: &Gate, listed: &[&GateRow]) -> Vec<(&'static str, Phrase)> 
             let subject = wording::subject(row, &subject(gate, row));
             parts.push((label, subject.say(": ").and(wording::row(gate, row, true))));
         } else if !listed[..at].iter().any(|other| like(row, other)) {
-            parts.push((label, Phrase::of(wording::together(alike, row.why.as_deref().unwrap_or_default()))));
+            parts.push((label, Phrase::new(wording::together(alike, row.why.as_deref().unwrap_or_default()))));
         }
     }
     parts

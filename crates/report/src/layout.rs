@@ -41,7 +41,7 @@ pub(crate) struct Phrase {
 
 impl Phrase {
     /// A phrase of plain text.
-    pub(crate) fn of(text: impl AsRef<str>) -> Self {
+    pub(crate) fn new(text: impl AsRef<str>) -> Self {
         Phrase::default().say(text)
     }
 
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn wrapping_keeps_numbers_with_their_units_and_never_exceeds_the_width() {
-        let phrase = Phrase::of(format!("xfs is 9{GLUE}% faster than")).say(" ").name("文".repeat(30).as_str());
+        let phrase = Phrase::new(format!("xfs is 9{GLUE}% faster than")).say(" ").name("文".repeat(30).as_str());
         for width in [1, 2, 7, 10, 40] {
             let lines = phrase.wrap(width);
             assert!(lines.iter().all(|line| line.columns() <= width.max(2)), "{width}: {lines:?}");
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn colours_do_not_move_columns() {
         let body = Phrase::default().name("xfs").tone(Tone::Faster, " faster");
-        let right = Phrase::of("limited by flushes");
+        let right = Phrase::new("limited by flushes");
         let (mut plain, mut coloured) = (String::new(), String::new());
         hang(&mut plain, "commit", 10, &body, Some(&right), &Style { colour: false, width: 80, ..Style::default() });
         hang(&mut coloured, "commit", 10, &body, Some(&right), &Style { colour: true, width: 80, ..Style::default() });

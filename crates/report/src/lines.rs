@@ -22,7 +22,7 @@ pub(crate) fn label_columns<S: AsRef<str>>(titles: &[S]) -> usize {
 /// `disk ceiling     read 512 MB/s, random read 88k IOPS, flush 0.9 ms`.
 pub(crate) fn ceilings(ceilings: &[Ceiling], label_columns: usize, style: &Style) -> String {
     let mut out = String::new();
-    let said = words::facts::ceilings(ceilings).unwrap_or_else(|| Phrase::of(words::DISK_CEILING_UNKNOWN));
+    let said = words::facts::ceilings(ceilings).unwrap_or_else(|| Phrase::new(words::DISK_CEILING_UNKNOWN));
     let in_page_cache = ceilings.iter().any(|ceiling| ceiling.in_page_cache);
     let label = if in_page_cache { words::GUEST_CEILING } else { words::DISK_CEILING };
     hang(&mut out, label, label_columns, &said, None, style);
@@ -118,12 +118,12 @@ pub(crate) fn warnings(findings: &Findings, most: usize, more: Option<&str>, sty
         .collect();
     let mut label = words::WARNINGS;
     for warning in warnings.iter().take(most) {
-        hang(&mut out, label, CLOSING_COLUMNS, &Phrase::of(format!("{}.", shorten(warning, 400))), None, style);
+        hang(&mut out, label, CLOSING_COLUMNS, &Phrase::new(format!("{}.", shorten(warning, 400))), None, style);
         label = "";
     }
     let left = warnings.len().saturating_sub(most);
     if let Some(command) = more.filter(|_| left > 0) {
-        hang(&mut out, "", CLOSING_COLUMNS, &Phrase::of(words::screen::more_warnings(left, command)), None, style);
+        hang(&mut out, "", CLOSING_COLUMNS, &Phrase::new(words::screen::more_warnings(left, command)), None, style);
     }
     out
 }

@@ -23,9 +23,9 @@ const TITLE_NAME_COLUMNS: usize = 40;
 /// Renders findings as one page of Markdown that reads as plain text too.
 pub(crate) fn render(input: &Input, language: Language) -> String {
     let findings = input.findings;
-    let tongue = Tongue::of(language);
+    let tongue = Tongue::new(language);
     let said = tongue.words;
-    let decision = Decision::of(findings, &tongue);
+    let decision = Decision::new(findings, &tongue);
     let labelled = |label: &str, text: Phrase| {
         let label = Phrase::default().tone(Tone::Label, label);
         fill(said.labelled, &[("name", label), ("value", text)])
@@ -34,7 +34,7 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
     page.title(&title(findings, &tongue));
     page.paragraph(&labelled(said.decision, decision.said(findings, &tongue)));
     if let Some(note) = &findings.code_only {
-        page.paragraph(&labelled(said.note, Phrase::of(words::sentence(&tongue.sentence(note))).say(said.stop)));
+        page.paragraph(&labelled(said.note, Phrase::new(words::sentence(&tongue.sentence(note))).say(said.stop)));
     }
     if let Some(note) = outcome(input, &tongue) {
         page.paragraph(&labelled(said.note, note));
@@ -55,7 +55,7 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
         Err(report) => page.section(said.repeat, &[fill(said.too_long, &[("command", report)])]),
     }
     page.text(|count| {
-        let values = [("count", Phrase::of(count.to_string())), ("command", place::full_report(input))];
+        let values = [("count", Phrase::new(count.to_string())), ("command", place::full_report(input))];
         [fill(said.more_points, &values), fill(said.more_points_plain, &values[..1])]
     })
 }
@@ -79,11 +79,11 @@ fn outcome(input: &Input, tongue: &Tongue) -> Option<Phrase> {
     let said = tongue.words;
     let outcome = match input.findings.outcome.as_str() {
         "complete" => return None,
-        "interrupted" => Phrase::of(said.interrupted),
-        "failed" => Phrase::of(said.failed_race),
-        "unfinished" => Phrase::of(said.unfinished),
-        "running" => return Some(Phrase::of(said.running)),
-        other => fill(said.ended_as, &[("outcome", Phrase::of(shorten(other, TITLE_NAME_COLUMNS)))]),
+        "interrupted" => Phrase::new(said.interrupted),
+        "failed" => Phrase::new(said.failed_race),
+        "unfinished" => Phrase::new(said.unfinished),
+        "running" => return Some(Phrase::new(said.running)),
+        other => fill(said.ended_as, &[("outcome", Phrase::new(shorten(other, TITLE_NAME_COLUMNS)))]),
     };
     let command = input.record_path.map(|path| crate::lines::resume_command(input.findings, path));
     let seconds = input.findings.answer.as_ref().and_then(|answer| answer.settle).and_then(|settle| settle.seconds());

@@ -300,7 +300,7 @@ impl<'a> Grid<'a> {
             for (label, cells) in totals(table) {
                 let of = |lane: &&str| cells.iter().find(|(other, _)| other == lane).and_then(|(_, seconds)| *seconds);
                 let times: Vec<Phrase> =
-                    lanes.iter().map(|lane| Phrase::of(of(lane).map_or("-".to_owned(), figures::time))).collect();
+                    lanes.iter().map(|lane| Phrase::new(of(lane).map_or("-".to_owned(), figures::time))).collect();
                 let label = Phrase::default().tone(Tone::Label, label);
                 self.line(out, &label, (lanes.len(), &times), None, style);
             }
@@ -342,7 +342,7 @@ impl<'a> Grid<'a> {
         cells.retain(|line| line.iter().any(|cell| !cell.is_empty()));
         let verdicts: Vec<Phrase> =
             verdicts(findings, table, row, lanes).iter().flat_map(|phrase| phrase.wrap(self.verdicts)).collect();
-        let name = Phrase::of(shorten(&row.group, 120)).wrap(self.step);
+        let name = Phrase::new(shorten(&row.group, 120)).wrap(self.step);
         for at in 0..cells.len().max(verdicts.len()).max(name.len()) {
             let label = name.get(at).cloned().unwrap_or_default();
             let cells: &[Phrase] = cells.get(at).map_or(&[], Vec::as_slice);
@@ -433,9 +433,9 @@ fn spelled_out(out: &mut String, findings: &Findings, table: &OperationsFinding,
             });
             let verdicts = verdicts(findings, table, row, &lanes);
             let shares: Vec<f64> = row.figures.iter().filter_map(|figure| figure.process_startup_share).collect();
-            let startup = wording::startup(&shares).map(Phrase::of);
+            let startup = wording::startup(&shares).map(Phrase::new);
             let body =
-                Phrase::of(format!("{}: ", shorten(&row.group, 120))).join(parts.chain(verdicts).chain(startup), "; ");
+                Phrase::new(format!("{}: ", shorten(&row.group, 120))).join(parts.chain(verdicts).chain(startup), "; ");
             hang(out, "", 2, &body, None, style);
         }
         for limit in limits(findings, table, &rows) {
@@ -447,7 +447,7 @@ fn spelled_out(out: &mut String, findings: &Findings, table: &OperationsFinding,
         let cells = cells.into_iter().filter_map(|(lane, seconds)| {
             Some(Phrase::default().name(lane).say(format!(" {}", figures::time(seconds?))))
         });
-        hang(out, "", 2, &Phrase::of(format!("{label}: ")).join(cells, ", "), None, style);
+        hang(out, "", 2, &Phrase::new(format!("{label}: ")).join(cells, ", "), None, style);
     }
 }
 

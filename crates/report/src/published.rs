@@ -39,7 +39,7 @@ pub(crate) fn text(comparison: &PublishedComparison, style: &Style) -> String {
     }
     for note in words::notes(comparison) {
         out.push('\n');
-        hang(&mut out, "", 2, &Phrase::of(format!("{note}.")), None, style);
+        hang(&mut out, "", 2, &Phrase::new(format!("{note}.")), None, style);
     }
     out.push('\n');
     section(
@@ -58,13 +58,13 @@ pub(crate) fn text(comparison: &PublishedComparison, style: &Style) -> String {
 }
 
 fn say(out: &mut String, label: &str, text: &str, style: &Style) {
-    hang(out, label, CLOSING_COLUMNS, &Phrase::of(shorten(text, TEXT_COLUMNS)), None, style);
+    hang(out, label, CLOSING_COLUMNS, &Phrase::new(shorten(text, TEXT_COLUMNS)), None, style);
 }
 
 fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>, style: &Style) {
     hang(out, "", 0, &Phrase::default().tone(Tone::Label, title), None, style);
     for line in lines {
-        hang(out, "  -", 4, &Phrase::of(format!("{}.", shorten(&line, TEXT_COLUMNS))), None, style);
+        hang(out, "  -", 4, &Phrase::new(format!("{}.", shorten(&line, TEXT_COLUMNS))), None, style);
     }
 }
 

@@ -26,7 +26,7 @@ const BAR_COLUMNS: std::ops::RangeInclusive<usize> = 4..=12;
 
 /// The table with its legend; nothing where no work has a figure.
 pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
-    let mut table = Table::of(findings);
+    let mut table = Table::new(findings);
     if table.rows.is_empty() || table.lanes.is_empty() {
         return;
     }
@@ -95,7 +95,7 @@ struct Widths {
 }
 
 impl<'a> Table<'a> {
-    fn of(findings: &'a Findings) -> Self {
+    fn new(findings: &'a Findings) -> Self {
         let lanes = rows::lanes(findings);
         let rows = rows::rows(findings, &lanes);
         Table { lanes, rows, title: usize::MAX, lane: usize::MAX }
@@ -232,12 +232,12 @@ impl<'a> Table<'a> {
         header.end(out, style);
         for row in &self.rows {
             self.heading(out, row, style);
-            let mut line = Line::begin(Phrase::of(self.begin_title(out, row)), widths.title);
+            let mut line = Line::begin(Phrase::new(self.begin_title(out, row)), widths.title);
             for (at, cell) in row.cells.iter().enumerate() {
                 let (figure, _) = widths.lanes[at];
                 line.left(cell.beside(figure, bar), lane_columns(at));
             }
-            line.left(Phrase::of(&row.unit), widths.unit);
+            line.left(Phrase::new(&row.unit), widths.unit);
             if limit {
                 line.left(Phrase::default().tone(Tone::Quiet, row.limit), widths.limit);
             }
@@ -264,7 +264,7 @@ impl<'a> Table<'a> {
             header.end(out, style);
             for row in &self.rows {
                 self.heading(out, row, style);
-                let mut line = Line::begin(Phrase::of(self.begin_title(out, row)), title);
+                let mut line = Line::begin(Phrase::new(self.begin_title(out, row)), title);
                 lanes.iter().for_each(|&at| line.right(row.cells[at].figure(), column));
                 line.end(out, style);
                 let below = format!("{}{}", row.indent(), wording::below(&row.unit, row.limit));
@@ -295,11 +295,11 @@ impl<'a> Table<'a> {
         for row in &self.rows {
             self.heading(out, row, style);
             let below = wording::below(&row.unit, row.limit);
-            let title = Phrase::of(row.title.trim());
+            let title = Phrase::new(row.title.trim());
             let title = if below.is_empty() { title } else { title.say(" (").tone(Tone::Quiet, below).say(")") };
             hang(out, "", row.indent().len().saturating_sub(2), &title, None, style);
             for (at, cell) in row.cells.iter().enumerate() {
-                let mut name = Phrase::of(row.indent()).name(&names[at]);
+                let mut name = Phrase::new(row.indent()).name(&names[at]);
                 // One that has no room beside its figures stands above them: cut, it may look like another.
                 if columns(&names[at]) > name_columns {
                     hang(out, "", row.indent().len(), &Phrase::default().name(&names[at]), None, style);
@@ -384,7 +384,7 @@ impl Cell {
     fn beside(&self, width: usize, bar: Option<usize>) -> Phrase {
         let figure = self.figure();
         let pad = width.saturating_sub(self.columns());
-        let mut said = Phrase::of(" ".repeat(pad)).and(figure).say(if self.best { "" } else { " " });
+        let mut said = Phrase::new(" ".repeat(pad)).and(figure).say(if self.best { "" } else { " " });
         if let Some(columns) = bar {
             let drawn = self.share.map_or(0, |share| ((columns as f64 * share).round() as usize).clamp(1, columns));
             said = said.say(format!(" {}{}", "█".repeat(drawn), " ".repeat(columns - drawn)));
@@ -406,17 +406,17 @@ impl Line {
     fn put(&mut self, phrase: Phrase, columns: usize) {
         let free = columns.saturating_sub(phrase.columns());
         self.0.push(phrase);
-        self.0.push(Phrase::of(" ".repeat(free)));
+        self.0.push(Phrase::new(" ".repeat(free)));
         self.1 += columns;
     }
 
     fn left(&mut self, phrase: Phrase, columns: usize) {
-        self.0.push(Phrase::of(" ".repeat(GAP)));
+        self.0.push(Phrase::new(" ".repeat(GAP)));
         self.put(phrase, columns);
     }
 
     fn right(&mut self, phrase: Phrase, columns: usize) {
-        self.0.push(Phrase::of(" ".repeat(GAP + columns.saturating_sub(phrase.columns()))));
+        self.0.push(Phrase::new(" ".repeat(GAP + columns.saturating_sub(phrase.columns()))));
         self.0.push(phrase);
     }
 

@@ -31,8 +31,10 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     out.push('\n');
     let counts = &findings.trials;
     let trials = words::race::trials(counts);
-    let trials =
-        Phrase::of(format!("{trials}; {}", words::race::seed_and_version(findings.seed, &input.record.header.version)));
+    let trials = Phrase::new(format!(
+        "{trials}; {}",
+        words::race::seed_and_version(findings.seed, &input.record.header.version)
+    ));
     hang(&mut out, words::TRIALS, CLOSING_COLUMNS, &trials, None, style);
     lines::command(&mut out, words::AGAIN, &lines::as_typed(facts::again(findings), findings, style), style);
     out.push('\n');
@@ -68,7 +70,7 @@ fn verdicts(out: &mut String, input: &Input, style: &Style) {
     }
     let titles: Vec<String> = results.iter().map(|result| facts::title(result)).collect();
     let label_columns = lines::label_columns(&titles);
-    hang(out, words::VERDICTS, CLOSING_COLUMNS, &Phrase::of(words::VERDICTS_LEGEND), None, style);
+    hang(out, words::VERDICTS, CLOSING_COLUMNS, &Phrase::new(words::VERDICTS_LEGEND), None, style);
     let mut before: Option<&str> = None;
     for (result, title) in results.into_iter().zip(&titles) {
         let line = lines::verdict(result, facts::group_of(result, &findings.results));
@@ -94,7 +96,7 @@ fn figures(out: &mut String, input: &Input, style: &Style) {
     if results.iter().any(|result| facts::load_line(result).is_some()) {
         legend.push_str(words::columns::LOAD_LEGEND);
     }
-    hang(out, words::FIGURES, CLOSING_COLUMNS, &Phrase::of(legend), None, style);
+    hang(out, words::FIGURES, CLOSING_COLUMNS, &Phrase::new(legend), None, style);
     let mut aligned = columns.aligned.iter();
     if let Some(header) = aligned.next() {
         out.push_str(&format!("  {}\n", Phrase::default().tone(Tone::Quiet, header).paint(style)));
@@ -105,7 +107,7 @@ fn figures(out: &mut String, input: &Input, style: &Style) {
         hang(out, "", 0, &heading, None, style);
         for row in rows {
             match aligned.next() {
-                Some(line) => out.push_str(&format!("  {}\n", Phrase::of(line).paint(style))),
+                Some(line) => out.push_str(&format!("  {}\n", Phrase::new(line).paint(style))),
                 None => spelled_out(out, row, style),
             }
         }
@@ -203,7 +205,7 @@ fn remarks(out: &mut String, input: &Input, style: &Style) {
     let findings = input.findings;
     let mut label = words::NOTES;
     for note in facts::notes(input) {
-        hang(out, label, CLOSING_COLUMNS, &Phrase::of(format!("{note}.")), None, style);
+        hang(out, label, CLOSING_COLUMNS, &Phrase::new(format!("{note}.")), None, style);
         label = "";
     }
     // What has to be heeded stands above, below the table.
@@ -211,7 +213,7 @@ fn remarks(out: &mut String, input: &Input, style: &Style) {
     let details = facts::weighed_warnings(findings, &input.record.warnings).into_iter();
     let above = facts::weighed_warnings(findings, &[]);
     for (_, remark) in details.filter(|of| of.0 == Weight::Detail || !above.contains(of)) {
-        hang(out, label, CLOSING_COLUMNS, &Phrase::of(format!("{}.", shorten(&remark, 800))), None, style);
+        hang(out, label, CLOSING_COLUMNS, &Phrase::new(format!("{}.", shorten(&remark, 800))), None, style);
         label = "";
     }
 }

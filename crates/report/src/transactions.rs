@@ -12,7 +12,7 @@ use model::findings::{Findings, TransactionsFinding, TransactionsRow};
 pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
     if !findings.transactions.is_empty() {
         out.push('\n');
-        hang(out, wording::TRANSACTIONS, CLOSING_COLUMNS, &Phrase::of(wording::LEGEND), None, style);
+        hang(out, wording::TRANSACTIONS, CLOSING_COLUMNS, &Phrase::new(wording::LEGEND), None, style);
     }
     for table in &findings.transactions {
         hang(out, "", 0, &wording::heading(table), None, style);

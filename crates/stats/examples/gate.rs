@@ -44,7 +44,7 @@ fn welch(source: &mut Normal, noise: Noise, sizes: [usize; 2], deviations: [f64;
 fn errors(source: &mut Normal, noise: Noise, sizes: [usize; 2], deviations: [f64; 2]) -> (f64, f64) {
     const GATES: u32 = 20_000;
     const COMPARISONS: usize = 12;
-    let (margin, p) = (Margin::of(0.05, true), interval::p_of_each(COMPARISONS));
+    let (margin, p) = (Margin::new(0.05, true), interval::p_of_each(COMPARISONS));
     let (mut slower, mut passed) = (0, 0);
     for _ in 0..GATES {
         let verdicts: Vec<GateVerdict> = (0..COMPARISONS)
@@ -61,7 +61,7 @@ fn errors(source: &mut Normal, noise: Noise, sizes: [usize; 2], deviations: [f64
 /// those truly 8 and 12 % slower that fail.
 fn power(source: &mut Normal, count: usize, deviation: f64, comparisons: usize) -> [f64; 5] {
     const RUNS: usize = 4000;
-    let (margin, p) = (Margin::of(0.05, true), interval::p_of_each(comparisons));
+    let (margin, p) = (Margin::new(0.05, true), interval::p_of_each(comparisons));
     let mut of = |truth: f64| -> Vec<Interval> {
         (0..RUNS).map(|_| welch(source, Noise::Normal, [count; 2], [deviation; 2], truth, p)).collect()
     };

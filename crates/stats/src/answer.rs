@@ -94,7 +94,7 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
 /// Whether other programs disturbed more than half of the trials behind these results.
 fn disturbed(record: &Record, results: &[&ResultFinding]) -> bool {
     let workloads: BTreeSet<&str> = results.iter().map(|result| result.workload.as_str()).collect();
-    let series: Vec<Series> = workloads.iter().map(|name| Series::of(record, name)).collect();
+    let series: Vec<Series> = workloads.iter().map(|name| Series::new(record, name)).collect();
     let lanes = || series.iter().flat_map(|of| &of.lanes);
     let flagged: usize = lanes().map(|lane| pair::flagged(lane, Mark::ForeignNoise, u32::MAX)).sum();
     2 * flagged > lanes().map(|lane| lane.ok.len()).sum()
@@ -235,7 +235,7 @@ fn next(
         return (report(), None);
     }
     let spent = minutes_of_the_same(record, unraced);
-    let Reach { minutes, rounds, beyond, unknown } = Reach::of(record, &open, MOST_MINUTES - spent);
+    let Reach { minutes, rounds, beyond, unknown } = Reach::new(record, &open, MOST_MINUTES - spent);
     if minutes.is_empty() && beyond && !unknown && unraced == 0 && !disturbed {
         return (report(), Some(Settle::OutOfReach));
     }
@@ -352,7 +352,7 @@ impl Pace<'_> {
     fn seconds(&self, of: impl Fn(&str) -> bool, rounds: impl Fn(&Series) -> u32) -> u32 {
         let workloads = self.record.header.plan.workloads.iter().filter(|workload| of(&workload.name));
         let seconds = workloads.map(|workload| {
-            let series = Series::of(self.record, &workload.name);
+            let series = Series::new(self.record, &workload.name);
             Some(f64::from(rounds(&series)) * self.round_seconds(&series)?)
         });
         roughly(seconds.sum())
@@ -383,7 +383,7 @@ fn seconds_left(record: &Record) -> u32 {
         (_, Some(budget)) => roughly(Some((budget - raced).max(0.0))),
         (Rounds::Fixed(planned), None) => {
             let left = |series: &Series| f64::from(planned.saturating_sub(series.done.len() as u32));
-            let workloads = plan.workloads.iter().map(|workload| Series::of(record, &workload.name));
+            let workloads = plan.workloads.iter().map(|workload| Series::new(record, &workload.name));
             roughly(workloads.map(|series| Some(left(&series) * pair::seconds_per_round(&series)?)).sum())
         }
         (Rounds::Auto, None) => 0,
@@ -392,7 +392,7 @@ fn seconds_left(record: &Record) -> u32 {
 
 /// Minutes until the first look of work that the time was too short for.
 fn minutes_to_first_look(record: &Record, result: &ResultFinding) -> Option<f64> {
-    let series = Series::of(record, &result.workload);
+    let series = Series::new(record, &result.workload);
     let left = LOOKS[0].checked_sub(series.done.len() as u32).filter(|&left| left > 0)?;
     Some(f64::from(left) * pair::seconds_per_round(&series)? / 60.0).filter(|minutes| *minutes > 0.0)
 }
@@ -412,7 +412,7 @@ struct Reach<'a> {
 
 impl<'a> Reach<'a> {
     /// `most`: minutes of further racing that are worth asking for.
-    fn of(record: &Record, open: &[(&'a ResultFinding, Vec<&Pair>)], most: f64) -> Reach<'a> {
+    fn new(record: &Record, open: &[(&'a ResultFinding, Vec<&Pair>)], most: f64) -> Reach<'a> {
         let mut reach = Reach { minutes: BTreeMap::new(), rounds: None, beyond: false, unknown: false };
         let short = |pair: &Pair| pair.undecided == Some(Undecided::OutOfBudget);
         // What takes least comes first: together they must fit into what is worth asking for.
@@ -461,7 +461,7 @@ impl<'a> Failures<'a> {
             .plan
             .workloads
             .iter()
-            .map(|workload| (workload.name.as_str(), Series::of(record, &workload.name)))
+            .map(|workload| (workload.name.as_str(), Series::new(record, &workload.name)))
             .filter(|(_, series)| series.trials > 0)
             .collect();
         let lanes = || raced.iter().flat_map(|(workload, of)| of.lanes.iter().map(move |lane| (*workload, lane)));

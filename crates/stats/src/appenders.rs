@@ -17,7 +17,7 @@ pub(crate) fn tables(record: &Record) -> Vec<AppendersFinding> {
 
 fn table(record: &Record, workload: &Workload) -> Option<AppendersFinding> {
     let Kind::Appenders(appenders) = &workload.kind else { return None };
-    let series = Series::of(record, &workload.name);
+    let series = Series::new(record, &workload.name);
     if series.trials == 0 {
         return None;
     }

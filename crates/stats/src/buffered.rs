@@ -64,7 +64,7 @@ pub(crate) fn share(workload: &Workload, group: &str, lane: &LaneSeries, reading
     let left = least(&|_, of, io| of.cached_files.filter(|_| reads || !io.rw.reads())?.share(of.bytes));
     let watched = if reads { None } else { watched(workload, group, lane) };
     let dirtied = least(&|trial, of, io| {
-        let scope = Scope::of(trial, of, reading);
+        let scope = Scope::new(trial, of, reading);
         // A file that grows by direct writes dirties metadata for each of them: pages tell nothing of its data.
         let told = !reads && scope.write_bytes > 0.0 && only_direct_writes(workload) && io.rw != Pattern::Append;
         scope.system.dirtied_bytes.filter(|_| told).map(|dirtied| dirtied as f64 / scope.write_bytes)

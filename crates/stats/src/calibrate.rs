@@ -32,7 +32,7 @@ pub fn calibration(record: &Record) -> Option<Calibration> {
     let rule = Rule { pairs: 1, rounds: Rounds::Auto, margin: plan.margin, first_answer: plan.first_answer };
     let mut results = Vec::new();
     for workload in &plan.workloads {
-        let series = Series::of(record, &workload.name);
+        let series = Series::new(record, &workload.name);
         let [a, b, ..] = &series.lanes[..] else { continue };
         for group in workload.groups() {
             let named = a.group(&group).map(|(_, of)| of.primary_metric.clone()).find(|metric| !metric.is_empty());
@@ -173,7 +173,7 @@ pub fn races(differences: &[f64], rule: &Rule) -> Vec<Verdict> {
         let last = reached.clone().next_back().unwrap_or(left.len());
         let ended = reached
             .map(|look| {
-                let own = ObservedCorrelation::of([&vec![left[..look].to_vec(), vec![0.0; look]]]);
+                let own = ObservedCorrelation::new([&vec![left[..look].to_vec(), vec![0.0; look]]]);
                 let verdict = sequential::interval(&left[..look], rule, correlation::assumed(own, &[]))
                     .map_or(Verdict::Undecided, |of| rule.verdict(of.mean, of.half, look == last));
                 (look, verdict)

@@ -66,7 +66,7 @@ pub struct Apart {
 /// degrees are at most those of two sides like the one with fewer, as in the gate: Satterthwaite's
 /// estimate believes the larger side too much so far out in the tails.
 pub fn apart(a: &[f64], b: &[f64], p: f64) -> Option<Apart> {
-    let (of_a, of_b) = (Side::of(a)?, Side::of(b)?);
+    let (of_a, of_b) = (Side::new(a)?, Side::new(b)?);
     let both = of_a.variance + of_b.variance;
     let difference = of_b.mean - of_a.mean;
     if !difference.is_finite() || !both.is_finite() {
@@ -89,10 +89,10 @@ struct Side {
 }
 
 impl Side {
-    fn of(logs: &[f64]) -> Option<Side> {
+    fn new(logs: &[f64]) -> Option<Side> {
         let of = estimate::moments(logs).filter(|of| of.count >= 2)?;
         // What a race's evidence is made of are differences of lanes: here of the lane and a steady one.
-        let own = ObservedCorrelation::of([&vec![logs.to_vec(), vec![0.0; logs.len()]]]);
+        let own = ObservedCorrelation::new([&vec![logs.to_vec(), vec![0.0; logs.len()]]]);
         let lag1 = correlation::assumed(own, &[]).max(correlation::PRIOR);
         let lag1 = sequential::shown(logs).map_or(lag1, |shown| shown.max(lag1));
         let widening = correlation::widening(of.count, lag1);
@@ -120,7 +120,7 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
         let changed = changed.or_else(|| different_material(a, b, &workload.name));
         let (results_a, results_b) =
             (judge::judge_workload(a, &workload.name), judge::judge_workload(b, &workload.name));
-        let (mut series_a, mut series_b) = (Series::of(a, &workload.name), Series::of(b, &workload.name));
+        let (mut series_a, mut series_b) = (Series::new(a, &workload.name), Series::new(b, &workload.name));
         series_a.decide_as([&series_b.means]);
         series_b.decide_as([&series_a.means]);
         let estimates = || results_a.iter().chain(&results_b).flat_map(|result| &result.estimates);

@@ -86,7 +86,7 @@ pub fn nothing(record: &Record, published: &Published) -> Nothing {
     if pairs.iter().all(|pair| pair.yours.is_none()) {
         return Nothing::OtherLanes;
     }
-    let raced = |of: &&&Workload| Series::of(record, &of.name).lanes.iter().any(|lane| !lane.ok.is_empty());
+    let raced = |of: &&&Workload| Series::new(record, &of.name).lanes.iter().any(|lane| !lane.ok.is_empty());
     let raced: Vec<&Workload> = planned.iter().filter(raced).copied().collect();
     match raced.is_empty() {
         true => Nothing::NotMeasured { workload: first.name.clone(), title: titles(&planned) },
@@ -138,7 +138,7 @@ impl Side<'_> {
     fn row(&self, row: &Row<'_>) -> Option<PublishedRow> {
         let workload = self.record.header.plan.workloads.iter().find(|of| of.name == row.workload)?;
         let metric = if row.metric == "speed_up" { self.metric_of_speed_up(workload, row)? } else { row.metric };
-        let series = Series::of(self.record, row.workload);
+        let series = Series::new(self.record, row.workload);
         // Per lane of the article: its figure, and those of your rounds.
         let mut sides: Vec<Shown<'_>> = Vec::new();
         for pair in self.pairs {
@@ -400,7 +400,7 @@ fn runs(record: &Record, shared: &[&Workload]) -> String {
         return "yours: raced with --as-published, so by the article's own method and sizes where the lane holds them"
             .to_owned();
     }
-    let rounds = shared.iter().map(|workload| Series::of(record, &workload.name).done.len());
+    let rounds = shared.iter().map(|workload| Series::new(record, &workload.name).done.len());
     let (fewest, most) = rounds.fold((usize::MAX, 0), |(low, high), of| (low.min(of), high.max(of)));
     let mut said = match fewest == most {
         true if most == 1 => "yours: one round, with work that alternates between the lanes".to_owned(),

@@ -83,7 +83,7 @@ impl ObservedCorrelation {
     /// Series are the differences of pairs of lanes, which the verdicts rest on. K lanes give K - 1
     /// independent ones; results that share bursts of noise are worth less: correlated series with
     /// the matrix R scatter their mean r1 as S²/ΣR² independent ones do.
-    pub fn of<'a>(results: impl IntoIterator<Item = &'a Logs>) -> Option<ObservedCorrelation> {
+    pub fn new<'a>(results: impl IntoIterator<Item = &'a Logs>) -> Option<ObservedCorrelation> {
         let mut results: Vec<&Logs> = results.into_iter().collect();
         let rounds = results.first()?.first()?.len();
         results.retain(|of| of.len() >= 2 && of.iter().all(|lane| lane.len() == rounds));
@@ -254,7 +254,7 @@ mod tests {
         for (rounds, correlation) in [(5, 0.3), (6, 0.0), (6, 0.3), (8, 0.3), (10, 0.15), (20, 0.0), (20, 0.3)] {
             let all = race(&mut source, 40_000, 2, rounds, correlation);
             // So many series know it to within a hundredth; the rest is the formula's.
-            let (found, _) = ObservedCorrelation::of(&all).unwrap().unbiased();
+            let (found, _) = ObservedCorrelation::new(&all).unwrap().unbiased();
             assert!((found - correlation).abs() < 0.05, "n {rounds}, {correlation}: {found}");
         }
     }
@@ -263,15 +263,15 @@ mod tests {
     fn series_that_share_their_noise_are_worth_less() {
         let mut source = Normal::new(4);
         let independent: Vec<f64> =
-            (0..200).map(|_| ObservedCorrelation::of(&race(&mut source, 10, 3, 8, 0.0)).unwrap().contrasts).collect();
+            (0..200).map(|_| ObservedCorrelation::new(&race(&mut source, 10, 3, 8, 0.0)).unwrap().contrasts).collect();
         let mean = estimate::moments(&independent).unwrap().mean;
         assert!((15.0..=20.0).contains(&mean), "20 independent contrasts count as {mean}");
         // Ten results of which each is the same: worth what one is.
         let same: Vec<Logs> = vec![race(&mut source, 1, 3, 8, 0.0).remove(0); 10];
-        let of = ObservedCorrelation::of(&same).unwrap();
+        let of = ObservedCorrelation::new(&same).unwrap();
         assert!(of.contrasts < 2.5, "{of:?}");
-        assert!((of.lag1 - ObservedCorrelation::of(&same[..1]).unwrap().lag1).abs() < 1e-12);
-        assert_eq!(ObservedCorrelation::of(&same[..1]).unwrap().contrasts, 2.0);
+        assert!((of.lag1 - ObservedCorrelation::new(&same[..1]).unwrap().lag1).abs() < 1e-12);
+        assert_eq!(ObservedCorrelation::new(&same[..1]).unwrap().contrasts, 2.0);
     }
 
     #[test]
@@ -281,8 +281,8 @@ mod tests {
         let mean = |source: &mut Normal, results: usize, rounds: usize, correlation: f64| {
             let one = |source: &mut Normal| {
                 let all = race(source, results, 3, rounds, correlation);
-                let others: Vec<ObservedCorrelation> = ObservedCorrelation::of(&all[1..]).into_iter().collect();
-                assumed(ObservedCorrelation::of(&all[..1]), &others)
+                let others: Vec<ObservedCorrelation> = ObservedCorrelation::new(&all[1..]).into_iter().collect();
+                assumed(ObservedCorrelation::new(&all[..1]), &others)
             };
             (0..200).map(|_| one(source)).sum::<f64>() / 200.0
         };
@@ -311,9 +311,9 @@ mod tests {
 
     #[test]
     fn what_has_no_pair_or_no_noise_shows_nothing() {
-        assert_eq!(ObservedCorrelation::of([]), None);
-        assert_eq!(ObservedCorrelation::of([&vec![vec![1.0, 2.0, 3.0, 4.0, 5.0]]]), None);
-        assert_eq!(ObservedCorrelation::of([&vec![vec![1.0; 6]; 3]]), None);
-        assert_eq!(ObservedCorrelation::of([&vec![vec![1.0, 2.0, 1.0, 4.0], vec![2.0, 2.0, 1.0, 3.0]]]), None);
+        assert_eq!(ObservedCorrelation::new([]), None);
+        assert_eq!(ObservedCorrelation::new([&vec![vec![1.0, 2.0, 3.0, 4.0, 5.0]]]), None);
+        assert_eq!(ObservedCorrelation::new([&vec![vec![1.0; 6]; 3]]), None);
+        assert_eq!(ObservedCorrelation::new([&vec![vec![1.0, 2.0, 1.0, 4.0], vec![2.0, 2.0, 1.0, 3.0]]]), None);
     }
 }

@@ -98,7 +98,7 @@ pub fn warnings(race: &model::record::Header, broken: &[Broken]) -> Vec<Sentence
                 }
             }
         };
-        let seen = kinds.into_iter().filter_map(|such| Observation::of(broken, lane, kernel, such));
+        let seen = kinds.into_iter().filter_map(|such| Observation::new(broken, lane, kernel, such));
         seen.map(|seen| sentence(seen).weigh(Weight::Choice)).collect::<Vec<_>>()
     };
     race.lanes.iter().filter(|lane| !lane.is_self).flat_map(of_lane).collect()

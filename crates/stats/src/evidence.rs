@@ -21,7 +21,7 @@ pub struct Evidence {
 
 impl Evidence {
     /// For a workload that stands so. `groups` are its groups' names.
-    pub fn of(record: &Record, workload: &str, groups: &[String], series: &Series, standing: Standing) -> Evidence {
+    pub fn new(record: &Record, workload: &str, groups: &[String], series: &Series, standing: Standing) -> Evidence {
         let rounds = match standing {
             Standing::AtLook { rounds, .. } => rounds as usize,
             Standing::Before { .. } => series.done.len(),
@@ -33,7 +33,7 @@ impl Evidence {
         for other in record.header.plan.workloads.iter().filter(|of| of.name != workload) {
             let series = Series::among(record, &record.trials[..seen], &other.name);
             let all: Vec<Logs> = other.groups().iter().filter_map(|group| logs(&series, group, &series.done)).collect();
-            others.extend(ObservedCorrelation::of(&all));
+            others.extend(ObservedCorrelation::new(&all));
         }
         let own = groups.iter().filter_map(|group| Some((group.clone(), logs(series, group, done)?))).collect();
         Evidence { own, others }
@@ -42,7 +42,7 @@ impl Evidence {
     /// The correlation that a group's intervals are made for.
     pub fn correlation(&self, group: &str) -> f64 {
         let (own, beside): (Vec<_>, Vec<_>) = self.own.iter().partition(|(name, _)| name == group);
-        let of = |all: Vec<&'_ (String, Logs)>| ObservedCorrelation::of(all.into_iter().map(|(_, logs)| logs));
+        let of = |all: Vec<&'_ (String, Logs)>| ObservedCorrelation::new(all.into_iter().map(|(_, logs)| logs));
         let others: Vec<ObservedCorrelation> = self.others.iter().copied().chain(of(beside)).collect();
         correlation::assumed(of(own), &others)
     }

@@ -130,7 +130,7 @@ fn judge_all(setting: &Setting, planned: &[Planned]) -> (Vec<GateRow>, Vec<Strin
     for workload in workloads_of(planned) {
         let mut judged: [Vec<Judged>; 2] = setting
             .sides
-            .map(|side| side.records.iter().filter_map(|named| Judged::of(named, &workload.name)).collect());
+            .map(|side| side.records.iter().filter_map(|named| Judged::new(named, &workload.name)).collect());
         replicate::by_the_same_figures(judged.iter_mut().flatten());
         for one in planned.iter().filter(|one| one.workload.name == workload.name) {
             rows.push(setting.row(one, [&judged[0], &judged[1]]));

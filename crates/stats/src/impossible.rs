@@ -90,7 +90,7 @@ struct Observed<'a> {
 
 impl Observed<'_> {
     fn judge(&self, lane: &LaneSeries) -> Option<Beyond> {
-        let seen = || lane.group(self.group).map(|(trial, of)| (of, Scope::of(trial, of, &self.series.reading)));
+        let seen = || lane.group(self.group).map(|(trial, of)| (of, Scope::new(trial, of, &self.series.reading)));
         let rate = median(seen().filter(|(of, _)| of.bytes > 0).filter_map(|(of, _)| {
             let operations = of.metrics.get("operations_per_second").copied();
             let per_operation = of.bytes as f64 / of.operations as f64;

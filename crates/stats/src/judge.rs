@@ -50,13 +50,13 @@ fn judged(record: &Record, workload: &str) -> Vec<JudgedResult> {
     let Some(workload) = record.header.plan.workloads.iter().find(|of| of.name == workload) else {
         return Vec::new();
     };
-    let series = Series::of(record, &workload.name);
+    let series = Series::new(record, &workload.name);
     if series.trials == 0 {
         return Vec::new();
     }
     let groups = workload.groups();
     let standing = sequential::standing(series.done.len() as u32, record.header.plan.rounds, record.end);
-    let evidence = Evidence::of(record, &workload.name, &groups, &series, standing);
+    let evidence = Evidence::new(record, &workload.name, &groups, &series, standing);
     groups.iter().map(|group| judge_group(record, workload, group, &series, standing, &evidence)).collect()
 }
 
@@ -169,7 +169,7 @@ fn judge_pairs(
                 // figures that decided then.
                 let groups = workload.groups();
                 let earlier = series.up_to(last);
-                let evidence = Evidence::of(record, &workload.name, &groups, &earlier, look);
+                let evidence = Evidence::new(record, &workload.name, &groups, &earlier, look);
                 let then = Setting { standing: look, correlation: evidence.correlation(group), ..setting };
                 then.judge(&earlier.lanes[a], &earlier.lanes[b])
             }
@@ -312,7 +312,7 @@ fn estimate_of(
         (None, true) => Some(statement::stood_still_always()),
         (None, false) => Some(statement::no_trial_measured(text(metric.replace('_', " ")))),
     });
-    let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::of(trial, of, reading)).collect();
+    let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::new(trial, of, reading)).collect();
     // Sums over several groups say nothing about one of them.
     let exact = || scopes.iter().filter(|scope| scope.exact);
     let per_operation = |amount: fn(&Scope) -> f64| {
@@ -378,14 +378,14 @@ pub fn undecided(result: &ResultFinding) -> impl Iterator<Item = &Pair> {
 /// Rounds of a workload that hold a comparison: what its looks count. One in which so many lanes failed
 /// that nothing is left to compare is none.
 pub fn rounds_compared(record: &Record, workload: &str) -> u32 {
-    Series::of(record, workload).done.len() as u32
+    Series::new(record, workload).done.len() as u32
 }
 
 /// What is to be said of a lane that failed in some rounds of a workload, although it did others: the title, the lane,
 /// in how many, why. `None`: none did.
 pub fn failed_rounds(record: &Record) -> Option<Sentence> {
     record.header.plan.workloads.iter().find_map(|workload| {
-        let series = Series::of(record, &workload.name);
+        let series = Series::new(record, &workload.name);
         let lane = series.lanes.iter().find(|lane| !lane.failed.is_empty() && !lane.ok.is_empty())?;
         let all = lane.failed.len() + lane.ok.len();
         let reason = failed::reason(lane.failed.last()?);
@@ -522,7 +522,7 @@ fn count_trials(record: &Record) -> TrialCounts {
     let with = |outcome: Outcome| record.trials.iter().filter(|trial| trial.outcome == outcome).count() as u32;
     let workloads = &record.header.plan.workloads;
     let counted: usize =
-        workloads.iter().flat_map(|workload| Series::of(record, &workload.name).lanes).map(|lane| lane.ok.len()).sum();
+        workloads.iter().flat_map(|workload| Series::new(record, &workload.name).lanes).map(|lane| lane.ok.len()).sum();
     let ok = counted as u32;
     let replaced = with(Outcome::Ok).saturating_sub(ok);
     let (failed, void) = (with(Outcome::Failed), with(Outcome::Void));

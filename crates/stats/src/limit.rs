@@ -198,7 +198,7 @@ fn done_again(lane: &LaneSeries) -> f64 {
 
 /// What limited one group of a workload, over all lanes' trials that count.
 pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
-    judge(record, workload, group, &Series::of(record, &workload.name))
+    judge(record, workload, group, &Series::new(record, &workload.name))
 }
 
 /// The same for trials that are already collected.
@@ -346,7 +346,7 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         example: example.to_owned(),
     });
     let counted = if noisy.len() > quiet.len() { [quiet, noisy].concat() } else { quiet };
-    let seen: Vec<_> = counted.into_iter().map(|(trial, of)| (of, Scope::of(trial, of, reading))).collect();
+    let seen: Vec<_> = counted.into_iter().map(|(trial, of)| (of, Scope::new(trial, of, reading))).collect();
     let window = |of: &Scope| Some(of.system.window_seconds).filter(|&seconds| seconds > 0.0);
     let per_second =
         |amount: fn(&Scope) -> f64| median(seen.iter().filter_map(|(_, scope)| Some(amount(scope) / window(scope)?)));

@@ -98,7 +98,7 @@ fn cpu_share(why: &str) -> Option<f64> {
 
 /// How many trials of the whole race other programs disturbed; `None`: none.
 pub(crate) fn disturbed(record: &Record) -> Option<Sentence> {
-    let series: Vec<Series> = record.header.plan.workloads.iter().map(|of| Series::of(record, &of.name)).collect();
+    let series: Vec<Series> = record.header.plan.workloads.iter().map(|of| Series::new(record, &of.name)).collect();
     let trials: Vec<&Trial> = series.iter().flat_map(|of| &of.lanes).flat_map(|lane| lane.ok.iter().copied()).collect();
     let marked: Vec<&str> = trials.iter().filter_map(|trial| why_disturbed(trial)).collect();
     let by_hypervisor = marked.iter().filter(|why| why.starts_with(HYPERVISOR)).count();

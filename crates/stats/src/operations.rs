@@ -90,7 +90,7 @@ fn table(
     if results.is_empty() {
         return None;
     }
-    let series = Series::of(record, &workload.name);
+    let series = Series::new(record, &workload.name);
     let lanes = &record.header.lanes;
     let reference = reference(&series, operations)?;
     let floor = lanes.iter().find(|lane| is_floor(lane) && lane.name != reference.name);

@@ -91,7 +91,7 @@ fn details(record: &Record, findings: &Findings) -> Vec<Detail> {
     }
     for (workload, indices) in by_workload {
         let results: Vec<&ResultFinding> = indices.iter().map(|&index| &findings.results[index]).collect();
-        let series = Series::of(record, workload);
+        let series = Series::new(record, workload);
         for lane in &findings.lanes {
             let of_lane = of_lane(&series, &results, &lane.name, most);
             for (&index, detail) in indices.iter().zip(of_lane) {

@@ -61,7 +61,7 @@ pub fn share_of_wins(
     for of in compared {
         by_workload.entry(of.workload).or_default().push(of);
     }
-    let workloads: Vec<Rounds> = by_workload.values().map(|all| Rounds::of(all)).collect();
+    let workloads: Vec<Rounds> = by_workload.values().map(|all| Rounds::new(all)).collect();
     let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut wins = vec![0.0; lanes];
     for _ in 0..times.max(1) {
@@ -101,7 +101,7 @@ struct Pair {
 }
 
 impl Rounds {
-    fn of(all: &[&Compared]) -> Rounds {
+    fn new(all: &[&Compared]) -> Rounds {
         let mut rounds: Vec<u32> = all.iter().flat_map(|of| of.differences.iter().map(|(round, _)| *round)).collect();
         rounds.sort_unstable();
         rounds.dedup();

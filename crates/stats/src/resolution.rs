@@ -218,10 +218,10 @@ pub struct Measured {
 pub fn measured(record: &Record) -> Vec<Measured> {
     let mut all = Vec::new();
     for workload in &record.header.plan.workloads {
-        let series = Series::of(record, &workload.name);
+        let series = Series::new(record, &workload.name);
         let groups = workload.groups();
         let standing = sequential::standing(series.done.len() as u32, record.header.plan.rounds, record.end);
-        let evidence = Evidence::of(record, &workload.name, &groups, &series, standing);
+        let evidence = Evidence::new(record, &workload.name, &groups, &series, standing);
         for group in groups {
             let metric = crate::judge::primary_metric(&series, &group);
             let lanes: Vec<_> = series.lanes.iter().map(|lane| lane.figures(&group, &metric)).collect();

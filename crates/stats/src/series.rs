@@ -54,7 +54,7 @@ pub struct LaneSeries<'a> {
 
 impl<'a> Series<'a> {
     /// Collects the last attempt of every lane and round; of equal attempts the later line.
-    pub fn of(record: &'a Record, workload: &str) -> Series<'a> {
+    pub fn new(record: &'a Record, workload: &str) -> Series<'a> {
         Self::among(record, &record.trials, workload)
     }
 
@@ -100,7 +100,7 @@ impl<'a> Series<'a> {
             lanes,
             done,
             trials,
-            reading: Reading::of(record, workload),
+            reading: Reading::new(record, workload),
             means: Means::default(),
             workload: planned,
             margin: plan.margin,
@@ -115,7 +115,7 @@ impl<'a> Series<'a> {
     fn choose_figures(&mut self, last: u32) {
         self.last = last;
         let Some(workload) = self.workload else { return };
-        self.decide_by(Means::of(workload, &self.lanes, self.margin, last));
+        self.decide_by(Means::new(workload, &self.lanes, self.margin, last));
     }
 
     /// Lets means decide these groups. What comes after the last round by which figures are chosen changes none of them.
@@ -311,7 +311,7 @@ enum Readers<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn of(record: &'a Record, workload: &str) -> Self {
+    fn new(record: &'a Record, workload: &str) -> Self {
         let kind = record.header.plan.workloads.iter().find(|of| of.name == workload).map(|of| &of.kind);
         let reads = |operation: Operation| matches!(operation, Operation::Read | Operation::RandomRead);
         Reading(match kind {
@@ -381,7 +381,7 @@ pub struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     /// A group's own sums where it has them, otherwise the trial's over all its groups.
-    pub fn of(trial: &'a Trial, group: &'a Group, reading: &Reading) -> Scope<'a> {
+    pub fn new(trial: &'a Trial, group: &'a Group, reading: &Reading) -> Scope<'a> {
         let (system, groups, exact) = match &group.system {
             _ if reading.is_whole(&group.name) => (&trial.system, std::slice::from_ref(group), true),
             Some(system) => (system, std::slice::from_ref(group), true),

@@ -69,7 +69,7 @@ enum Shown {
 
 impl Means {
     /// What the lanes' trials up to a round show. `margin`: differences below it are nobody's concern, as in verdicts.
-    pub(crate) fn of(workload: &Workload, lanes: &[LaneSeries], margin: f64, last: u32) -> Means {
+    pub(crate) fn new(workload: &Workload, lanes: &[LaneSeries], margin: f64, last: u32) -> Means {
         let names = workload.groups();
         let p = P / (lanes.len() * names.len()).max(1) as f64;
         let least = margin.max(0.0).ln_1p();

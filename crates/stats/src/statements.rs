@@ -13,7 +13,7 @@ macro_rules! templates {
     ($($name:ident($($place:ident),* $(,)?) = $english:expr;)*) => {
         $(
             pub(crate) fn $name($($place: impl Into<model::sentence::Value>),*) -> model::Sentence {
-                model::Sentence::of(stringify!($name), $english, vec![$((stringify!($place), $place.into())),*])
+                model::Sentence::new(stringify!($name), $english, vec![$((stringify!($place), $place.into())),*])
             }
         )*
 

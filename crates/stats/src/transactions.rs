@@ -25,7 +25,7 @@ pub(crate) fn tables(record: &Record) -> Vec<TransactionsFinding> {
 
 fn table(record: &Record, workload: &Workload) -> Option<TransactionsFinding> {
     let Kind::Oltp(oltp) = &workload.kind else { return None };
-    let series = Series::of(record, &workload.name);
+    let series = Series::new(record, &workload.name);
     if series.trials == 0 {
         return None;
     }
@@ -78,7 +78,7 @@ pub(crate) fn settings_that_differ(record: &Record) -> Vec<Sentence> {
         if !matches!(workload.kind, Kind::Oltp(_)) {
             return None;
         }
-        let all = stated(&Series::of(record, &workload.name));
+        let all = stated(&Series::new(record, &workload.name));
         let differ = all.iter().any(|(_, said)| *said != all[0].1);
         let each: Vec<String> = all.iter().map(|(lane, said)| format!("{lane}: {said}")).collect();
         differ.then(|| crate::statements::race::settings_differ(text(&workload.title), text(each.join("; "))))

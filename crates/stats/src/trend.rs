@@ -89,7 +89,7 @@ pub fn figures(record: &Record, name: &str) -> RecordFigures {
         throttle: header.plan.throttle_of(&lane.name),
     };
     let of_workload = |workload: &Workload| {
-        let series = Series::of(record, &workload.name);
+        let series = Series::new(record, &workload.name);
         let of_group = |group: String| {
             let metric = primary_metric(&series, &group);
             let stalled = series.stalled(&group, &metric);

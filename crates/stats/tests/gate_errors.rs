@@ -48,7 +48,7 @@ fn in_pairs(baseline: &[f64], candidate: &[f64], p: f64) -> Option<Interval> {
 /// Share of gates in which at least one comparison comes out so, although each truly lies at `truth`.
 fn share(method: Method, noise: Noise, sizes: [usize; 2], truth: f64, p: f64, verdicts: &[GateVerdict]) -> f64 {
     let mut source = Normal::new(17);
-    let margin = Margin::of(0.05, true);
+    let margin = Margin::new(0.05, true);
     let hit = |source: &mut Normal| {
         let baseline = side(source, noise, sizes[0], 0.02, 0.0);
         let candidate = side(source, noise, sizes[1], 0.02, truth);
@@ -70,7 +70,7 @@ const SIZES: [usize; 6] = [3, 4, 5, 6, 8, 10];
 #[test]
 fn a_candidate_at_the_edge_or_as_fast_as_before_seldom_fails() {
     let p = interval::p_of_each(COMPARISONS);
-    let edge = Margin::of(0.05, true).slower;
+    let edge = Margin::new(0.05, true).slower;
     for noise in [Noise::Normal, Noise::Skewed, Noise::OfTheBoot] {
         for size in SIZES {
             for (method, name) in [(interval::unpaired as Method, "Welch"), (in_pairs, "pairs")] {
@@ -87,7 +87,7 @@ fn a_candidate_at_the_edge_or_as_fast_as_before_seldom_fails() {
 #[test]
 fn nothing_at_the_edge_is_passed_more_often_than_it_fails() {
     let p = interval::p_of_each(COMPARISONS);
-    let edge = Margin::of(0.05, true).slower;
+    let edge = Margin::new(0.05, true).slower;
     for size in SIZES {
         let good = [GateVerdict::Pass, GateVerdict::Faster];
         let passed = share(interval::unpaired, Noise::Normal, [size; 2], edge, p, &good);
@@ -98,7 +98,7 @@ fn nothing_at_the_edge_is_passed_more_often_than_it_fails() {
 #[test]
 fn sides_of_unequal_size_keep_the_promise_too() {
     let p = interval::p_of_each(COMPARISONS);
-    let edge = Margin::of(0.05, true).slower;
+    let edge = Margin::new(0.05, true).slower;
     for noise in [Noise::Normal, Noise::Skewed] {
         for sizes in [[3, 4], [3, 10], [10, 3], [5, 10]] {
             let errs = share(interval::unpaired, noise, sizes, edge, p, &[GateVerdict::Slower]);
@@ -109,7 +109,7 @@ fn sides_of_unequal_size_keep_the_promise_too() {
 
 #[test]
 fn without_the_control_of_errors_every_fourth_gate_would_fail_at_the_edge() {
-    let edge = Margin::of(0.05, true).slower;
+    let edge = Margin::new(0.05, true).slower;
     let errs = share(interval::unpaired, Noise::Normal, [5, 5], edge, 0.05, &[GateVerdict::Slower]);
     assert!(errs > 0.15, "the simulation would not see a gate without control: {errs}");
 }
@@ -119,7 +119,7 @@ fn a_true_regression_of_a_fifth_is_found_by_five_boots_at_two_percent_of_noise()
     let p = interval::p_of_each(COMPARISONS);
     let slower = 0.8_f64.ln();
     let mut source = Normal::new(5);
-    let margin = Margin::of(0.05, true);
+    let margin = Margin::new(0.05, true);
     let found = (0..500).filter(|_| {
         let before = side(&mut source, Noise::Normal, 5, 0.02, 0.0);
         let after = side(&mut source, Noise::Normal, 5, 0.02, slower);

@@ -28,7 +28,7 @@ impl ImageDisk {
     ///
     /// # Errors
     /// What the system answers.
-    pub fn of(log: Log) -> std::io::Result<ImageDisk> {
+    pub fn new(log: Log) -> std::io::Result<ImageDisk> {
         let log = Arc::new(log);
         let bytes = log.disk_bytes();
         let shown = RwLock::new(Shown { inode: FIRST_INODE, image: None });

@@ -312,7 +312,7 @@ mod tests {
     /// The first sequence of one rename, from a safe file to a name that leads to a file or to none.
     fn renaming(onto_a_file: bool) -> (Terms, [PathBuf; 2], Tree) {
         for seed in 0.. {
-            let terms = Terms { only: Some(1), ..Terms::of(1, seed) };
+            let terms = Terms { only: Some(1), ..Terms::new(1, seed) };
             let (sequence, before) = (generate(terms, 1, false), start(terms, 1));
             match sequence.operations[..] {
                 [Operation::Rename(from, to)] if before.names.contains_key(&to) == onto_a_file => {
@@ -354,7 +354,7 @@ mod tests {
     fn only_renames_and_links_touch_a_second_name() {
         let mut alone = 0;
         for seed in 0..200 {
-            let sequence = generate(Terms::of(1, seed), 1, false);
+            let sequence = generate(Terms::new(1, seed), 1, false);
             let given = sequence.operations.iter().flat_map(|operation| match *operation {
                 Operation::Rename(from, to) | Operation::Link(from, to) => vec![from, to],
                 Operation::Create(name) | Operation::Append(name) => vec![name],

@@ -51,7 +51,7 @@ impl Contents {
     /// [`EngineError::Memory`] where the memory is not to be had.
     pub(crate) fn of(data: &Data, seed: u64, largest_block: usize) -> Result<Self, EngineError> {
         let bytes = POOL_BYTES + largest_block;
-        let mut room = Room::of(bytes)?;
+        let mut room = Room::new(bytes)?;
         let made = match data {
             Data::Incompressible => None,
             _ => compressibility::stream(data, PAGE_BYTES, POOL_BYTES, seed ^ POOL_STREAM).ok(),

@@ -72,7 +72,7 @@ impl Kit {
         let reads = matches!(share.step.operation, Operation::Read | Operation::RandomRead);
         let bytes = if reads { share.largest_block() + 1 } else { 0 };
         if self.room.len() < bytes {
-            self.room = Room::of(bytes)?;
+            self.room = Room::new(bytes)?;
         }
         let contents = match self.contents.take() {
             Some(contents) if contents.largest_block() >= share.largest_block() => contents,

@@ -91,7 +91,7 @@ struct MixWorker<'a> {
 impl<'a> MixWorker<'a> {
     fn new(work: &'a MixWork, top: BorrowedFd<'a>, phase: &'a AtomicU8, thread: u64) -> Result<Self, EngineError> {
         let mut random = Random::new(work.seed ^ (thread << 32) ^ (work.slices << 52));
-        let mut source = Room::of(ROOM)?;
+        let mut source = Room::new(ROOM)?;
         source.chunks_exact_mut(8).for_each(|word| word.copy_from_slice(&random.next().to_le_bytes()));
         let open = |step: &MixStep| {
             if step.operation != MixOperation::Append {
@@ -105,7 +105,7 @@ impl<'a> MixWorker<'a> {
         };
         let open = work.mix.step.iter().map(open).collect::<Result<_, _>>()?;
         // Not zeros, which the kernel would hand out page by page while the first read is timed.
-        Ok(MixWorker { work, top, phase, random, room: Room::of(ROOM)?, source, open, written: 0 })
+        Ok(MixWorker { work, top, phase, random, room: Room::new(ROOM)?, source, open, written: 0 })
     }
 
     /// Turn after turn until it is over.

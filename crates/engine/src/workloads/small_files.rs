@@ -72,7 +72,7 @@ impl SmallFilesWork {
             // Memory comes in chunks of one byte at least; empty files write none of it.
             buffers: Buffers::for_writes(size.max(1), 1, seed)?,
             // One byte more than a file holds: a file that is too long shows without another call.
-            room: Room::of(size as usize + 1)?,
+            room: Room::new(size as usize + 1)?,
             small: small.clone(),
             seed,
             latencies: Latencies::new(),

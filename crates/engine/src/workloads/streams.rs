@@ -89,7 +89,7 @@ impl StreamsWork {
         let writes = way == Way::Write;
         let mut buffers =
             writes.then(|| Buffers::for_writes(block, 1, self.seed ^ number.rotate_left(40))).transpose()?;
-        let mut room = if writes { Room::default() } else { Room::of(block as usize)? };
+        let mut room = if writes { Room::default() } else { Room::new(block as usize)? };
         let clock = Clock::get();
         while did.bytes < size {
             heed(&self.stop)?;

@@ -34,7 +34,7 @@ impl Verifier {
     ///
     /// # Errors
     /// Where the job's blocks have no room for headers.
-    pub(super) fn of(task: &Task, ledger: Option<Arc<Ledger>>, seed: u64) -> Result<Option<Verifier>, EngineError> {
+    pub(super) fn new(task: &Task, ledger: Option<Arc<Ledger>>, seed: u64) -> Result<Option<Verifier>, EngineError> {
         let io = &task.io;
         if io.verify == Verify::None || (ledger.is_none() && (io.rw.writes() || !io.rw.reads())) {
             return Ok(None);

@@ -319,7 +319,7 @@ fn race(
     let directory = undo::directory().map_err(lane_failure)?;
     let mut journal = Journal::begin(&directory, run_id).map_err(lane_failure)?;
     let lanes: Vec<String> = lane_set.lanes().into_iter().map(|lane| lane.name).collect();
-    let mut rehearsals = Rehearsals::of(&plan);
+    let mut rehearsals = Rehearsals::new(&plan);
     let built = lane_set
         .build_and_try(
             &mut journal,

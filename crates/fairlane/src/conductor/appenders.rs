@@ -46,7 +46,7 @@ impl Runner<'_> {
         let mut trial_run = TrialRun::new(lane, 0, 0);
         trial_run.appenders = true;
         trial_run.timeline = Some(Gathered::of_no_device());
-        self.slack = TimeAllowance::of(&[], workload);
+        self.slack = TimeAllowance::new(&[], workload);
         let ran = self.run_without_filesystem(workload, appenders, &mut trial_run, seed);
         let detached = self.call(lane, &Request::Detach);
         match (ran, detached) {

@@ -244,7 +244,7 @@ impl Runner<'_> {
         seed: u64,
     ) -> Result<Vec<Probe>, CallError> {
         let Kind::Io(io) = &work.kind else { return Ok(Vec::new()) };
-        self.slack = TimeAllowance::of(&self.throttles, work);
+        self.slack = TimeAllowance::new(&self.throttles, work);
         for spot in spots {
             self.call(spot.lane, &Request::Attach { target: spot.target.clone(), devices: spot.devices.clone() })?;
             self.call(spot.lane, &Request::Prepare { workload: work.clone(), seed })?;

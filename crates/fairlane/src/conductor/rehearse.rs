@@ -29,7 +29,7 @@ struct Play<'a> {
 
 impl<'a> Rehearsals<'a> {
     /// Of a plan's operations on files; what other work asks is known without trying.
-    pub fn of(plan: &'a Plan) -> Self {
+    pub fn new(plan: &'a Plan) -> Self {
         let play = |workload: &'a Workload| match &workload.kind {
             Kind::Operations(whole) => {
                 let rehearsal = whole.rehearsal();

@@ -145,7 +145,7 @@ impl Runner<'_> {
         seed: u64,
         threads: bool,
     ) -> Result<(), Failure> {
-        self.slack = TimeAllowance::of(&self.throttles, workload);
+        self.slack = TimeAllowance::new(&self.throttles, workload);
         let result = match &workload.kind {
             Kind::Io(io) if self.lane_set.side_by_side() => self.steady(workload, io, trial_runs, seed, threads),
             Kind::Io(io) => trial_runs
@@ -395,7 +395,7 @@ impl Runner<'_> {
         };
         // After a remount it goes on.
         let (appenders, in_guest) = (trial_run.appenders, self.lane_set.in_guest(trial_run.lane));
-        trial_run.timeline.get_or_insert_with(|| Gathered::of(&devices, appenders, in_guest));
+        trial_run.timeline.get_or_insert_with(|| Gathered::new(&devices, appenders, in_guest));
         trial_run.devices.clone_from(&devices);
         self.begin_clock(trial_run);
         let begun = Instant::now();

@@ -245,7 +245,7 @@ pub struct Gathered {
 impl Gathered {
     /// Nothing yet, of a lane that has these devices. Of a guest's kernel it is not known whether it tells of
     /// pressure: zeros throughout are left out where they are shown. `appenders`: of appenders more is watched.
-    pub fn of(devices: &Devices, appenders: bool, in_guest: bool) -> Self {
+    pub fn new(devices: &Devices, appenders: bool, in_guest: bool) -> Self {
         let knows_pressure = in_guest || sampler::knows_pressure();
         Gathered { knows_device: devices.device.is_some(), knows_pressure, appenders, ..Gathered::default() }
     }
@@ -393,7 +393,7 @@ mod tests {
     }
 
     fn gathered() -> Gathered {
-        Gathered::of(&Devices { device: Some("loop0".to_owned()), ..Devices::default() }, false, false)
+        Gathered::new(&Devices { device: Some("loop0".to_owned()), ..Devices::default() }, false, false)
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub struct TimeAllowance {
 
 impl TimeAllowance {
     /// Of a workload on the slowest of these disks; `None`: it takes no longer than is usual.
-    pub fn of(throttles: &[Throttle], workload: &Workload) -> Option<TimeAllowance> {
+    pub fn new(throttles: &[Throttle], workload: &Workload) -> Option<TimeAllowance> {
         let in_a_slice = match &workload.kind {
             Kind::Appenders(appenders) => engine::appenders_allowance(appenders),
             _ => Duration::ZERO,
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn an_emulated_disk_is_given_the_time_that_it_needs() {
-        let of_disk = |limits: &str| TimeAllowance::of(&[limits.parse().unwrap()], &large_files()).unwrap();
+        let of_disk = |limits: &str| TimeAllowance::new(&[limits.parse().unwrap()], &large_files()).unwrap();
         // 8 GiB at 1 MiB/s take 8192 s, more than the hour that a lane has without a throttle.
         assert_eq!(of(&phase(), Some(&of_disk("1MiB/s"))), Duration::from_secs(3600 + 4 * 8192));
         // 65,536 requests of 128 KiB and the operation itself.
@@ -131,7 +131,7 @@ mod tests {
         let both = of_disk("read=1MiB/s,write=4MiB/s,128iops");
         assert_eq!(of(&phase(), Some(&both)).as_secs(), 3600 + 4 * 8192 + 4 * 65_537 / 128);
         assert_eq!(of(&phase(), None), Duration::from_secs(3600));
-        assert_eq!(TimeAllowance::of(&[], &large_files()), None);
+        assert_eq!(TimeAllowance::new(&[], &large_files()), None);
     }
 
     #[test]
@@ -142,21 +142,21 @@ mod tests {
         // The engine gives each process 50 ms to become ready, waits ten seconds for what is late, and a minute for
         // the end of all of them.
         let large = appenders("writers = 20000\nmethod = \"processes\"");
-        let slack = TimeAllowance::of(&[], &large).unwrap();
+        let slack = TimeAllowance::new(&[], &large).unwrap();
         assert!(of(&slice, Some(&slack)).as_secs() >= 182 + 20_000 / 20 + 10 + 60, "{:?}", of(&slice, Some(&slack)));
         assert_eq!(slack.words(), "");
         // On an emulated disk the time that this one needs comes on top.
-        let held = TimeAllowance::of(&["100iops".parse().unwrap()], &large).unwrap();
+        let held = TimeAllowance::new(&["100iops".parse().unwrap()], &large).unwrap();
         assert!(of(&slice, Some(&held)) > of(&slice, Some(&slack)) && held.words().contains("100iops"));
         // Other requests, and other work, are waited for as ever.
         assert_eq!(of(&Request::Sync, Some(&slack)), USUAL);
-        assert_eq!(TimeAllowance::of(&[], &large_files()), None);
+        assert_eq!(TimeAllowance::new(&[], &large_files()), None);
     }
 
     #[test]
     fn the_slowest_disk_counts_and_is_named() {
         let disks = ["100MiB/s", "1MiB/s", "2MiB/s"].map(|limits| limits.parse().unwrap());
-        let slack = TimeAllowance::of(&disks, &large_files()).unwrap();
+        let slack = TimeAllowance::new(&disks, &large_files()).unwrap();
         assert!(slack.words().contains("a disk of 1MiB/s"), "{}", slack.words());
     }
 
@@ -165,14 +165,14 @@ mod tests {
         let deep = workload(
             "kind = \"io\"\nrw = \"randread\"\nbs = \"1MiB\"\nsize = \"1MiB\"\niodepth = 255\nioengine = \"libaio\"",
         );
-        let slack = TimeAllowance::of(&["1MiB/s".parse().unwrap()], &deep).unwrap();
+        let slack = TimeAllowance::new(&["1MiB/s".parse().unwrap()], &deep).unwrap();
         let slice = Request::Slice { warm_up_seconds: 0.5, seconds: 0.5, threads: false };
         assert_eq!(of(&slice, Some(&slack)), Duration::from_secs(121 + 4 * 256));
         let huge = workload(
             "kind = \"operations\"\nfiles = [{ name = \"a\", count = 100000000, size = \"1TiB\" }]\n\
              step = [{ operation = \"create\", files = \"a\" }]",
         );
-        let slack = TimeAllowance::of(&["1MiB/s".parse().unwrap()], &huge).unwrap();
+        let slack = TimeAllowance::new(&["1MiB/s".parse().unwrap()], &huge).unwrap();
         assert_eq!(of(&phase(), Some(&slack)), LONGEST);
         assert_eq!(of(&Request::Run { threads: false }, None), LONGEST);
     }

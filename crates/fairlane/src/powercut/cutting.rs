@@ -45,7 +45,7 @@ pub struct Job<'a> {
 pub fn cut(scratch: &mut ScratchSpace, job: &Job, stop: &AtomicBool) -> Result<Cuts, Failure> {
     let Job { single_lane, kind, .. } = job;
     let started = Instant::now();
-    let take = Take { single_lane, kind, terms: Terms::of(kind.records, job.seed), disk_bytes: job.disk_bytes };
+    let take = Take { single_lane, kind, terms: Terms::new(kind.records, job.seed), disk_bytes: job.disk_bytes };
     let recording = record(scratch, &take, stop)?;
     let recording_seconds = started.elapsed().as_secs_f64();
     let log = Log::open(&recording.log).map_err(cannot("read the log of writes"))?;

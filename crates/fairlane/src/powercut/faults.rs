@@ -178,7 +178,7 @@ fn work(
     stop: &AtomicBool,
 ) -> Result<Fault, Failure> {
     let kind = find("append").ok_or_else(|| Failure::failed("the work `append` is missing"))?;
-    let terms = Terms::of(RECORDS, seed);
+    let terms = Terms::new(RECORDS, seed);
     let failed = cannot("prepare the work");
     let folder = lane.join("work");
     std::fs::create_dir(&folder).map_err(&failed)?;
@@ -254,10 +254,10 @@ mod tests {
         assert_eq!(fillers.filter(|entry| entry.file_name().to_string_lossy().starts_with("fill")).count(), 0);
 
         let kind = find("append").unwrap();
-        (kind.prepare)(folder.path(), Terms::of(9, 1)).unwrap();
+        (kind.prepare)(folder.path(), Terms::new(9, 1)).unwrap();
         let mut last = 0;
         let (call, error) =
-            run_telling(folder.path(), Terms::of(9, 1), &mut acknowledging(&stop, &mut last)).unwrap_err();
+            run_telling(folder.path(), Terms::new(9, 1), &mut acknowledging(&stop, &mut last)).unwrap_err();
         assert_eq!((call.name(), error.kind(), last), ("acknowledge", std::io::ErrorKind::Interrupted, 1));
     }
 }

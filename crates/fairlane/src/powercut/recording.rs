@@ -201,7 +201,7 @@ mod tests {
         let recording = |fresh, windows| Recording {
             log: PathBuf::new(),
             windows,
-            terms: Terms::of(3, 1),
+            terms: Terms::new(3, 1),
             fresh,
             records: 3,
             writes: 0,

@@ -110,7 +110,7 @@ fn rate(kind: &Kind, lane: &Path, seed: u64, stop: &AtomicBool) -> Result<f64, F
     let failed = |error| cannot(format!("do the work {}", kind.name))(error);
     let folder = lane.join(kind.name);
     std::fs::create_dir(&folder).map_err(failed)?;
-    let terms = Terms::of(kind.records, seed);
+    let terms = Terms::new(kind.records, seed);
     (kind.prepare)(&folder, terms).map_err(failed)?;
     let started = Instant::now();
     let mut records = 0;

@@ -57,7 +57,7 @@ struct Stamp {
 type Surveyed = (String, Result<RecordEntry, String>);
 
 impl Stamp {
-    fn of(file: &File) -> std::io::Result<Stamp> {
+    fn new(file: &File) -> std::io::Result<Stamp> {
         let of = file.metadata()?;
         let written = (of.mtime(), of.mtime_nsec());
         Ok(Stamp { device: of.dev(), inode: of.ino(), bytes: of.len(), written })
@@ -230,7 +230,7 @@ impl RecordStore {
     }
 
     fn entry(&mut self, name: &str, file: &File) -> Result<RecordEntry, String> {
-        let stamp = Stamp::of(file).map_err(|error| error.to_string())?;
+        let stamp = Stamp::new(file).map_err(|error| error.to_string())?;
         let summary = match self.summaries.remove(name) {
             Some((before, summary)) if before == stamp => summary,
             // While a race runs, its record only grows.
@@ -363,7 +363,7 @@ fn names_in(folder: &Path) -> Result<Vec<Result<String, String>>, Refusal> {
 }
 
 fn stamp(name: &str, file: &File) -> Result<Stamp, Refusal> {
-    Stamp::of(file).map_err(|error| unreadable(name, &error.to_string()))
+    Stamp::new(file).map_err(|error| unreadable(name, &error.to_string()))
 }
 
 fn load(name: &str, mut file: &File) -> Result<Record, Refusal> {

@@ -57,7 +57,7 @@ struct Part<'a> {
 
 impl<'a> Part<'a> {
     /// `known` are the files that jobs before this one name, with their sizes.
-    fn of(settings: &'a [Setting], job: &'a FioJob, known: &BTreeMap<String, u64>) -> Result<Self, JobFileError> {
+    fn new(settings: &'a [Setting], job: &'a FioJob, known: &BTreeMap<String, u64>) -> Result<Self, JobFileError> {
         let at_least_one = |name: &str| number(settings, name).map(|number| number.unwrap_or(1).max(1));
         let names = value(settings, "filename").map(names::list).unwrap_or_default();
         let files = if names.is_empty() { at_least_one("nrfiles")? } else { names.len() as u64 };
@@ -166,7 +166,7 @@ impl Load {
         known: &BTreeMap<String, u64>,
         machine_bytes: u64,
     ) -> Result<(), JobFileError> {
-        let part = Part::of(settings, job, known)?;
+        let part = Part::new(settings, job, known)?;
         let helpers = part.helpers()?;
         self.workers = self.workers.saturating_add(part.workers);
         self.helpers = self.helpers.saturating_add(helpers);

@@ -13,11 +13,11 @@ const BEGINNING: usize = 1024;
 /// # Errors
 /// The error of reading the image.
 pub(super) fn beside(image: &Image, size: u64, own: &str) -> Result<Option<&'static str>> {
-    let beginning = Bytes::of(image, 0, BEGINNING)?.0;
+    let beginning = Bytes::new(image, 0, BEGINNING)?.0;
     if EMPTY_BEGINNING.contains(&own) && beginning.iter().any(|&byte| byte != 0) {
         return Ok(Some("an unknown boot sector"));
     }
-    if is_hfs(&Bytes::of(image, BEGINNING as u64, 2)?.0, own) {
+    if is_hfs(&Bytes::new(image, BEGINNING as u64, 2)?.0, own) {
         return Ok(Some("hfs"));
     }
     if is_ufs(image)? {
@@ -53,7 +53,7 @@ fn is_hfs(magic: &[u8], own: &str) -> bool {
 fn is_ufs(image: &Image) -> Result<bool> {
     const MAGICS: [u32; 6] = [0x0001_1954, 0x1954_0119, 0x0019_5612, 0x0009_5014, 0x0061_2195, 0x0523_1994];
     for place in [0, 8, 64, 256] {
-        let found = Bytes::of(image, (place << 10) + 1372, 4)?.0;
+        let found = Bytes::new(image, (place << 10) + 1372, 4)?.0;
         if MAGICS.iter().any(|magic| found == magic.to_le_bytes() || found == magic.to_be_bytes()) {
             return Ok(true);
         }
@@ -65,6 +65,6 @@ fn is_ufs(image: &Image) -> Result<bool> {
 fn is_end_of_nilfs2(image: &Image, size: u64) -> Result<bool> {
     let size = size - size % 512;
     let Some(at) = size.checked_sub(4096) else { return Ok(false) };
-    let superblock = Bytes::of(image, at, 40)?.0;
+    let superblock = Bytes::new(image, at, 40)?.0;
     Ok(superblock[6..8] == [0x34, 0x34] && superblock[32..40] == size.to_le_bytes())
 }

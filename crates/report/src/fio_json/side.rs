@@ -71,8 +71,8 @@ impl Side {
         let bytes_per_second = self.bytes_per_second();
         let of_operation = if self.operations > 0 { self.bytes as f64 / self.operations as f64 } else { 0.0 };
         // fio samples bandwidth in KiB/s.
-        let bandwidths = Samples::of(self.slices.iter().map(|rate| rate * of_operation / 1024.0));
-        let rates = Samples::of(self.slices.iter().copied());
+        let bandwidths = Samples::new(self.slices.iter().map(|rate| rate * of_operation / 1024.0));
+        let rates = Samples::new(self.slices.iter().copied());
         let share = if group_rate > 0.0 { (100.0 * bandwidths.mean * 1024.0 / group_rate).min(100.0) } else { 0.0 };
         object([
             ("io_bytes", self.bytes.into()),
@@ -179,7 +179,7 @@ struct Samples {
 }
 
 impl Samples {
-    fn of(all: impl Iterator<Item = f64>) -> Samples {
+    fn new(all: impl Iterator<Item = f64>) -> Samples {
         let all: Vec<f64> = all.collect();
         if all.is_empty() {
             return Samples::default();
@@ -208,7 +208,7 @@ const BOUNDS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
 impl Buckets {
     /// Over all directions of a job.
-    pub(super) fn of(sides: &[Side]) -> Buckets {
+    pub(super) fn new(sides: &[Side]) -> Buckets {
         let mut shares = [[0.0; 12]; 3];
         let all = || sides.iter().filter_map(|side| side.histogram.as_ref());
         let total: u64 = all().map(Histogram::len).sum();

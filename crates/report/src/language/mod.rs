@@ -62,7 +62,7 @@ pub fn known_phrases() -> impl Iterator<Item = &'static str> {
 }
 
 impl Tongue {
-    pub(crate) fn of(language: Language) -> Tongue {
+    pub(crate) fn new(language: Language) -> Tongue {
         TONGUES.into_iter().find(|tongue| tongue.language == language).unwrap_or(TONGUES[0])
     }
 
@@ -94,7 +94,7 @@ impl Tongue {
 
     /// The same, cut to so many columns.
     pub(crate) fn short_name(&self, english: &str, columns: usize) -> Phrase {
-        Phrase::of(shorten(&self.name(english), columns))
+        Phrase::new(shorten(&self.name(english), columns))
     }
 
     /// `a, b and c`, or with another `end`.
@@ -118,7 +118,7 @@ impl Tongue {
         let list = self.joined(parts);
         match more {
             0 => list,
-            count => fill(self.words.and_more, &[("list", list), ("count", Phrase::of(count.to_string()))]),
+            count => fill(self.words.and_more, &[("list", list), ("count", Phrase::new(count.to_string()))]),
         }
     }
 
@@ -171,7 +171,7 @@ mod tests {
             assert_eq!(tongue.words.months.split(' ').count(), 12);
         }
         assert_eq!(
-            TONGUES.map(|tongue| Tongue::of(tongue.language).words.decision),
+            TONGUES.map(|tongue| Tongue::new(tongue.language).words.decision),
             ["Decision", "Entscheidung", "结论"]
         );
     }
@@ -192,8 +192,8 @@ mod tests {
     #[test]
     fn numbers_and_lists_are_written_as_each_language_does() {
         let said = |language| {
-            let tongue = Tongue::of(language);
-            let list = ["a", "b", "c"].map(Phrase::of).to_vec();
+            let tongue = Tongue::new(language);
+            let list = ["a", "b", "c"].map(Phrase::new).to_vec();
             let figures = ["1,234.5", "2.5\u{a0}%", "41\u{a0}us", "12\u{a0}min"];
             let figures = figures.map(|figure| tongue.figure(figure).replace(GLUE, " "));
             (tongue.listed(list.clone(), tongue.words.or).plain(), tongue.few(list, 2).plain(), figures.join(" | "))
@@ -209,15 +209,15 @@ mod tests {
 
     #[test]
     fn a_place_that_nobody_fills_stays_to_be_seen() {
-        assert_eq!(fill("a {b} {c} 5 %", &[("b", Phrase::of("x"))]).plain(), "a x {c} 5 %");
+        assert_eq!(fill("a {b} {c} 5 %", &[("b", Phrase::new("x"))]).plain(), "a x {c} 5 %");
         assert_eq!(fill("{open", &[]).plain(), "{open");
     }
 
     #[test]
     fn known_names_are_told_in_each_language_and_others_as_they_are() {
-        assert_eq!(Tongue::of(Language::De).name("power cut"), "Stromausfall");
-        assert_eq!(Tongue::of(Language::Zh).name("power cut"), "断电");
-        assert_eq!(Tongue::of(Language::Zh).name("my own test"), "my own test");
+        assert_eq!(Tongue::new(Language::De).name("power cut"), "Stromausfall");
+        assert_eq!(Tongue::new(Language::Zh).name("power cut"), "断电");
+        assert_eq!(Tongue::new(Language::Zh).name("my own test"), "my own test");
         let mut names: Vec<&str> = known_phrases().collect();
         names.sort_unstable();
         names.dedup();

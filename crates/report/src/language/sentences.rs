@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// The templates of a language: name and text. Empty: it needs none.
 pub fn catalogue(language: Language) -> &'static [(&'static str, &'static str)] {
-    Tongue::of(language).said
+    Tongue::new(language).said
 }
 
 /// What the findings say, in every language but English, by the English text: sentences of the
@@ -160,7 +160,7 @@ impl Tongue {
     }
 
     fn value(&self, value: &Value) -> String {
-        let of = |values: &[Value]| values.iter().map(|value| Phrase::of(self.value(value))).collect::<Vec<_>>();
+        let of = |values: &[Value]| values.iter().map(|value| Phrase::new(self.value(value))).collect::<Vec<_>>();
         match value {
             Value::Name(text) => text.clone(),
             Value::Text(text) => self.name(text),
@@ -186,7 +186,7 @@ impl Tongue {
         if low == high {
             return self.plain_figure(&high);
         }
-        let number = |text: &str| Phrase::of(self.figure(text.trim_end_matches(" %")));
+        let number = |text: &str| Phrase::new(self.figure(text.trim_end_matches(" %")));
         fill(self.words.percents, &[("low", number(&low)), ("high", number(&high))]).plain()
     }
 }
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     fn said(id: &'static str, values: Vec<(&'static str, Value)>) -> Sentence {
-        Sentence::of(id, "English", values)
+        Sentence::new(id, "English", values)
     }
 
     #[test]
@@ -212,21 +212,21 @@ mod tests {
             ],
         );
         assert_eq!(
-            Tongue::of(Language::De).sentence(&ceiling),
+            Tongue::new(Language::De).sentence(&ceiling),
             "jede Bahn erreicht 97 bis 99 % von dem, was das bloße Gerät leistet (88,1k IOPS): dieser Test kann diese \
              Dateisysteme nicht unterscheiden"
         );
         assert_eq!(
-            Tongue::of(Language::Zh).sentence(&ceiling),
+            Tongue::new(Language::Zh).sentence(&ceiling),
             "每条赛道达到裸设备能力（88.1k IOPS）的 97% 到 99%：这项测试分不出这些文件系统的高下"
         );
-        assert_eq!(Tongue::of(Language::En).sentence(&ceiling), "English");
+        assert_eq!(Tongue::new(Language::En).sentence(&ceiling), "English");
     }
 
     #[test]
     fn chinese_spaces_latin_words_and_none_of_its_own() {
         let of = |who: &str| said("at_the_ceiling", vec![("who", Value::Name(who.to_owned()))]);
-        let zh = Tongue::of(Language::Zh);
+        let zh = Tongue::new(Language::Zh);
         assert!(zh.sentence(&of("ext4")).starts_with("ext4 达到"), "{}", zh.sentence(&of("ext4")));
         assert!(zh.sentence(&of("我的盘")).starts_with("我的盘达到"));
         let flushes = |who: Value| said("spends_time_in_flushes", vec![("who", who)]);
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn text_of_a_record_stays_as_it_is_and_known_names_are_told() {
-        let de = Tongue::of(Language::De);
+        let de = Tongue::new(Language::De);
         assert_eq!(de.sentence(&"a sentence of a record".into()), "a sentence of a record");
         assert_eq!(de.sentence(&"power cut".into()), "Stromausfall");
         let missing = said("never_reached", vec![("work", Value::Text("small files".to_owned()))]);
@@ -245,8 +245,8 @@ mod tests {
 
     #[test]
     fn a_page_gets_whole_sentences_and_their_clauses() {
-        let clause = |id| Value::Part(Sentence::of(id, id, Vec::new()));
-        let why = Sentence::of(
+        let clause = |id| Value::Part(Sentence::new(id, id, Vec::new()));
+        let why = Sentence::new(
             "clauses",
             "{parts}",
             vec![("parts", Value::Clauses(vec![clause("one_round"), clause("cache_not_device")]))],
@@ -254,7 +254,7 @@ mod tests {
         let parts: Vec<&str> = clauses(&why).into_iter().map(|part| &**part).collect();
         assert_eq!(parts, ["one_round", "cache_not_device"]);
         assert_eq!(
-            Tongue::of(Language::Zh).sentence(&why),
+            Tongue::new(Language::Zh).sentence(&why),
             "只有一轮：没有各次运行之间的区间；数据由页缓存返回，不是来自设备"
         );
     }

@@ -28,7 +28,7 @@ pub(super) enum Decision<'a> {
 
 impl<'a> Decision<'a> {
     /// What the answer says, without lanes that it does not rank.
-    pub(super) fn of(findings: &'a Findings, tongue: &Tongue) -> Decision<'a> {
+    pub(super) fn new(findings: &'a Findings, tongue: &Tongue) -> Decision<'a> {
         let words = tongue.words;
         if !findings.searches.is_empty() {
             return Decision::None(words.searched);
@@ -78,7 +78,7 @@ impl<'a> Decision<'a> {
         let mut said = self.alone(findings, tongue);
         if let Some(each) = kernels(findings) {
             let each =
-                each.into_iter().map(|(lane, kernel)| tongue.with(Phrase::default().name(lane), Phrase::of(kernel)));
+                each.into_iter().map(|(lane, kernel)| tongue.with(Phrase::default().name(lane), Phrase::new(kernel)));
             said = said.say(" ").and(fill(words.of_kernels, &[("list", tongue.few(each.collect(), LANES_LISTED))]));
         }
         let disturbed = findings.answer.as_ref().is_some_and(|answer| answer.disturbed);
@@ -90,7 +90,7 @@ impl<'a> Decision<'a> {
         let words = tongue.words;
         let lanes = match self {
             Decision::None(template) => {
-                return fill(template, &[("why", Phrase::of(why_open(findings, &|_| true, tongue)))]);
+                return fill(template, &[("why", Phrase::new(why_open(findings, &|_| true, tongue)))]);
             }
             Decision::Take(lanes) => lanes,
         };
@@ -104,8 +104,8 @@ impl<'a> Decision<'a> {
             _ if level == Some(&Level::Tie) => words.take_alike,
             _ => words.take_unnamed,
         };
-        let margin = Phrase::of(tongue.figure(&figures::margin(findings.margin)));
-        let why = Phrase::of(why_open(findings, &|lane| lanes.contains(&lane), tongue));
+        let margin = Phrase::new(tongue.figure(&figures::margin(findings.margin)));
+        let why = Phrase::new(why_open(findings, &|lane| lanes.contains(&lane), tongue));
         fill(template, &[("lanes", said), ("margin", margin), ("why", why)])
     }
 
@@ -230,7 +230,7 @@ fn result_of<'a>(findings: &'a Findings, reason: &Reason) -> Option<&'a ResultFi
 /// A difference with what one of the two lanes made of the work.
 fn beside(claim: Phrase, acts: &[Sentence], tongue: &Tongue) -> Phrase {
     acts.iter().fold(claim, |said, act| {
-        let inside = Phrase::of(crate::words::sentence(&tongue.sentence(act)));
+        let inside = Phrase::new(crate::words::sentence(&tongue.sentence(act)));
         fill(tongue.words.brackets, &[("text", said), ("inside", inside)])
     })
 }
@@ -301,7 +301,7 @@ pub(super) fn not_ranked(fact: &NotRanked, tongue: &Tongue) -> Phrase {
     let values = [
         ("lanes", tongue.few(named(&fact.lanes), LANES_LISTED)),
         ("other", Phrase::default().name(&fact.against)),
-        ("what", Phrase::of(crate::words::sentence(&tongue.sentence(&fact.what)))),
+        ("what", Phrase::new(crate::words::sentence(&tongue.sentence(&fact.what)))),
     ];
     fill(tongue.words.not_ranked, &values)
 }

@@ -44,7 +44,7 @@ pub(super) fn untold(findings: &Findings, decision: &Decision, settle: Option<&s
         points.push(fill(words.flushes_short, &[("lanes", lanes)]));
     }
     if findings.answer.as_ref().is_some_and(|answer| answer.different_disks) {
-        points.push(Phrase::of(words.different_disks));
+        points.push(Phrase::new(words.different_disks));
     }
     points.extend(findings.answer.iter().flat_map(|answer| &answer.cached_disk).map(|said| whole(said, tongue)));
     let reasons = [
@@ -86,13 +86,13 @@ pub(super) fn untold(findings: &Findings, decision: &Decision, settle: Option<&s
     }
     points.extend(self_check(findings, tongue));
     if points.is_empty() && !decision.taken().is_empty() {
-        points.push(Phrase::of(words.nothing_open));
+        points.push(Phrase::new(words.nothing_open));
     }
     points
 }
 
 fn margin(findings: &Findings, tongue: &Tongue) -> Phrase {
-    Phrase::of(tongue.figure(&figures::margin(findings.margin)))
+    Phrase::new(tongue.figure(&figures::margin(findings.margin)))
 }
 
 /// The pieces of work that a test finds; of a table of file operations how many steps.
@@ -115,8 +115,8 @@ fn of_table<'a>(findings: &'a Findings, table: &'a OperationsFinding) -> impl It
 fn steps(table: &OperationsFinding, count: usize, tongue: &Tongue) -> Phrase {
     let values = [
         ("title", tongue.short_name(&table.title, NAME_COLUMNS)),
-        ("count", Phrase::of(count.to_string())),
-        ("of", Phrase::of(table.rows.len().to_string())),
+        ("count", Phrase::new(count.to_string())),
+        ("of", Phrase::new(table.rows.len().to_string())),
     ];
     fill(tongue.words.some_steps, &values)
 }
@@ -142,8 +142,8 @@ fn settled(by: Option<Settle>, command: Option<&str>, tongue: &Tongue) -> Option
     let (template, option) = match by? {
         // The note above says how the race goes on.
         Settle::Resume { .. } => return None,
-        Settle::Quiet => return Some(Phrase::of(words.settle_quiet)),
-        Settle::OutOfReach => return Some(Phrase::of(words.settle_out_of_reach)),
+        Settle::Quiet => return Some(Phrase::new(words.settle_quiet)),
+        Settle::OutOfReach => return Some(Phrase::new(words.settle_out_of_reach)),
         by @ (Settle::Budget { some_only: true, .. } | Settle::Rounds { some_only: true, .. }) => {
             (words.settle_some, by.option()?)
         }
@@ -161,7 +161,7 @@ fn settled(by: Option<Settle>, command: Option<&str>, tongue: &Tongue) -> Option
 /// `about 6 min`.
 pub(super) fn about(seconds: u32, tongue: &Tongue) -> Phrase {
     let time = tongue.figure(&figures::duration(f64::from(seconds)));
-    fill(tongue.words.about, &[("time", Phrase::of(time))])
+    fill(tongue.words.about, &[("time", Phrase::new(time))])
 }
 
 /// Work at which lanes tie; which lanes, where others do not.
@@ -209,7 +209,7 @@ fn failures(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
         };
         let reason = findings.results.iter().find_map(failed)?;
         let works = tongue.few(works(findings, tongue, |result| failed(result).is_some()), WORKS_LISTED);
-        let reason = Phrase::of(shorten(&sentence(&tongue.sentence(&reason)), REASON_COLUMNS));
+        let reason = Phrase::new(shorten(&sentence(&tongue.sentence(&reason)), REASON_COLUMNS));
         let lane = Phrase::default().name(lane);
         Some(fill(tongue.words.failed_at, &[("lane", lane), ("works", works), ("reason", reason)]))
     };
@@ -220,7 +220,7 @@ fn failures(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
 fn self_check(findings: &Findings, tongue: &Tongue) -> Option<Phrase> {
     let (first, pairs) = self_pairs(findings)?;
     let apart = pairs.iter().filter(|pair| matches!(pair.verdict, Verdict::Faster | Verdict::Slower)).count();
-    let count = |number: usize| Phrase::of(number.to_string());
+    let count = |number: usize| Phrase::new(number.to_string());
     let values = [("lane", Phrase::default().name(first)), ("count", count(apart)), ("all", count(pairs.len()))];
     (apart > 0).then(|| fill(tongue.words.self_apart, &values))
 }
@@ -230,7 +230,7 @@ fn whole(said: &Sentence, tongue: &Tongue) -> Phrase {
     let text = sentence(&tongue.sentence(said));
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase()).into_iter();
-    fill(tongue.words.not_tested, &[("list", Phrase::of(first.chain(letters).collect::<String>()))])
+    fill(tongue.words.not_tested, &[("list", Phrase::new(first.chain(letters).collect::<String>()))])
 }
 
 /// On what it was raced, and what was not tested.
@@ -241,9 +241,9 @@ pub(super) fn untested(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
 
 fn not_tested(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
     let listed = findings.answer.iter().flat_map(|answer| &answer.not_tested);
-    let listed: Vec<Phrase> = listed.map(|text| Phrase::of(shorten(&tongue.sentence(text), NAME_COLUMNS))).collect();
+    let listed: Vec<Phrase> = listed.map(|text| Phrase::new(shorten(&tongue.sentence(text), NAME_COLUMNS))).collect();
     match listed.is_empty() {
-        true => vec![Phrase::of(tongue.words.not_tested_unknown)],
+        true => vec![Phrase::new(tongue.words.not_tested_unknown)],
         false => vec![fill(tongue.words.not_tested, &[("list", tongue.few(listed, WORKS_LISTED))])],
     }
 }
@@ -259,7 +259,7 @@ pub(super) fn flips(findings: &Findings, decision: &Decision, tongue: &Tongue) -
     if points.is_empty() {
         points.extend(closest(findings, decision, tongue));
     }
-    points.push(Phrase::of(tongue.words.elsewhere));
+    points.push(Phrase::new(tongue.words.elsewhere));
     points
 }
 
@@ -269,14 +269,14 @@ fn flip(advice: &Advice, tongue: &Tongue) -> Option<Phrase> {
     let lanes: Vec<&str> = advice.lane.iter().chain(&advice.level_with).map(String::as_str).collect();
     let flip = advice.flips_if.first().filter(|_| !lanes.is_empty())?;
     let what = |text: &str| tongue.short_name(text, NAME_COLUMNS);
-    let share = |share: f64| Phrase::of(tongue.figure(&figures::small_share(share)));
+    let share = |share: f64| Phrase::new(tongue.figure(&figures::small_share(share)));
     let need = |need: &String| {
         let any = need.parse::<Need>().map(|need| need.any).unwrap_or_default();
         let each = any
             .into_iter()
             .map(|wish| fill(words.wish, &[("text", tongue.short_name(&Need::one(wish).title(), NAME_COLUMNS))]));
         let each: Vec<Phrase> = each.collect();
-        let unknown = || fill(words.wish, &[("text", Phrase::of(shorten(need, NAME_COLUMNS)))]);
+        let unknown = || fill(words.wish, &[("text", Phrase::new(shorten(need, NAME_COLUMNS)))]);
         if each.is_empty() { unknown() } else { tongue.listed(each, words.or) }
     };
     let (other, condition) = match flip {

@@ -283,15 +283,15 @@ mod tests {
 
     #[test]
     fn lines_end_at_spaces_and_never_within_a_figure() {
-        let said = Phrase::of("between 6 and 12\u{a0}% faster when ").name("xfs").say(", and more");
+        let said = Phrase::new("between 6 and 12\u{a0}% faster when ").name("xfs").say(", and more");
         assert_eq!(lines(&said, 16), ["between 6 and", "12 % faster when", "`xfs`, and more"]);
     }
 
     #[test]
     fn chinese_ends_lines_behind_punctuation_and_begins_none_with_it() {
-        let said = Phrase::of("提交写入时快很多，顺序写时相差不到百分之五。");
+        let said = Phrase::new("提交写入时快很多，顺序写时相差不到百分之五。");
         assert_eq!(lines(&said, 24), ["提交写入时快很多，", "顺序写时相差不到百分之", "五。"]);
-        let said_with_code = Phrase::of("全部数据：").tone(Tone::Name, "a-command-of-one-word");
+        let said_with_code = Phrase::new("全部数据：").tone(Tone::Name, "a-command-of-one-word");
         assert_eq!(lines(&said_with_code, 25), ["全部数据：", "`a-command-of-one-word`"]);
         for width in 8..60 {
             let all = lines(&said, width);
@@ -304,14 +304,14 @@ mod tests {
         for (text, second) in
             [("aaa - b", "\\- b"), ("aaa 12. b", "12\\."), ("aaa === b", "\\==="), ("aaa # b", "\\# b")]
         {
-            assert_eq!(lines(&Phrase::of(text), 4)[..2], ["aaa", second]);
+            assert_eq!(lines(&Phrase::new(text), 4)[..2], ["aaa", second]);
         }
-        assert_eq!(lines(&Phrase::of("- 1) x"), 40), ["\\- 1) x"]);
+        assert_eq!(lines(&Phrase::new("- 1) x"), 40), ["\\- 1) x"]);
     }
 
     #[test]
     fn what_is_too_long_is_cut_with_its_code_closed() {
-        let said = Phrase::of("x ").tone(Tone::Name, "a b c d e f");
+        let said = Phrase::new("x ").tone(Tone::Name, "a b c d e f");
         let all = lines(&said, 5);
         assert_eq!(cut(all, 2), ["x `a", "b c d` …"]);
         let said = Phrase::default().name("a\u{60}b<script>").say(" https://x www.y @me");
@@ -321,13 +321,13 @@ mod tests {
     #[test]
     fn a_page_drops_points_of_its_longest_section_and_says_how_many() {
         let mut page = Page::default();
-        page.title(&Phrase::of("T"));
-        let points = |count: usize| (0..count).map(|at| Phrase::of(format!("point {at}"))).collect::<Vec<_>>();
+        page.title(&Phrase::new("T"));
+        let points = |count: usize| (0..count).map(|at| Phrase::new(format!("point {at}"))).collect::<Vec<_>>();
         page.section("few", &points(2));
         page.section("many", &points(80));
         page.section("none", &[Phrase::default()]);
         page.command("again", &["x".to_owned()]);
-        let text = page.text(|count| [Phrase::of("x".repeat(COLUMNS)), Phrase::of(format!("{count} more"))]);
+        let text = page.text(|count| [Phrase::new("x".repeat(COLUMNS)), Phrase::new(format!("{count} more"))]);
         assert_eq!(text.lines().count(), LINES);
         assert!(text.contains("- point 1\n\n## many") && text.ends_with("## again\n\n    x\n"), "{text}");
         assert!(text.contains(" more\n") && !text.contains("none"), "{text}");

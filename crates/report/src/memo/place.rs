@@ -38,7 +38,7 @@ fn told<'a>(lane: &'a Lane, label: &str) -> Option<&'a str> {
 
 /// The guest of a lane.
 fn guest_of(lane: &Lane, tongue: &Tongue) -> Option<Phrase> {
-    let text = |text: &str| Phrase::of(shorten(text, COMMAND_COLUMNS));
+    let text = |text: &str| Phrase::new(shorten(text, COMMAND_COLUMNS));
     match told(lane, "guest") {
         Some(guest) => Some(fill(tongue.words.in_guest, &[("guest", text(guest))])),
         None if lane.kernel.is_empty() => None,
@@ -52,8 +52,8 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
     let said = tongue.words;
     let values = [
         ("date", date(&findings.started, tongue)),
-        ("suite", Phrase::of(shorten(&findings.suite, PART_COLUMNS))),
-        ("count", Phrase::of(tongue.figure(&figures::whole(findings.trials.ok.into())))),
+        ("suite", Phrase::new(shorten(&findings.suite, PART_COLUMNS))),
+        ("count", Phrase::new(tongue.figure(&figures::whole(findings.trials.ok.into())))),
         ("machine", {
             let machine = machine(&findings.machine, tongue);
             // Its kernel and memory are those of no lane.
@@ -68,9 +68,9 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
     let is_shared = shared.is_some();
     let lanes = raced(findings).map(|of| lane(of, guest_of(of, tongue).filter(|_| !is_shared), tongue));
     let lanes = Phrase::default().join(shared.into_iter().chain(lanes), said.semicolon);
-    let lanes = fill(said.labelled, &[("name", Phrase::of(said.lanes)), ("value", lanes)]);
+    let lanes = fill(said.labelled, &[("name", Phrase::new(said.lanes)), ("value", lanes)]);
     let mut points = vec![fill(said.measured, &values), lanes];
-    let limits = |throttle: &Throttle| Phrase::of(shorten(&throttle.to_string(), PART_COLUMNS));
+    let limits = |throttle: &Throttle| Phrase::new(shorten(&throttle.to_string(), PART_COLUMNS));
     match &findings.throttle {
         Some(throttle) if findings.lane_throttles.is_empty() => {
             points.push(fill(said.held_to, &[("limits", limits(throttle))]));
@@ -78,7 +78,7 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
         base if !findings.lane_throttles.is_empty() => {
             let each = raced(findings).map(|lane| {
                 let own = findings.lane_throttles.get(&lane.name).or(base.as_ref());
-                let limits = own.map_or_else(|| Phrase::of(said.no_limits), limits);
+                let limits = own.map_or_else(|| Phrase::new(said.no_limits), limits);
                 fill(said.labelled, &[("name", Phrase::default().name(&lane.name)), ("value", limits)])
             });
             points.push(fill(said.held_apart, &[("each", tongue.few(each.collect(), LANES_LISTED))]));
@@ -87,7 +87,7 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
     }
     let warnings = facts::warnings(input).len();
     let template = if warnings > 0 { said.full_report_warns } else { said.full_report };
-    let count = Phrase::of(tongue.figure(&figures::whole(warnings as u64)));
+    let count = Phrase::new(tongue.figure(&figures::whole(warnings as u64)));
     points.push(fill(template, &[("command", full_report(input)), ("count", count)]));
     points
 }
@@ -106,18 +106,18 @@ pub(super) fn inline(command: Option<&str>) -> Option<Phrase> {
 
 fn machine(machine: &Machine, tongue: &Tongue) -> Phrase {
     let said = tongue.words;
-    let part = |text: &str| Phrase::of(shorten(text.trim(), PART_COLUMNS));
-    let size = |bytes: u64| Phrase::of(tongue.figure(&figures::bytes(bytes)));
+    let part = |text: &str| Phrase::new(shorten(text.trim(), PART_COLUMNS));
+    let size = |bytes: u64| Phrase::new(tongue.figure(&figures::bytes(bytes)));
     let device = &machine.device;
     let mut disk = part(if device.model.trim().is_empty() { &device.name } else { &device.model });
     if device.size_bytes > 0 {
-        disk = tongue.with(disk, Phrase::of(tongue.figure(&figures::disk_bytes(device.size_bytes))));
+        disk = tongue.with(disk, Phrase::new(tongue.figure(&figures::disk_bytes(device.size_bytes))));
     }
     let parts = [
         part(&machine.cpu),
-        fill(said.cpus, &[("count", Phrase::of(machine.cpus.to_string()))]),
+        fill(said.cpus, &[("count", Phrase::new(machine.cpus.to_string()))]),
         fill(said.memory, &[("size", size(machine.memory_bytes))]),
-        if machine.virtualization.is_empty() { Phrase::default() } else { Phrase::of(said.virtual_machine) },
+        if machine.virtualization.is_empty() { Phrase::default() } else { Phrase::new(said.virtual_machine) },
         part(&machine.os),
         fill(said.kernel, &[("kernel", part(&machine.kernel))]),
         fill(said.disk, &[("disk", disk)]),
@@ -136,16 +136,16 @@ fn lane(lane: &Lane, guest: Option<Phrase>, tongue: &Tongue) -> Phrase {
     let code = |text: &str| Phrase::default().tone(Tone::Name, shorten(text, COMMAND_COLUMNS));
     let made = match facts.mkfs {
         Some(mkfs) => code(&mkfs),
-        None => Phrase::of(match lane.venue.as_str() {
+        None => Phrase::new(match lane.venue.as_str() {
             "library" => said.by_library,
             "memory" => said.in_memory,
             _ => said.as_found,
         }),
     };
     let mounted = facts.mount_options.map(|options| code(&format!("mount -o {options}")));
-    let size = (lane.size_bytes > 0).then(|| Phrase::of(tongue.figure(&figures::bytes(lane.size_bytes))));
+    let size = (lane.size_bytes > 0).then(|| Phrase::new(tongue.figure(&figures::bytes(lane.size_bytes))));
     let driver = told(lane, "driver")
-        .map(|driver| fill(said.driver, &[("driver", Phrase::of(shorten(driver, COMMAND_COLUMNS)))]));
+        .map(|driver| fill(said.driver, &[("driver", Phrase::new(shorten(driver, COMMAND_COLUMNS)))]));
     let parts = tongue.joined([guest, driver, Some(made), mounted, size].into_iter().flatten());
     fill(said.labelled, &[("name", Phrase::default().name(&lane.name)), ("value", parts)])
 }
@@ -165,16 +165,16 @@ fn date(started: &str, tongue: &Tongue) -> Phrase {
             // Where months are numbers of two digits, days are too.
             let padded = tongue.words.months.starts_with('0');
             let day = if padded { format!("{day:02}") } else { day.to_string() };
-            let text = |text: String| Phrase::of(text);
+            let text = |text: String| Phrase::new(text);
             let values = [
                 ("year", text(year.to_string())),
-                ("month", Phrase::of(month)),
+                ("month", Phrase::new(month)),
                 ("day", text(day)),
-                ("time", Phrase::of(time)),
+                ("time", Phrase::new(time)),
             ];
             fill(tongue.words.date, &values)
         }
-        None => Phrase::of(shorten(started, PART_COLUMNS)),
+        None => Phrase::new(shorten(started, PART_COLUMNS)),
     }
 }
 
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn dates_are_written_as_each_language_does() {
-        let said = |started: &str, language| date(started, &Tongue::of(language)).plain();
+        let said = |started: &str, language| date(started, &Tongue::new(language)).plain();
         let july = "2026-07-01T10:05:00Z";
         assert_eq!(said(july, Language::En), "1 July 2026, 10:05 UTC");
         assert_eq!(said(july, Language::De), "01.07.2026, 10:05 Uhr UTC");

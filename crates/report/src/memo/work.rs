@@ -15,7 +15,7 @@ const NAME_COLUMNS: usize = 50;
 /// What a piece of work is called: `commits`.
 pub(crate) fn noun(findings: &Findings, result: &ResultFinding, tongue: &Tongue) -> Phrase {
     match known(result, tongue) {
-        Some((noun, _)) => Phrase::of(noun),
+        Some((noun, _)) => Phrase::new(noun),
         None => named(findings, result, tongue),
     }
 }
@@ -23,7 +23,7 @@ pub(crate) fn noun(findings: &Findings, result: &ResultFinding, tongue: &Tongue)
 /// When it is done: `when committing`.
 pub(crate) fn when(findings: &Findings, result: &ResultFinding, tongue: &Tongue) -> Phrase {
     match known(result, tongue) {
-        Some((_, when)) => Phrase::of(when),
+        Some((_, when)) => Phrase::new(when),
         None => fill(tongue.words.at_work, &[("work", named(findings, result, tongue))]),
     }
 }
@@ -53,11 +53,11 @@ fn named(findings: &Findings, result: &ResultFinding, tongue: &Tongue) -> Phrase
     let name = match facts::group_of(result, &findings.results) {
         Some(step) if result.section.is_some() => group(step),
         Some(of) => {
-            fill(tongue.words.labelled, &[("name", Phrase::of(title)), ("value", Phrase::of(group(of)))]).plain()
+            fill(tongue.words.labelled, &[("name", Phrase::new(title)), ("value", Phrase::new(group(of)))]).plain()
         }
         None => title,
     };
-    fill(tongue.words.quoted, &[("text", Phrase::of(name))])
+    fill(tongue.words.quoted, &[("text", Phrase::new(name))])
 }
 
 /// How a lane does against another one in one result: the ratio above 1 where it does better, and its
@@ -136,13 +136,13 @@ pub(crate) fn claim(findings: &Findings, result: &ResultFinding, distance: Dista
     let values = [
         ("amount", amount(&ends, matches!(distance, Distance::AtLeast(_)), tongue)),
         ("when", when(findings, result, tongue)),
-        ("wait", Phrase::of(wait.unwrap_or_default())),
+        ("wait", Phrase::new(wait.unwrap_or_default())),
     ];
     fill(template, &values)
 }
 
 fn amount(ends: &Ends, at_least: bool, tongue: &Tongue) -> Phrase {
-    let number = |text: &str| Phrase::of(tongue.figure(text));
+    let number = |text: &str| Phrase::new(tongue.figure(text));
     let words = tongue.words;
     match (&ends.ends, ends.factors) {
         (Some((low, high)), factors) => {

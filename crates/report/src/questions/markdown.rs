@@ -11,7 +11,7 @@ const INDENT: &str = "&emsp;";
 
 /// The table with its legend; nothing where no work has a figure.
 pub(crate) fn markdown(out: &mut String, findings: &Findings) {
-    let table = Table::of(findings);
+    let table = Table::new(findings);
     if table.rows.is_empty() || table.lanes.is_empty() {
         return;
     }

@@ -77,7 +77,7 @@ impl Row<'_> {
             return vec![self.title.clone()];
         }
         let indent = self.indent().len() - HANG;
-        let lines = Phrase::of(self.title.trim()).wrap(most.saturating_sub(indent + HANG));
+        let lines = Phrase::new(self.title.trim()).wrap(most.saturating_sub(indent + HANG));
         let padded = |(at, line): (usize, &Phrase)| {
             format!("{}{}", " ".repeat(if at == 0 { indent } else { indent + HANG }), line.plain())
         };
@@ -151,7 +151,7 @@ fn row<'a>(
     (heading, title): (Option<String>, String),
 ) -> Row<'a> {
     let values: Vec<Option<f64>> = lanes.iter().map(|lane| value(findings, result, lane)).collect();
-    let unit = Unit::of(result, &values);
+    let unit = Unit::new(result, &values);
     let estimate = |lane: &str| result.estimates.iter().find(|of| of.lane == lane);
     let best =
         values.iter().flatten().copied().reduce(|a, b| if result.higher_is_better { a.max(b) } else { a.min(b) });
@@ -236,7 +236,7 @@ fn lines(result: &ResultFinding, lanes: &[&str], indent: &str) -> Vec<(String, V
 /// What has to be known beside a row's figures.
 fn remarks(result: &ResultFinding) -> Vec<Phrase> {
     let buffered = (!result.buffered.is_empty()).then(|| wording::buffers(&result.buffered));
-    let pace = words::verdict::pace(result).map(Phrase::of);
+    let pace = words::verdict::pace(result).map(Phrase::new);
     buffered.into_iter().chain(pace).collect()
 }
 
@@ -248,7 +248,7 @@ struct Unit {
 }
 
 impl Unit {
-    fn of(result: &ResultFinding, values: &[Option<f64>]) -> Unit {
+    fn new(result: &ResultFinding, values: &[Option<f64>]) -> Unit {
         let usable = || values.iter().flatten().copied().filter(|value| *value > 0.0);
         let (least, most) = (usable().reduce(f64::min).unwrap_or(1.0), usable().reduce(f64::max).unwrap_or(1.0));
         let scaled = |units: &[(&str, f64)], at: f64| {

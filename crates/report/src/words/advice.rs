@@ -103,8 +103,8 @@ fn chosen(advice: &Advice, lane: &str) -> Phrase {
         .collect();
     match all.len() {
         1 => Phrase::default().and(listed(all, "or")),
-        2 => Phrase::of("either ").and(listed(all, "or")),
-        _ => Phrase::of("any of ").and(listed(all, "or")),
+        2 => Phrase::new("either ").and(listed(all, "or")),
+        _ => Phrase::new("any of ").and(listed(all, "or")),
     }
 }
 
@@ -114,7 +114,7 @@ fn safe(share: f64, several: bool) -> Phrase {
         format!("{} in {} of resampled races", if several { "one of them wins" } else { "it wins" }, wins(share));
     match share {
         share if share < 0.8 => Phrase::default().tone(Tone::Undecided, format!("{said}, which is not safe")),
-        _ => Phrase::of(format!("{said}, which covers the noise between rounds alone")),
+        _ => Phrase::new(format!("{said}, which covers the noise between rounds alone")),
     }
 }
 
@@ -178,7 +178,7 @@ pub(crate) fn part(reasons: &[&AdviceReason]) -> Phrase {
 
 /// A part of the work with its share.
 fn weighed(what: &str, share: f64) -> Phrase {
-    Phrase::of(format!("{} ({})", sentence(what), figures::share(share)))
+    Phrase::new(format!("{} ({})", sentence(what), figures::share(share)))
 }
 
 /// Why no difference counts in some parts.
@@ -223,11 +223,11 @@ fn fact(fact: &LaneFact) -> Phrase {
     let title = need_title(&fact.need);
     let note = fact.note.as_deref().map(|note| format!(" ({})", sentence(note))).unwrap_or_default();
     match (fact.is.as_str(), fact.with.as_deref()) {
-        ("no", _) if fact.need == "durable" => Phrase::of(sentence(fact.note.as_deref().unwrap_or(&title))),
-        ("no", _) => Phrase::of(format!("no {title}{note}")),
-        ("unknown", _) => Phrase::of(format!("nothing is known of its {title}{note}")),
-        ("off", Some(with)) => Phrase::of(format!("{title} only with {}{note}", sentence(with))),
-        (is, _) => Phrase::of(format!("{title}: {}{note}", sentence(is))),
+        ("no", _) if fact.need == "durable" => Phrase::new(sentence(fact.note.as_deref().unwrap_or(&title))),
+        ("no", _) => Phrase::new(format!("no {title}{note}")),
+        ("unknown", _) => Phrase::new(format!("nothing is known of its {title}{note}")),
+        ("off", Some(with)) => Phrase::new(format!("{title} only with {}{note}", sentence(with))),
+        (is, _) => Phrase::new(format!("{title}: {}{note}", sentence(is))),
     }
 }
 
@@ -255,7 +255,7 @@ pub(crate) fn flip(flip: &Flip, scenario: &str) -> Phrase {
             need_title(need)
         )),
         Flip::With { needs, lane, ratio } => {
-            let titles: Vec<Phrase> = needs.iter().map(|need| Phrase::of(need_title(need))).collect();
+            let titles: Vec<Phrase> = needs.iter().map(|need| Phrase::new(need_title(need))).collect();
             let verb = if needs.len() == 1 { "was" } else { "were" };
             let said = Phrase::default().name(lane).say(format!("{}, if ", distance(*ratio)));
             said.and(listed(titles, "or")).say(format!(" {verb} required"))
@@ -347,14 +347,14 @@ pub(crate) fn brief(advices: &[&Advice]) -> Phrase {
     };
     let scenarios = advices.iter().map(|advice| match advice.share_of_resampled_races {
         Some(share) if share < 0.8 => {
-            Phrase::of(format!("{} ({}, not safe)", sentence(&advice.title), stands_on(advice)))
+            Phrase::new(format!("{} ({}, not safe)", sentence(&advice.title), stands_on(advice)))
         }
-        Some(_) => Phrase::of(format!("{} ({})", sentence(&advice.title), stands_on(advice))),
+        Some(_) => Phrase::new(format!("{} ({})", sentence(&advice.title), stands_on(advice))),
         None if advice.lane.is_some() && advice.leads.is_empty() => {
-            Phrase::of(format!("{} (the others are excluded)", sentence(&advice.title)))
+            Phrase::new(format!("{} (the others are excluded)", sentence(&advice.title)))
         }
-        None if advice.lane.is_some() => Phrase::of(format!("{} (nothing sets them apart)", sentence(&advice.title))),
-        None => Phrase::of(sentence(&advice.title)),
+        None if advice.lane.is_some() => Phrase::new(format!("{} (nothing sets them apart)", sentence(&advice.title))),
+        None => Phrase::new(sentence(&advice.title)),
     });
     said.say(" for ").and(listed(scenarios.collect(), "and"))
 }

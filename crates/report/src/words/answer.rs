@@ -19,7 +19,7 @@ pub(crate) fn choice<S: AsRef<str>>(lanes: &[S], by_work: bool, reached: Option<
         2 => "Either ",
         _ => "Any of ",
     };
-    Phrase::of(opening).and(listed(parts, "or")).say(match reached {
+    Phrase::new(opening).and(listed(parts, "or")).say(match reached {
         None => " for this mix".to_owned(),
         Some(reached) => of_the_work(reached),
     })
@@ -35,7 +35,7 @@ pub(crate) fn said_of_the_ground(text: &str) -> Phrase {
     let text = sentence(text);
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase()).into_iter();
-    Phrase::of(format!("{}.", first.chain(letters).collect::<String>()))
+    Phrase::new(format!("{}.", first.chain(letters).collect::<String>()))
 }
 
 /// What the work of a group is called in a sentence: `your commits`. `several`: its workload has other groups too.
@@ -84,7 +84,7 @@ pub(crate) fn claims(claims: &[&Claim], brief: bool) -> Phrase {
         let tone = if claim.gain { Tone::Faster } else { Tone::Slower };
         // A verb is said again only where it changes: `is 9 % faster … and has 20 % lower …`.
         let verb = if of_time { "has " } else { "is " };
-        let mut said = Phrase::of(if brief || verb == last { "" } else { verb }).tone(tone, size);
+        let mut said = Phrase::new(if brief || verb == last { "" } else { verb }).tone(tone, size);
         last = verb;
         if claim.name_the_other && claim.other != named {
             said = said.say(" than ").name(claim.other);
@@ -286,7 +286,7 @@ pub(crate) const NONE_MAY_BE_RANKED: &str = "no two of these lanes may be ranked
 
 /// Lanes that were raced and may not be ranked against the reference, each fact once.
 pub(crate) fn not_ranked(facts: &[NotRanked]) -> Option<Phrase> {
-    let mut said = Phrase::of("Not ranked against ").name(&facts.first()?.against).say(": ");
+    let mut said = Phrase::new("Not ranked against ").name(&facts.first()?.against).say(": ");
     let mut before: Option<&NotRanked> = None;
     for fact in facts {
         let same = before.is_some_and(|before| before.lanes == fact.lanes);

@@ -139,13 +139,13 @@ pub(crate) fn answer(search: &SearchFinding) -> Phrase {
     let mut found: Vec<&SearchLane> = search.lanes.iter().filter(|lane| lane.writers.is_some()).collect();
     found.sort_by(|a, b| b.writers.unwrap_or(0.0).total_cmp(&a.writers.unwrap_or(0.0)));
     if search.lanes.iter().all(|lane| lane.passes.is_empty()) {
-        return Phrase::of("No choice can be made: no pass of the search came to its end.");
+        return Phrase::new("No choice can be made: no pass of the search came to its end.");
     }
     if found.is_empty() {
-        return Phrase::of("No lane sustains any number of writers that was tried.");
+        return Phrase::new("No lane sustains any number of writers that was tried.");
     }
     let each = found.iter().map(|lane| Phrase::default().name(&lane.lane).say(format!(" {}", writers(lane))));
-    let said = Phrase::of(format!("Every {}: ", figures::brief(search.period_seconds))).join(each, ", ").say(".");
+    let said = Phrase::new(format!("Every {}: ", figures::brief(search.period_seconds))).join(each, ", ").say(".");
     let decided: Vec<Phrase> = search
         .pairs
         .iter()

@@ -21,8 +21,8 @@ pub(crate) fn heading(title: &str, why: Option<&str>) -> Phrase {
 /// How often A's speed B reached, where the heading says why there is no verdict.
 pub(crate) fn bare_ratio(row: &ComparisonRow) -> Phrase {
     match words::latency(&row.metric) {
-        Some(latency) => Phrase::of(format!("{} the {latency}", figures::times(row.ratio.recip()))),
-        None => Phrase::of(figures::times(row.ratio)),
+        Some(latency) => Phrase::new(format!("{} the {latency}", figures::times(row.ratio.recip()))),
+        None => Phrase::new(figures::times(row.ratio)),
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn change(row: &ComparisonRow) -> Phrase {
             let ratio = figures::times(times);
             Phrase::default().tone(Tone::Undecided, "too few rounds to say").say(format!(", {ratio}{of} so far"))
         }
-        (Verdict::None, _) => Phrase::of(figures::times(times)).say(of).say(", ").tone(Tone::NoVerdict, "no verdict"),
+        (Verdict::None, _) => Phrase::new(figures::times(times)).say(of).say(", ").tone(Tone::NoVerdict, "no verdict"),
     };
     // Beside a verdict the reason is a caveat that many rows share: `caveats` says it once.
     match row.why.as_deref().filter(|why| row.verdict == Verdict::None && !why.trim().is_empty()) {
@@ -113,10 +113,10 @@ pub(crate) fn summary(comparison: &Comparison) -> Phrase {
         .into_iter()
         .chain([(too_few, Tone::Undecided, "too few rounds to say")])
         .filter(|(count, ..)| *count > 0)
-        .map(|(count, tone, word)| Phrase::of(format!("{count} ")).tone(tone, word));
+        .map(|(count, tone, word)| Phrase::new(format!("{count} ")).tone(tone, word));
     let shown: Vec<Phrase> = shown.collect();
     if shown.is_empty() {
-        return Phrase::of("Nothing to compare: no lane and workload is in both records.");
+        return Phrase::new("Nothing to compare: no lane and workload is in both records.");
     }
-    Phrase::of("B against A: ").join(shown, ", ").say(".")
+    Phrase::new("B against A: ").join(shown, ", ").say(".")
 }

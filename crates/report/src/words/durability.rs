@@ -236,7 +236,7 @@ pub(crate) fn controls(found: &DurabilityFindings) -> Phrase {
                  more with --cuts.",
             )
         }
-        _ => Phrase::of("none were run."),
+        _ => Phrase::new("none were run."),
     }
 }
 
@@ -252,7 +252,7 @@ pub(crate) fn untrusted(reason: Untrusted, found: &DurabilityFindings) -> Phrase
              nothing. Take more cuts with --cuts.",
         ),
         Untrusted::ControlMissing => {
-            Phrase::of("a control was not cut, so that nothing shows whether losses would be seen.")
+            Phrase::new("a control was not cut, so that nothing shows whether losses would be seen.")
         }
     }
 }

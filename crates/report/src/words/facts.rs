@@ -36,7 +36,7 @@ pub(crate) fn ceilings(ceilings: &[Ceiling]) -> Option<Phrase> {
     let through = ceilings.iter().any(|ceiling| ceiling.through_filesystem && ceiling.profile != Profile::Null);
     let said = parts.join(", ");
     (!said.is_empty())
-        .then(|| Phrase::of(if through { format!("{said} (measured on a file, not the bare disk)") } else { said }))
+        .then(|| Phrase::new(if through { format!("{said} (measured on a file, not the bare disk)") } else { said }))
 }
 
 /// What the engine does without any device, the slowest of its workloads; `None`: not measured.
@@ -100,7 +100,7 @@ pub(crate) fn machine(machine: &Machine) -> Phrase {
         };
         disk.push(format!("images on {}{options}", shorten(&device.host_filesystem, 40)));
     }
-    Phrase::of(parts.join(", ")).say("; ").say(disk.join(", "))
+    Phrase::new(parts.join(", ")).say("; ").say(disk.join(", "))
 }
 
 /// How a lane was made: mkfs and mount, as commands, and what it promises.

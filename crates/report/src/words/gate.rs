@@ -79,7 +79,7 @@ pub(crate) fn line(gate: &Gate) -> Phrase {
         (one_sided, Tone::NoVerdict, NOT_COMPARED),
     ];
     let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
-    let parts = parts.map(|(count, tone, word)| Phrase::of(format!("{count} ")).tone(tone, word));
+    let parts = parts.map(|(count, tone, word)| Phrase::new(format!("{count} ")).tone(tone, word));
     let said = Phrase::default().tone(outcome_tone(gate.outcome), outcome(gate.outcome)).say(": ").join(parts, ", ");
     match gate.need_resolution {
         Some(share) if unresolved > 0 => said.say(format!("; {unresolved} not resolved to {}", plus_minus(share))),
@@ -163,7 +163,7 @@ pub(crate) fn row(gate: &Gate, row: &GateRow, brief: bool) -> Phrase {
         }
         (_, _, Some(_)) if row.half_width.is_some_and(|half| half > HOPELESS) => {
             let wide =
-                Phrase::of(format!("the interval reaches over {} to either side", figures::times(HOPELESS + 1.0)));
+                Phrase::new(format!("the interval reaches over {} to either side", figures::times(HOPELESS + 1.0)));
             if brief { wide } else { word.say(", ").and(wide) }
         }
         (_, _, Some(interval)) => {
@@ -172,7 +172,7 @@ pub(crate) fn row(gate: &Gate, row: &GateRow, brief: bool) -> Phrase {
             let words = if latency.is_some() { ["less", "more"] } else { ["slower", "faster"] };
             let (low, high) = figures::span(low, high, words);
             let of = latency.map(|latency| format!("{latency} ")).unwrap_or_default();
-            let between = Phrase::of(format!("{of}between {low} and {high}"));
+            let between = Phrase::new(format!("{of}between {low} and {high}"));
             if brief { between } else { word.say(", ").and(between) }
         }
         (_, Some(ratio), None) => {
@@ -180,10 +180,10 @@ pub(crate) fn row(gate: &Gate, row: &GateRow, brief: bool) -> Phrase {
                 Some(latency) => (ratio.recip(), format!(" the {latency}")),
                 None => (ratio, String::new()),
             };
-            let so_far = Phrase::of(format!("{}{of} so far", figures::times(times)));
+            let so_far = Phrase::new(format!("{}{of} so far", figures::times(times)));
             if brief { so_far } else { word.say(", ").and(so_far) }
         }
-        (_, None, None) if brief && row.why.is_none() => Phrase::of("no figures on both sides"),
+        (_, None, None) if brief && row.why.is_none() => Phrase::new("no figures on both sides"),
         (_, None, None) if brief => Phrase::default(),
         (_, None, None) => word,
     };
@@ -256,10 +256,10 @@ pub(crate) fn together(count: usize, why: &str) -> String {
 pub(crate) fn one_sided(of: &OneSided) -> Phrase {
     let side = if of.in_baseline { "baseline" } else { "candidate" };
     let said = match (&of.lane, &of.workload) {
-        (Some(lane), None) => Phrase::of("lane ").name(lane),
-        (Some(lane), Some(workload)) => Phrase::of(format!("workload {} in lane ", name(workload))).name(lane),
-        (None, Some(workload)) => Phrase::of(format!("workload {}", name(workload))),
-        (None, None) => Phrase::of("something"),
+        (Some(lane), None) => Phrase::new("lane ").name(lane),
+        (Some(lane), Some(workload)) => Phrase::new(format!("workload {} in lane ", name(workload))).name(lane),
+        (None, Some(workload)) => Phrase::new(format!("workload {}", name(workload))),
+        (None, None) => Phrase::new("something"),
     };
     let comparisons = match of.comparisons {
         1 => "1 comparison".to_owned(),

@@ -54,7 +54,7 @@ pub(crate) fn legend(findings: &Findings, table: &OperationsFinding) -> Phrase {
         passes => format!(", of each round the median of {passes} passes"),
     };
     let mut said =
-        Phrase::of(format!("Of each step: its whole time, and bytes moved or operations per second{median}."));
+        Phrase::new(format!("Of each step: its whole time, and bytes moved or operations per second{median}."));
     if table.totals.len() > 1 {
         let margin = figures::margin(findings.margin);
         let undecided = match table.rounds {
@@ -73,7 +73,7 @@ pub(crate) fn legend(findings: &Findings, table: &OperationsFinding) -> Phrase {
 fn floor_legend(findings: &Findings, table: &OperationsFinding, floor: &str) -> Phrase {
     let processes = table.process_startup_share.is_some();
     let costs = if processes { "processes, system calls and copying" } else { "system calls and copying" };
-    let said = Phrase::of(" Floor: the time of ")
+    let said = Phrase::new(" Floor: the time of ")
         .name(floor)
         .say(format!(
             " for the same step as a share of the lane's, about what {costs} cost when no disk is there; no floor: "
@@ -93,7 +93,7 @@ fn floor_legend(findings: &Findings, table: &OperationsFinding, floor: &str) -> 
 
 /// The floor's own column is left out.
 pub(crate) fn floor_left_out(floor: &str) -> Phrase {
-    Phrase::of("The column of ").name(floor).say(" has no room here; a wider terminal and --format markdown show it.")
+    Phrase::new("The column of ").name(floor).say(" has no room here; a wider terminal and --format markdown show it.")
 }
 
 /// The heading of the column of verdicts.

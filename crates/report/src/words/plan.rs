@@ -103,7 +103,7 @@ pub(crate) fn work(plan: &PlanSummary) -> Phrase {
         let ends = if plan.seconds.is_some_and(|seconds| seconds > budget) { "ended after" } else { "at most" };
         said.push_str(&format!(", {ends} {} (--budget)", figures::duration(budget)));
     }
-    Phrase::of(said)
+    Phrase::new(said)
 }
 
 /// What an adaptive race has time for that cannot make six rounds of all of its work; `None`: it can, or nobody knows.
@@ -150,7 +150,7 @@ pub(crate) fn remarks(plan: &PlanSummary) -> Vec<Phrase> {
     });
     let notes = plan.notes.iter().map(|note| format!("{}.", words::sentence(note)));
     let told = plan.resolves.as_ref().map(foresight);
-    published.into_iter().chain(short).chain(few_rounds(plan)).chain(told).chain(notes).map(Phrase::of).collect()
+    published.into_iter().chain(short).chain(few_rounds(plan)).chain(told).chain(notes).map(Phrase::new).collect()
 }
 
 /// The rounds from which on a verdict is likely.

@@ -118,8 +118,8 @@ pub(crate) struct Marks {
 /// What the marks mean. `reference`: the lane that the others are held against; `None`: there is one lane.
 pub(crate) fn legend(reference: Option<&str>, margin: f64, marks: Marks) -> Option<Phrase> {
     let mut parts: Vec<Phrase> =
-        reference.map(|lane| Phrase::of("differences are against ").name(lane)).into_iter().collect();
-    let mut add = |holds: bool, text: String| parts.extend(holds.then(|| Phrase::of(text)));
+        reference.map(|lane| Phrase::new("differences are against ").name(lane)).into_iter().collect();
+    let mut add = |holds: bool, text: String| parts.extend(holds.then(|| Phrase::new(text)));
     add(marks.bars, "bars: longer is better".to_owned());
     let best = if marks.bold { "bold".to_owned() } else { BEST.to_string() };
     add(marks.best, format!("{best}: best of its row"));
@@ -137,7 +137,7 @@ pub(crate) fn legend(reference: Option<&str>, margin: f64, marks: Marks) -> Opti
 /// What limited rows, gathered: a line for each limit. Titles hold commas of their own.
 pub(crate) fn limits(limits: &[(&str, Vec<String>)]) -> Vec<Phrase> {
     let line = |(limit, titles): &(&str, Vec<String>)| format!("{LIMITED_BY} {limit}: {}.", titles.join("; "));
-    limits.iter().map(|of| Phrase::of(line(of))).collect()
+    limits.iter().map(|of| Phrase::new(line(of))).collect()
 }
 
 /// Lanes that did not do a row's work as it was asked.

@@ -19,7 +19,7 @@ pub(crate) fn longest(result: &ResultFinding) -> Option<Phrase> {
     let max = of(|lane| lane.latency_max_ns);
     let parts = [p99.map(|all| format!("p99 {all}")), max.map(|all| format!("longest {all} of all rounds"))];
     let said: Vec<String> = parts.into_iter().flatten().collect();
-    (!said.is_empty()).then(|| Phrase::of(said.join(", ")))
+    (!said.is_empty()).then(|| Phrase::new(said.join(", ")))
 }
 
 #[cfg(test)]

@@ -292,17 +292,17 @@ pub fn not_ranked(lanes: &[&str], what: &str) -> NotRanked {
 
 /// A fact as the statistics say it, so that other languages know it.
 fn fact(what: &str) -> Sentence {
-    let promise = |id, english| Value::List(vec![Sentence::of(id, english, Vec::new()).into()]);
+    let promise = |id, english| Value::List(vec![Sentence::new(id, english, Vec::new()).into()]);
     match what {
         "promises no write barriers" => {
             let names = promise("no_write_barriers", "no write barriers");
-            Sentence::of("promises_lacking_one", "promises {names}", vec![("names", names)])
+            Sentence::new("promises_lacking_one", "promises {names}", vec![("names", names)])
         }
         "promise no crash-safe metadata" => {
             let names = promise("no_safe_metadata", "no crash-safe metadata");
-            Sentence::of("promises_lacking_many", "promise {names}", vec![("names", names)])
+            Sentence::new("promises_lacking_many", "promise {names}", vec![("names", names)])
         }
-        "is an in-process library, called without any system call" => Sentence::of("is_library", what, Vec::new()),
+        "is an in-process library, called without any system call" => Sentence::new("is_library", what, Vec::new()),
         other => other.into(),
     }
 }
@@ -310,9 +310,9 @@ fn fact(what: &str) -> Sentence {
 /// As the statistics say it of images.
 pub fn raced() -> Sentence {
     let size = vec![("size", model::sentence::Value::Bytes((2_u64 << 30) as f64))];
-    let place = Sentence::of("on_fresh_filesystems_of", "on fresh filesystems of {size}", size);
+    let place = Sentence::new("on_fresh_filesystems_of", "on fresh filesystems of {size}", size);
     let places = model::sentence::Value::List(vec![place.into()]);
-    Sentence::of("raced_there", "raced {places}", vec![("places", places)])
+    Sentence::new("raced_there", "raced {places}", vec![("places", places)])
 }
 
 pub fn answer(choose: &[&str], reasons: Vec<Reason>) -> Answer {

@@ -124,10 +124,10 @@ impl Race {
     /// The correlation that the library makes this result's intervals for after so many rounds of
     /// every result. All other results count as one workload's, measured in the same rounds.
     pub fn assumed(&self, result: usize, rounds: usize) -> f64 {
-        let own = ObservedCorrelation::of([&self.results[result].until(rounds)]);
+        let own = ObservedCorrelation::new([&self.results[result].until(rounds)]);
         let beside = self.results.iter().enumerate().filter(|(index, _)| *index != result);
         let others: Vec<Logs> = beside.map(|(_, of)| of.until(rounds)).collect();
-        correlation::assumed(own, &ObservedCorrelation::of(&others).into_iter().collect::<Vec<_>>())
+        correlation::assumed(own, &ObservedCorrelation::new(&others).into_iter().collect::<Vec<_>>())
     }
 
     /// The intervals of those pairs of a result whose |t| is above `least`. The correlation is

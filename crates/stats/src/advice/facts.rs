@@ -108,7 +108,7 @@ pub struct Observation<'a> {
 impl<'a> Observation<'a> {
     /// What is told of a lane where several runs broke such a promise. Runs are never added up: two of one seed hold
     /// the same cuts. `None`: none did.
-    pub fn of(
+    pub fn new(
         broken: &'a [Broken],
         lane: &Lane,
         kernel: &str,
@@ -200,7 +200,7 @@ impl Table<'_> {
 
     /// How a lane was seen to break such a promise.
     fn seen(&self, lane: &Lane, such: impl Fn(&Promise) -> bool) -> Option<Observation<'_>> {
-        Observation::of(self.broken, lane, self.kernel, such)
+        Observation::new(self.broken, lane, self.kernel, such)
     }
 
     /// Quotas by a kind of owner. An option that limits one kind leaves the others to be switched on

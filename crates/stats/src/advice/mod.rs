@@ -131,7 +131,7 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
     let few = missing.iter().filter(|weight| work::was_raced(weight, races));
     let too_few_rounds_share: f64 = few.map(|weight| weight.share).sum();
     let lanes: Vec<&Lane> = header.lanes.iter().filter(|lane| !lane.is_self).collect();
-    let asked = Asked::of(scenario, needs);
+    let asked = Asked::new(scenario, needs);
     let field = Field { lanes: &lanes, parts: &parts, table };
     let Divided { left, excluded, apart } = field.divide(&asked.all());
     let others = others(known, &lanes, &table, &asked);
@@ -243,7 +243,7 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn of(scenario: &'a Scenario, needs: &'a [Need]) -> Asked<'a> {
+    fn new(scenario: &'a Scenario, needs: &'a [Need]) -> Asked<'a> {
         Asked {
             scenario: scenario.need.iter().map(|of| (&of.need, Some(of.why.as_str()))).collect(),
             user: needs.iter().map(|need| (need, None)).collect(),

@@ -44,7 +44,7 @@ struct Raced<'a> {
 }
 
 impl<'a> Raced<'a> {
-    fn of(lane: &series::LaneSeries<'a>, result: &ResultFinding) -> Raced<'a> {
+    fn new(lane: &series::LaneSeries<'a>, result: &ResultFinding) -> Raced<'a> {
         let mut figures = lane.figures(&result.group, &result.metric);
         figures.retain(|(_, figure)| estimate::usable(*figure));
         let failed = failed::trials(lane, &result.group);
@@ -86,8 +86,8 @@ pub fn parts<'a>(scenario: &'a Scenario, races: &[Race<'a>]) -> (Vec<Part<'a>>, 
             let (record, findings) = (races[race].record, races[race].findings);
             let of = trials
                 .entry((race, result.workload.as_str()))
-                .or_insert_with(|| series::Series::of(record, &result.workload));
-            let lanes = of.lanes.iter().map(|lane| Raced::of(lane, result)).collect();
+                .or_insert_with(|| series::Series::new(record, &result.workload));
+            let lanes = of.lanes.iter().map(|lane| Raced::new(lane, result)).collect();
             Series { race, suite: &findings.suite, result, lanes }
         });
         measured.push(Part { weight, series: series.collect() });

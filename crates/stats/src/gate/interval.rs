@@ -34,7 +34,7 @@ pub struct Margin {
 impl Margin {
     /// The margin of a share such as 0.05: of rates 0.95 and 1.05 of the baseline's are the edges, of
     /// times 1.05 and 0.95, as people say it. `share` in 0..1.
-    pub fn of(share: f64, higher_is_better: bool) -> Margin {
+    pub fn new(share: f64, higher_is_better: bool) -> Margin {
         let share = share.clamp(0.0, 0.99);
         let (less, more) = ((-share).ln_1p(), share.ln_1p());
         match higher_is_better {
@@ -161,16 +161,16 @@ mod tests {
 
     #[test]
     fn the_margin_is_what_people_call_it_of_rates_and_of_times() {
-        let rates = Margin::of(0.05, true);
+        let rates = Margin::new(0.05, true);
         assert!((rates.slower.exp() - 0.95).abs() < 1e-12 && (rates.faster.exp() - 1.05).abs() < 1e-12);
-        let times = Margin::of(0.05, false);
+        let times = Margin::new(0.05, false);
         // The gain of times is turned: 5 % more time is 1/1.05, 5 % less is 1/0.95.
         assert!((times.slower.exp() - 1.0 / 1.05).abs() < 1e-12 && (times.faster.exp() - 1.0 / 0.95).abs() < 1e-12);
     }
 
     #[test]
     fn only_whole_intervals_decide() {
-        let margin = Margin::of(0.05, true);
+        let margin = Margin::new(0.05, true);
         let edge = margin.slower;
         for (gain, half, expected) in [
             (-0.10, 0.04, GateVerdict::Slower),

@@ -67,12 +67,12 @@ pub fn by_the_same_figures<'b, 'a: 'b>(judged: impl Iterator<Item = &'b mut Judg
 
 impl<'a> Judged<'a> {
     /// Judges a workload of a record; `None` where the record did not plan it.
-    pub fn of(named: &'a Named<'a>, workload: &str) -> Option<Self> {
+    pub fn new(named: &'a Named<'a>, workload: &str) -> Option<Self> {
         let planned = named.record.header.plan.workloads.iter().any(|of| of.name == workload);
         planned.then(|| Judged {
             named,
             results: judge::judge_workload(named.record, workload),
-            series: Series::of(named.record, workload),
+            series: Series::new(named.record, workload),
         })
     }
 

@@ -39,7 +39,7 @@ impl Setting<'_> {
             raced.map(|of| (of.named.name, of.replicate(lane, group, metric))).collect::<Vec<_>>()
         });
         let logs = [0, 1].map(|side: usize| logs(&replicates[side], higher_is_better));
-        let margin = Margin::of(self.terms.fail_if_slower, higher_is_better);
+        let margin = Margin::new(self.terms.fail_if_slower, higher_is_better);
         let interval = self.interval(&replicates, &logs, higher_is_better);
         let mut verdict = interval.as_ref().map_or(GateVerdict::Inconclusive, |of| margin.verdict(of));
         let mut why = Vec::new();

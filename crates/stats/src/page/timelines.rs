@@ -25,7 +25,7 @@ pub(super) fn timelines(record: &Record, findings: &Findings) -> Vec<Timeline> {
     // A kernel that tells nothing of pressure gives zeros throughout.
     let pressure = record.trials.iter().any(|trial| trial.system.pressure_io_some_seconds > 0.0);
     let timeline = |name: &str, title: &str| {
-        let series = Series::of(record, name);
+        let series = Series::new(record, name);
         let of = |lane: &Lane| {
             let own = series.lanes.iter().find(|of| of.lane.name == lane.name);
             own.map_or_else(|| empty(lane), |own| lane_timeline(own, pressure, most))

@@ -65,21 +65,21 @@ pub fn passes_of(rounds: Rounds) -> u32 {
 /// What a lane's pass does next, after the steps of it that are recorded.
 pub fn next(record: &Record, lane: &str, pass: u32) -> Next {
     let Some((_, appenders, find_max)) = workload_of(record) else { return Next::Done };
-    let view = View::of(record, appenders, find_max);
+    let view = View::new(record, appenders, find_max);
     view.after(&view.passes(lane, pass), &view.tried(lane, pass))
 }
 
 /// What came of a step, which may not be in the record yet, after all that the record shows.
 pub fn outcome_of(record: &Record, step: &SearchStep) -> StepOutcome {
     let Some((_, appenders, find_max)) = workload_of(record) else { return step.outcome };
-    View::of(record, appenders, find_max).outcome(step)
+    View::new(record, appenders, find_max).outcome(step)
 }
 
 /// Whether it must still be seen how so many writers do without a filesystem: this trial of theirs was not
 /// sustained, and no step tells whose fault that is.
 pub fn asks_for_a_run_without_filesystem(record: &Record, trial: &Trial, writers: u32) -> bool {
     let Some((_, appenders, find_max)) = workload_of(record) else { return false };
-    let view = View::of(record, appenders, find_max);
+    let view = View::new(record, appenders, find_max);
     let fell = matches!(view.of_trial(trial), StepOutcome::Late | StepOutcome::Backlog | StepOutcome::Load);
     fell && view.alone.holds(writers).is_none()
 }
@@ -87,7 +87,7 @@ pub fn asks_for_a_run_without_filesystem(record: &Record, trial: &Trial, writers
 /// What a record says of its search; empty: it holds none.
 pub fn findings(record: &Record) -> Vec<SearchFinding> {
     let Some((workload, appenders, find_max)) = workload_of(record) else { return Vec::new() };
-    let view = View::of(record, appenders, find_max);
+    let view = View::new(record, appenders, find_max);
     let lanes: Vec<SearchLane> = record.header.lanes.iter().map(|lane| view.lane(&lane.name)).collect();
     let done = lanes.iter().filter(|lane| lane.failure.is_none()).map(|lane| lane.passes.len() as u32).min();
     let pairs = view.pairs(&lanes, done.unwrap_or(0));
@@ -115,7 +115,7 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    fn of(record: &'a Record, appenders: &'a Appenders, find_max: FindMax) -> Self {
+    fn new(record: &'a Record, appenders: &'a Appenders, find_max: FindMax) -> Self {
         let view = View { record, appenders, find_max, alone: Alone::default() };
         View { alone: record.steps.iter().fold(Alone::default(), |alone, step| view.and(alone, step)), ..view }
     }

@@ -23,7 +23,7 @@ pub(super) struct Backlog {
 impl Backlog {
     /// Of the mean delays in seconds with which the turns of each part began, `None` where none was due; all parts
     /// together last so many seconds.
-    pub(super) fn of(delays: &[Option<f64>; PARTS], window_seconds: f64) -> Self {
+    pub(super) fn new(delays: &[Option<f64>; PARTS], window_seconds: f64) -> Self {
         let least = |parts: Range<usize>| delays[parts].iter().flatten().copied().reduce(f64::min);
         let (early, late) = (least(PARTS / 4..PARTS / 2), least(PARTS / 4 * 3..PARTS));
         let between = window_seconds / 2.0;
@@ -44,7 +44,7 @@ mod tests {
     /// A window of 40 s whose turns begin with these delays.
     fn of(delay: impl Fn(f64) -> f64) -> Backlog {
         let delays = std::array::from_fn(|part| Some(delay((part as f64 + 0.5) * 40.0 / PARTS as f64)));
-        Backlog::of(&delays, 40.0)
+        Backlog::new(&delays, 40.0)
     }
 
     #[test]
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn what_was_given_up_counts_and_what_nobody_saw_does_not() {
-        let none = Backlog::of(&[None; PARTS], 40.0);
+        let none = Backlog::new(&[None; PARTS], 40.0);
         assert_eq!(none, Backlog { seconds: 0.0, grew: false });
         assert!(none.or_given_up(6, 100).grew && !none.or_given_up(5, 100).grew);
     }

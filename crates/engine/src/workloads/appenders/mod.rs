@@ -83,7 +83,7 @@ impl AppendersWork {
         stop: Arc<AtomicBool>,
     ) -> Result<Self, EngineError> {
         let carriers = limits::raise(appenders)?;
-        let shape = Shape::of(appenders, seed);
+        let shape = Shape::new(appenders, seed);
         match place {
             // `prepare` of all workloads refuses a library by the workload's name.
             OpenTarget::Null | OpenTarget::Library(_) => {}
@@ -259,7 +259,7 @@ impl AppendersWork {
         let window_seconds = seconds(times.to - times.from);
         let missed = sum(Sum::Missed);
         let due = sum(Sum::Operations) + missed;
-        let backlog = Backlog::of(&board.delays(role), window_seconds).or_given_up(missed, due);
+        let backlog = Backlog::new(&board.delays(role), window_seconds).or_given_up(missed, due);
         let lateness = Lateness {
             writers,
             late_writers: board.late_members(role),

@@ -33,7 +33,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of(appenders: &Appenders, seed: u64) -> Self {
+    pub(super) fn new(appenders: &Appenders, seed: u64) -> Self {
         Shape {
             seed,
             writers: appenders.writers,
@@ -339,7 +339,7 @@ mod tests {
     fn what_was_given_up_is_late_whatever_the_period_and_stands_behind_all_else() {
         let appenders: Appenders =
             toml::from_str("writers = 1\nperiod_seconds = 60.0\nseconds = 10.0").expect("appenders");
-        let (shape, schedule) = (Shape::of(&appenders, 0), Schedule::of_writers(&appenders, 0));
+        let (shape, schedule) = (Shape::new(&appenders, 0), Schedule::of_writers(&appenders, 0));
         let board = SharedCounters::new(1, 0, appenders.files_of_all()).unwrap();
         // The one turn was due 20 ms ago, and given up long before a period had gone by.
         let begin = Clock::get().now() - 20_000_000;

@@ -27,7 +27,7 @@ impl Stint {
         let clock = Clock::get();
         let io = self.task.io.clone();
         let plan = self.task.files.clone();
-        let verifier = Verifier::of(&self.task, self.ledger, self.verify_seed)?;
+        let verifier = Verifier::new(&self.task, self.ledger, self.verify_seed)?;
         // Naps end on time, not up to 50 µs later: the schedule of a rate hangs on it.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let mut worker = Worker::new(place, self.task, verifier)?;
