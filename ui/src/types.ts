@@ -649,7 +649,7 @@ export interface Findings {
    */
   schema: number;
   /**
-   * One per search for the largest appenders that the lanes sustain.
+   * One per search for the largest number of writers that the lanes sustain.
    */
   searches?: SearchFinding[];
   /**
@@ -2189,7 +2189,7 @@ export interface SharedRate {
   workload: string;
 }
 /**
- * The largest appenders that each lane sustains.
+ * The largest number of writers that each lane sustains.
  *
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "SearchFinding".

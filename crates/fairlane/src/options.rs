@@ -157,9 +157,9 @@ pub struct Race {
     /// workload that can
     #[arg(long, value_name = "RATIO", conflicts_with = "resume")]
     pub data: Option<String>,
-    /// Search the largest appenders of writers that each lane sustains, in place of a race: `lateness` (p99 under
+    /// Search the largest number of writers that each lane sustains, in place of a race: `lateness` (p99 under
     /// one period and no growing backlog) or `load` (load average of a step at most the number of CPUs).
-    /// The last workload of kind appenders is varied; --rounds is the number of passes
+    /// The last workload of kind `appenders` is varied; --rounds is the number of passes
     #[arg(long, value_name = "CRITERION", num_args = 0..=1, require_equals = true, default_missing_value = "lateness", value_enum)]
     pub find_max: Option<FindMaxBy>,
     /// More writers than this are not tried

@@ -461,15 +461,30 @@ fn regular(found: OwnedFd) -> io::Result<File> {
     Ok(rustix::fs::open(itself, TO_READ, Mode::empty())?.into())
 }
 
-/// Links of /proc lead where root's process stands (/proc/self/cwd), whoever may walk there.
-const BY_NO_PROCESS: rustix::fs::ResolveFlags = rustix::fs::ResolveFlags::NO_MAGICLINKS;
+/// Opens what a path leads to, but for links of /proc: they lead where root's process stands (/proc/self/cwd), whoever may
+/// walk there.
+fn open_by_no_process(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let by_no_process = rustix::fs::ResolveFlags::NO_MAGICLINKS;
+    match rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), by_no_process) {
+        // Linux before 5.6, and containers that forbid it.
+        Err(Errno::NOSYS | Errno::PERM) => open_part_by_part(path, flags),
+        opened => Ok(opened?),
+    }
+}
+
+/// The same by hand: what a link says is walked as a path.
+fn open_part_by_part(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let (folder, name) = walk(path, End::NameBehindLinks)?;
+    let name = name.unwrap_or_else(|| OsString::from("."));
+    Ok(rustix::fs::openat(folder, name, flags | OFlags::NOFOLLOW, Mode::empty())?)
+}
 
 /// Opens a file to be read with the user's rights alone: what a stranger's text names.
 ///
 /// # Errors
 /// What the system answers, and where it is no regular file.
 pub fn open_as_owner(path: &Path) -> io::Result<File> {
-    as_owner(|| regular(rustix::fs::openat2(rustix::fs::CWD, path, TO_LOOK, Mode::empty(), BY_NO_PROCESS)?))
+    as_owner(|| regular(open_by_no_process(path, TO_LOOK)?))
 }
 
 /// Reads a regular file of at most so many bytes.
@@ -527,18 +542,19 @@ pub fn open_text(path: &Path) -> io::Result<File> {
 /// # Errors
 /// What the system answers.
 pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let names = |by| {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat2(rustix::fs::CWD, folder, flags, Mode::empty(), by)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let names = |opened: OwnedFd| {
         let names = rustix::fs::Dir::read_from(&opened)?;
         let names = names.filter_map(Result::ok).map(|entry| entry.file_name().to_bytes().to_owned());
         let names = names.filter(|name| name != b"." && name != b"..");
         io::Result::Ok(names.map(|name| folder.join(std::ffi::OsStr::from_bytes(&name))).collect())
     };
-    match as_owner(|| names(BY_NO_PROCESS)) {
+    match as_owner(|| names(open_by_no_process(folder, flags)?)) {
         // By no link: it could lead into a folder of root's, whose names are nobody's.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            names(rustix::fs::ResolveFlags::NO_SYMLINKS).map_err(|_| error)
+            let by_no_link = rustix::fs::ResolveFlags::NO_SYMLINKS;
+            let opened = rustix::fs::openat2(rustix::fs::CWD, folder, flags, Mode::empty(), by_no_link);
+            opened.map_err(|_| error).and_then(names)
         }
         listed => listed,
     }

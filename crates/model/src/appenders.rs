@@ -1,4 +1,4 @@
-//! Appenders that append small records on time: what a logging service does.
+//! Writers that append small records on time: what a logging service does.
 //!
 //! Every append is due at a moment that is known in advance. What is measured is its lateness: from when it
 //! was due to when it was done, whatever the writer was doing meanwhile.

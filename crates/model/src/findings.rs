@@ -84,7 +84,7 @@ pub struct Findings {
     /// One per workload of transactions: what each one waits for, writes and costs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<TransactionsFinding>,
-    /// One per search for the largest appenders that the lanes sustain.
+    /// One per search for the largest number of writers that the lanes sustain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchFinding>,
     /// What has to be known before any verdict is read: lanes' disks are no disks.

@@ -26,7 +26,7 @@ pub struct Plan {
     /// A filesystem against itself, to know the machine's noise (`fairlane calibrate`).
     #[serde(default, skip_serializing_if = "is_false")]
     pub calibration: bool,
-    /// The largest appenders that each lane sustains is searched for, instead of a race (`race --find-max`).
+    /// The largest number of writers that each lane sustains is searched for, instead of a race (`race --find-max`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub find_max: Option<FindMax>,
     /// The contestants in the order of the command line.

@@ -30,7 +30,7 @@ pub enum Line {
     Trial(Box<Trial>),
     /// The shared rate of an open loop, decided from the lanes' maxima.
     Rate(Box<SharedRate>),
-    /// One step of the search for the largest appenders that a lane sustains.
+    /// One step of the search for the largest number of writers that a lane sustains.
     Step(Box<SearchStep>),
     /// What a reader should know, found out while the race went on.
     Note {

@@ -1,4 +1,4 @@
-//! The search for the largest appenders that a lane sustains (`race --find-max`).
+//! The search for the largest number of writers that a lane sustains (`race --find-max`).
 
 use crate::trial::Trial;
 use schemars::JsonSchema;

@@ -121,7 +121,7 @@ pub enum Kind {
     SmallFiles(SmallFiles),
     /// Operations on sets of files, step after step.
     Operations(Box<Operations>),
-    /// Appenders that append small records on time: one window, lane after lane.
+    /// Writers that append small records on time: one window, lane after lane.
     Appenders(Box<Appenders>),
     /// Transactions on a database in the lane, lane after lane.
     Oltp(Box<Oltp>),

@@ -1,4 +1,4 @@
-//! What else shows while appenders is at work: the page cache's parts, the load average, tasks that
+//! What else shows while appenders are at work: the page cache's parts, the load average, tasks that
 //! wait in the kernel, and the kernel's workers.
 //!
 //! All but the tasks cost a few microseconds. To look at all tasks takes about 10 µs each, so that is done

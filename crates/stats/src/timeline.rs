@@ -97,8 +97,8 @@ pub fn at_work(groups: &[Group]) -> impl Iterator<Item = &Group> {
     series::worked(groups)
 }
 
-/// The course that a record keeps of a trial: at most [`model::timeline::MOST_POINTS`] of the points, fewer of a
-/// appenders of writers, of which more is watched, and of the quantities those that are known. Of appenders what the
+/// The course that a record keeps of a trial: at most [`model::timeline::MOST_POINTS`] of the points, fewer of
+/// appenders, of which more is watched, and of the quantities those that are known. Of appenders what the
 /// device had written by each point stands beside them, and the same second by second. The columns of [`Point::at`] are the seconds since the first
 /// window opened, and the measured seconds. `None`: there is no point.
 pub fn trial_timeline(points: &[Point], known: impl Fn(Quantity) -> bool) -> Option<Box<TrialTimeline>> {

@@ -4,7 +4,7 @@ import type { Figures, Gap } from "../words/figures";
 import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./de_dashboard";
 import { knowledge } from "./de_knowledge";
-import { swarms } from "./de_swarms";
+import { appenders } from "./de_appenders";
 import { transactions } from "./de_transactions";
 import type { Difference, End, Latency, WorkDifference, Words } from "./en";
 
@@ -102,7 +102,7 @@ export const de: Words = {
     trials: "Alle Versuche",
   },
 
-  swarms,
+  appenders,
   transactions,
 
   verdict: {
@@ -290,7 +290,7 @@ export const de: Words = {
       bandwidth_bytes_per_second: "Durchsatz",
       latency_p50_ns: "Mediane Latenz",
       latency_p99_ns: "p99-Latenz",
-      ...swarms.metrics,
+      ...appenders.metrics,
       time_ns: "Zeit",
       latency_p999_ns: "p99,9-Latenz",
       latency_mean_ns: "Mittlere Latenz",
@@ -365,7 +365,7 @@ export const de: Words = {
       device_busy_share: "Zeit, in der das Gerät eine Anfrage hatte",
       dirty_bytes: "Im Page-Cache, noch zu schreiben",
       pressure_io_share: "Zeit, in der ein Prozess auf E/A wartete",
-      ...swarms.quantities,
+      ...appenders.quantities,
     },
     steps: "Die Schritte dieser Tabelle im Einzelnen",
     notes: "Anmerkungen",

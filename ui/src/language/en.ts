@@ -5,7 +5,7 @@ import type { Figures, Gap } from "../words/figures";
 import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./en_dashboard";
 import { knowledge } from "./en_knowledge";
-import { swarms } from "./en_swarms";
+import { appenders } from "./en_appenders";
 import { transactions } from "./en_transactions";
 
 /** A difference of one lane to another, as sentences take it. */
@@ -128,7 +128,7 @@ export const en = {
     trials: "All trials",
   },
 
-  swarms,
+  appenders,
   transactions,
 
   verdict: {
@@ -308,7 +308,7 @@ export const en = {
       bandwidth_bytes_per_second: "Throughput",
       latency_p50_ns: "Median latency",
       latency_p99_ns: "p99 latency",
-      ...swarms.metrics,
+      ...appenders.metrics,
       time_ns: "Time",
       latency_p999_ns: "p99.9 latency",
       latency_mean_ns: "Mean latency",
@@ -382,7 +382,7 @@ export const en = {
       device_busy_share: "Time in which the device had a request in flight",
       dirty_bytes: "In the page cache, still to be written",
       pressure_io_share: "Time in which some task waited for I/O",
-      ...swarms.quantities,
+      ...appenders.quantities,
     } as { [quantity: string]: string },
     steps: "Steps of this table, one by one",
     notes: "Notes",

@@ -5,7 +5,7 @@ import { joined, say, toned, type Said } from "../words/say";
 import type { Difference, End, Latency, WorkDifference, Words } from "./en";
 import { dashboard } from "./zh_dashboard";
 import { knowledge } from "./zh_knowledge";
-import { swarms } from "./zh_swarms";
+import { appenders } from "./zh_appenders";
 import { transactions } from "./zh_transactions";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
@@ -114,7 +114,7 @@ export const zh: Words = {
     trials: "全部试验",
   },
 
-  swarms,
+  appenders,
   transactions,
 
   verdict: {
@@ -279,7 +279,7 @@ export const zh: Words = {
       bandwidth_bytes_per_second: "吞吐量",
       latency_p50_ns: "中位延迟",
       latency_p99_ns: "p99 延迟",
-      ...swarms.metrics,
+      ...appenders.metrics,
       time_ns: "时间",
       latency_p999_ns: "p99.9 延迟",
       latency_mean_ns: "平均延迟",
@@ -352,7 +352,7 @@ export const zh: Words = {
       device_busy_share: "设备有请求在处理的时间",
       dirty_bytes: "页缓存中待写回的数据",
       pressure_io_share: "有任务等待 I/O 的时间",
-      ...swarms.quantities,
+      ...appenders.quantities,
     },
     steps: "此表各步详情",
     notes: "备注",

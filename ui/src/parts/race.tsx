@@ -11,7 +11,7 @@ import { Operations } from "./operations";
 import { Published } from "./published";
 import { Results } from "./results";
 import { Scoreboard } from "./scoreboard";
-import { hasSwarms, Swarms } from "./swarms";
+import { hasAppenders, Appenders } from "./appenders";
 import { hasTransactions, Transactions } from "./transactions";
 import { Trials } from "./trials";
 
@@ -45,7 +45,7 @@ function Rest({ race, version }: { race: RacePage; version: string }) {
       <Results race={race} />
       <Operations race={race} />
       <Transactions race={race} />
-      <Swarms race={race} />
+      <Appenders race={race} />
       <Ceilings race={race} />
       <Published race={race} />
       <Ground race={race} version={version} />
@@ -73,7 +73,7 @@ function Contents({ race }: { race: RacePage }) {
     ["results", s.results, findings.results.some((result) => tableOf(findings, result.workload) === null)],
     ["operations", s.operations, (findings.operations ?? []).length > 0],
     ["transactions", ui.words.transactions.title, hasTransactions(race)],
-    ["swarms", ui.words.swarms.title, hasSwarms(race)],
+    ["appenders", ui.words.appenders.title, hasAppenders(race)],
     ["ceilings", findings.ceilings.some((of) => of.in_page_cache) ? s.guestCeilings : s.ceilings, true],
     ["published", s.published, race.published.length > 0],
     ["ground", s.ground, true],

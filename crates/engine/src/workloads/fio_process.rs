@@ -82,8 +82,10 @@ pub(super) fn run(
 }
 
 fn spawn(program: &Path, directory: BorrowedFd<'_>, [input, result]: [i32; 2]) -> std::io::Result<Child> {
-    let parent = pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
-    let own = OwnProcesses::begin();
+    let parent = rustix::process::getpid();
+    // From within a namespace no parent can be asked for by its id, and before Linux 5.3 by nothing else.
+    let parent_itself = pidfd_open(parent, PidfdFlags::empty()).ok();
+    let own = parent_itself.as_ref().and_then(|_| OwnProcesses::begin());
     // fio ends its workers, which are no children of ours, when it is asked to: unless they compute and do not look. In
     // a namespace of its own the kernel ends them with it.
     let farewell = if own.is_some() { Signal::KILL } else { Signal::TERM };
@@ -104,14 +106,18 @@ fn spawn(program: &Path, directory: BorrowedFd<'_>, [input, result]: [i32; 2]) -
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     // SAFETY: the closure runs between fork and exec and makes only the async-signal-safe system
-    // calls prctl, poll, open, write, close, fchdir, fcntl and Landlock's; it allocates nothing. All descriptors are open
-    // until `spawn` returns, because `run`, `parent` and `confined` own them.
+    // calls prctl, poll, getppid, open, write, close, fchdir, fcntl and Landlock's; it allocates nothing. All descriptors are open
+    // until `spawn` returns, because `run`, `confined` and the closure own them.
     unsafe {
         command.pre_exec(move || {
             rustix::process::set_parent_process_death_signal(Some(farewell))?;
-            // It may be over already; from within a namespace no parent can be asked for.
-            let over = poll(&mut [PollFd::new(&parent, PollFlags::IN)], Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
-            if over != 0 {
+            let is_over = match &parent_itself {
+                Some(parent) => {
+                    poll(&mut [PollFd::new(parent, PollFlags::IN)], Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? != 0
+                }
+                None => rustix::process::getppid() != Some(parent),
+            };
+            if is_over {
                 return Err(std::io::Error::from_raw_os_error(libc::ESRCH));
             }
             first_to_go();

@@ -125,7 +125,7 @@ fn cpu_seconds() -> [f64; 2] {
     [usage.ru_utime, usage.ru_stime].map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6)
 }
 
-/// Runs one appenders and prints its figures.
+/// Runs appenders and prints their figures.
 pub fn work(appenders: &str, directory: &Path) -> Result<()> {
     let appenders: model::workload::Appenders = toml::from_str(appenders)?;
     let workload = Workload {

@@ -3,7 +3,7 @@
 //! `performance rows [PART]` compares the cost of single jobs (those whose names hold the part),
 //! `performance agreement [PART]` the figures of ten job files on three filesystems, `performance
 //! operations` file operations with a bare loop and fs_mark, `performance sysbench [PART]` transactions beside those of
-//! sysbench, `performance appenders` appenders with what they must reach, `performance guests` (which
+//! sysbench, `performance appenders` (with what they must reach), `performance guests` (which
 //! needs no root) how long guests take to start, and `performance memory [MINUTES]` the
 //! engine with itself. Each round runs every program once, the order changes from round to round, and
 //! the median of the rounds' ratios counts: a busy machine hits all alike. Needs root for the lanes and fio. Nothing is asserted: the tables are for people.

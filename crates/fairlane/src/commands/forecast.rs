@@ -165,7 +165,7 @@ impl Setting {
         }
     }
 
-    /// Appenders: its files are made one by one, its window is as long as it is, and what it wrote is
+    /// Appenders: their files are made one by one, their window is as long as it is, and what they wrote is
     /// synced and read back after a remount.
     fn appenders(&self, workload: &Workload, appenders: &model::workload::Appenders) -> Parts {
         let rates = &self.rates;

@@ -476,7 +476,7 @@ pub fn check_tools(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the kernel allows is enough for every appenders of writers.
+/// What the kernel allows is enough for all appenders.
 ///
 /// # Errors
 /// Names the limit and how to raise it.
@@ -494,7 +494,7 @@ pub fn check_limits(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Which of this machine's limits appenders meets.
+/// Which of this machine's limits appenders meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Limits {
     /// None: all lanes live in QEMU, whose own kernel has its own; the agent there refuses by name what it cannot do.

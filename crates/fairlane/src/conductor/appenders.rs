@@ -11,11 +11,11 @@ use model::event::Event;
 use model::workload::{Appenders, Workload};
 use std::time::Instant;
 
-/// Who stands in the place of a lane where appenders runs without a filesystem.
+/// Who stands in the place of a lane where appenders run without a filesystem.
 pub(super) const WITHOUT_FILESYSTEM: &str = "(no filesystem)";
 
 impl Runner<'_> {
-    /// Appenders has one window, lane after lane: what a filesystem writes late falls into its own.
+    /// Appenders have one window, lane after lane: what a filesystem writes late falls into its own.
     /// What was appended is read back after a remount, in every round.
     pub(super) fn appenders(
         &mut self,

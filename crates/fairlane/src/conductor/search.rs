@@ -1,4 +1,4 @@
-//! The search for the largest appenders that each lane sustains: pass by pass, lane by lane, step by step. What is
+//! The search for the largest number of writers that each lane sustains: pass by pass, lane by lane, step by step. What is
 //! tried next, and what came of it, is decided by `stats::search`.
 
 use super::appenders::WITHOUT_FILESYSTEM;

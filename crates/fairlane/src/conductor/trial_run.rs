@@ -50,7 +50,7 @@ pub struct TrialRun {
     pub open: bool,
     /// What happens now is no part of the measured work.
     pub checking: bool,
-    /// It is appenders, of which more is watched.
+    /// They are appenders, of which more is watched.
     pub appenders: bool,
     /// The host's clock and the guest's when the trial run began.
     pub clocks: Option<Clocks>,

@@ -158,6 +158,12 @@ fn what_the_kernel_makes_up_and_what_stands_behind_a_process_is_not_read() {
     ] {
         assert!(open_as_owner(path).is_err() && read(path, 1 << 20).is_err(), "{}", path.display());
     }
+    // As kernels without openat2 have it: the way of a link is walked, and leads to no process.
+    symlink("x", place.path().join("link")).unwrap();
+    let found = open_part_by_part(&place.path().join("link"), TO_LOOK).and_then(regular).unwrap();
+    assert_eq!(read_within(found, 10).unwrap(), b"text");
+    assert!(open_part_by_part(Path::new("/proc/self/maps"), TO_LOOK).and_then(regular).is_err());
+    std::fs::remove_file(place.path().join("link")).unwrap();
     assert!(list(Path::new("/proc/self/cwd")).is_err() && list(place.path()).unwrap().len() == 1);
     assert_eq!(read(&place.path().join("x"), 10).unwrap(), b"text");
 }

@@ -94,7 +94,7 @@ pub enum Ask {
         lane: u32,
         /// Its devices.
         devices: Devices,
-        /// Appenders is at work: more is looked at.
+        /// Appenders are at work: more is looked at.
         appenders: bool,
     },
     /// What the system did since the watching began, or since the last look.

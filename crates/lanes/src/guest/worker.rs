@@ -36,8 +36,8 @@ const SCORE: &str = "/proc/self/oom_score_adj";
 
 type Output = Arc<Mutex<File>>;
 
-/// Whoever looks at the guest's system: each call answers what it did since the one before, and of appenders of
-/// writers what else shows.
+/// Whoever looks at the guest's system: each call answers what it did since the one before, and of appenders what else
+/// shows.
 pub type Looking = Box<dyn FnMut() -> (SystemUse, Option<Look>)>;
 
 /// Listens until it is told to power off. `watch` begins to look at the system.

@@ -86,7 +86,7 @@ pub struct Bursts {
     pub p99_in_ns: Option<f64>,
 }
 
-/// The largest appenders that each lane sustains.
+/// The largest number of writers that each lane sustains.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchFinding {
     /// Name of the workload whose writers were varied.

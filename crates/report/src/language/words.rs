@@ -85,7 +85,7 @@ words! {
     undecided_apart;
     /// None of these.
     undecided_nothing;
-    /// A search for the largest appenders.
+    /// A search for the largest number of writers.
     searched;
     /// No figure at all.
     nothing_measured;

@@ -1,4 +1,4 @@
-//! The search for the largest appenders that a lane sustains: which number to try next, what came of a step, and
+//! The search for the largest number of writers that a lane sustains: which number to try next, what came of a step, and
 //! what all of it says.
 //!
 //! A pass doubles the number of writers until a step is not sustained (or halves it until one is), and then

@@ -1,4 +1,4 @@
-//! Appenders that append small records on time: many on few threads, or a process each.
+//! Writers that append small records on time: many on few threads, or a process each.
 //!
 //! One loop does both ([`hand`]); what it counts lies in memory that threads and processes share
 //! ([`board`]). Every turn is due at a moment known in advance ([`schedule`]), and what is recorded is the time
@@ -58,7 +58,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Stack of a thread of the appenders.
 const STACK_BYTES: usize = 256 << 10;
 
-/// A appenders, prepared.
+/// Appenders, prepared.
 pub struct AppendersWork {
     appenders: Appenders,
     shape: Shape,

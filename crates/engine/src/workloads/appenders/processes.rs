@@ -29,7 +29,7 @@ const START_EACH: Duration = Duration::from_millis(5);
 /// How long after the work was given up a process may take to end.
 const END: Duration = Duration::from_secs(60);
 
-/// The processes of appenders. Those that are left are killed and reaped when it is dropped.
+/// Processes of appenders. Those that are left are killed and reaped when it is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Crowd {
     left: Vec<Pid>,

@@ -272,7 +272,7 @@ impl SharedCounters {
         })
     }
 
-    /// Adds CPU time of a process of the appenders's own.
+    /// Adds CPU time of one of their processes.
     pub(super) fn add_cpu(&self, user_ns: u64, system_ns: u64) {
         self.control(Control::UserNs).fetch_add(user_ns, Relaxed);
         self.control(Control::SystemNs).fetch_add(system_ns, Relaxed);

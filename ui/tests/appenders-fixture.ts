@@ -1,4 +1,4 @@
-// A race with a swarm of writers and a search, drawn from functions of time.
+// A race with appenders and a search, drawn from functions of time.
 import type { LaneTimeline, RacePage, SearchFinding, AppendersFinding, AppendersRow } from "../src/types";
 import { quick } from "./fixture";
 
@@ -46,7 +46,7 @@ function row(lane: string, p99: number): AppendersRow {
   };
 }
 
-const SWARM: AppendersFinding = {
+const APPENDERS: AppendersFinding = {
   workload: "appenders-4000",
   title: "4000 writers at 0.5 s",
   writers: 4000,
@@ -85,14 +85,14 @@ const SEARCH: SearchFinding = {
   warnings: [],
 };
 
-export function swarms(): RacePage {
+export function appenders(): RacePage {
   const race = quick();
   return {
     ...race,
-    findings: { ...race.findings, swarms: [SWARM], searches: [SEARCH] },
+    findings: { ...race.findings, swarms: [APPENDERS], searches: [SEARCH] },
     courses: [
       ...race.courses,
-      { workload: SWARM.workload, title: SWARM.title, lanes: ["ext4", "xfs", "btrfs"].map(course) },
+      { workload: APPENDERS.workload, title: APPENDERS.title, lanes: ["ext4", "xfs", "btrfs"].map(course) },
     ],
   };
 }

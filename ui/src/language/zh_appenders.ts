@@ -1,8 +1,8 @@
 // 关于大量写入者的话，简体中文。
 import { joined, say, toned } from "../words/say";
-import type { swarms as english } from "./en_swarms";
+import type { appenders as english } from "./en_appenders";
 
-export const swarms: typeof english = {
+export const appenders: typeof english = {
   title: "大量写入者：延误多少，能承受多少",
   heading: (title, writers, files, period, processes) =>
     say`${title}：${writers} 个写入者，各 ${files} 个文件，每 ${period} 一次${processes ? "，各为一个进程" : ""}。`,

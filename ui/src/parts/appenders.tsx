@@ -1,6 +1,6 @@
-// Swarms of writers: how late each lane's were, two panels of the machine for every lane, and how many writers a
+// Appenders: how late each lane's were, two panels of the machine for every lane, and how many writers a
 // lane sustains.
-import { axesOf, LINES, lineFigure, swarm, swarmHeight, type SwarmChart } from "../charts/swarm";
+import { axesOf, LINES, lineFigure, appenders, appendersHeight, type AppendersChart } from "../charts/appenders";
 import type { LaneTimeline, Pair, RacePage, SearchFinding, SearchLane, AppendersFinding, AppendersRow } from "../types";
 import { known, sentence, useUi, wordOf, type Ui } from "../ui";
 import { name, plain, shown, text, type Said } from "../words/say";
@@ -11,31 +11,31 @@ import { evenly } from "./table";
 
 const TABLE_ROWS = 200;
 
-export function hasSwarms(race: RacePage): boolean {
+export function hasAppenders(race: RacePage): boolean {
   return (race.findings.swarms ?? []).length + (race.findings.searches ?? []).length > 0;
 }
 
-export function Swarms({ race }: { race: RacePage }) {
+export function Appenders({ race }: { race: RacePage }) {
   const ui = useUi();
-  if (!hasSwarms(race)) return null;
+  if (!hasAppenders(race)) return null;
   const lanes = race.findings.lanes.map((lane) => lane.name);
   return (
-    <Section id="swarms" title={ui.words.swarms.title}>
+    <Section id="appenders" title={ui.words.appenders.title}>
       {(race.findings.searches ?? []).map((search) => (
         <Search key={search.workload} search={search} lanes={lanes} />
       ))}
-      {(race.findings.swarms ?? []).length > 0 ? <p class="small">{ui.words.swarms.legend}</p> : null}
+      {(race.findings.swarms ?? []).length > 0 ? <p class="small">{ui.words.appenders.legend}</p> : null}
       {(race.findings.swarms ?? []).map((table) => (
-        <Swarm key={table.workload} race={race} table={table} lanes={lanes} />
+        <AppendersTable key={table.workload} race={race} table={table} lanes={lanes} />
       ))}
     </Section>
   );
 }
 
-function Swarm({ race, table, lanes }: { race: RacePage; table: AppendersFinding; lanes: string[] }) {
+function AppendersTable({ race, table, lanes }: { race: RacePage; table: AppendersFinding; lanes: string[] }) {
   const ui = useUi();
   const { words, figures } = ui;
-  const w = words.swarms;
+  const w = words.appenders;
   const several = table.rows.some((row) => row.group !== "append");
   const share = (value: number | null | undefined) => (value == null ? "–" : figures.percent(value, 1));
   const time = (ns: number | null | undefined) => (ns == null ? "–" : figures.time(ns * 1e-9));
@@ -111,7 +111,7 @@ function Swarm({ race, table, lanes }: { race: RacePage; table: AppendersFinding
 }
 
 function remarks(ui: Ui, table: AppendersFinding): Said[] {
-  const w = ui.words.swarms;
+  const w = ui.words.appenders;
   return table.rows.flatMap((row) => [
     ...(row.failure == null ? [] : [ui.words.statements.failed(name(row.lane), sentence(ui, row.failure))]),
     ...(row.backlog_rounds > 0
@@ -125,7 +125,7 @@ function remarks(ui: Ui, table: AppendersFinding): Said[] {
 function Pictures({ courses, workload }: { courses: readonly LaneTimeline[]; workload: string }) {
   const ui = useUi();
   const { words, figures } = ui;
-  const w = words.swarms;
+  const w = words.appenders;
   const drawn = courses.filter((course) => (course.quantities["load_average"] ?? []).length > 0);
   if (drawn.length === 0) return null;
   const axes = axesOf(drawn);
@@ -139,7 +139,7 @@ function Pictures({ courses, workload }: { courses: readonly LaneTimeline[]; wor
           return w.between(names[at] ?? line, low ?? "", high ?? "");
         });
         const caption: Said = [...w.picture(name(course.lane)), " ", ...text(told.join(words.semicolon)), words.end];
-        const chart: SwarmChart = {
+        const chart: AppendersChart = {
           course,
           axes,
           description: plain(caption),
@@ -152,10 +152,10 @@ function Pictures({ courses, workload }: { courses: readonly LaneTimeline[]; wor
             title={w.pictureTitle(shown(course.lane))}
             caption={caption}
             file={`fairlane-${workload}-${course.lane.replace(/[^a-z0-9]+/gi, "-")}`}
-            height={swarmHeight}
+            height={appendersHeight}
             lanes={names}
             of={[course]}
-            option={(on) => swarm(on, figures, chart)}
+            option={(on) => appenders(on, figures, chart)}
             table={() => {
               const rows = course.seconds.map((second, point): (Said | string)[] => [
                 String(course.rounds[point] ?? ""),
@@ -182,7 +182,7 @@ function Pictures({ courses, workload }: { courses: readonly LaneTimeline[]; wor
 function Search({ search, lanes }: { search: SearchFinding; lanes: string[] }) {
   const ui = useUi();
   const { words, figures } = ui;
-  const w = words.swarms;
+  const w = words.appenders;
   const number = (value: number | null | undefined) => (value == null ? "–" : figures.count(value));
   const writers = (lane: SearchLane) => (lane.at_least ? w.atLeast(number(lane.writers)) : number(lane.writers));
   return (
@@ -243,7 +243,7 @@ function Search({ search, lanes }: { search: SearchFinding; lanes: string[] }) {
 }
 
 function pairSaid(ui: Ui, pair: Pair): Said {
-  const w = ui.words.swarms;
+  const w = ui.words.appenders;
   const [a, b] = [name(pair.a), name(pair.b)];
   const interval = pair.low == null || pair.high == null ? null : ([pair.low, pair.high] as const);
   const said = (): Said => {

@@ -1,8 +1,8 @@
-// What is said of swarms of writers, in English.
+// What is said of appenders, in English.
 import { joined, say, toned, type Said } from "../words/say";
 
-export const swarms = {
-  title: "Swarms of writers: how late, and how many",
+export const appenders = {
+  title: "Appenders: how late, and how many",
   heading: (title: Said, writers: string, files: string, period: string, processes: boolean) =>
     say`${title}: ${writers} writers with ${files} files each, every ${period}${processes ? ", a process each" : ""}.`,
   legend:

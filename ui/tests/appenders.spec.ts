@@ -1,10 +1,10 @@
-// Swarms of writers on the page: tables, two panels for every lane, and the search.
+// Appenders on the page: tables, two panels for every lane, and the search.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { drawAll, launch, NARROW, open, shot, violations, WIDE, written } from "./browser";
 import { page } from "./fixture";
-import { swarms } from "./swarm-fixture";
+import { appenders } from "./appenders-fixture";
 
 let browser: Browser;
 before(async () => {
@@ -19,9 +19,9 @@ for (const [name, viewport] of [
   ["390", NARROW],
 ] as const) {
   test(`every lane has its two panels and all have the same axes at ${name}`, async () => {
-    const { tab, context, errors, requests } = await open(browser, written("swarms", page(swarms())), { viewport });
+    const { tab, context, errors, requests } = await open(browser, written("appenders", page(appenders())), { viewport });
     await drawAll(tab);
-    const figures = tab.locator("#swarms figure.figure");
+    const figures = tab.locator("#appenders figure.figure");
     assert.equal(await figures.count(), 3);
     const axes: string[] = [];
     for (let at = 0; at < 3; at += 1) {
@@ -35,8 +35,8 @@ for (const [name, viewport] of [
     }
     assert.equal(axes[0], axes[1]);
     assert.equal(axes[1], axes[2]);
-    await tab.locator("#swarms").scrollIntoViewIfNeeded();
-    await shot(tab, `swarms-${name}`, true);
+    await tab.locator("#appenders").scrollIntoViewIfNeeded();
+    await shot(tab, `appenders-${name}`, true);
     const wide = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(wide <= 0, `the page is ${wide} pixels wider than the screen`);
     assert.deepEqual(errors, []);
@@ -46,8 +46,8 @@ for (const [name, viewport] of [
 }
 
 test("lateness, bursts and the search are told in every language", async () => {
-  const { tab, context, errors } = await open(browser, written("swarms", page(swarms())));
-  const section = async () => (await tab.locator("#swarms").innerText()).replace(/\u00a0/g, " ");
+  const { tab, context, errors } = await open(browser, written("appenders", page(appenders())));
+  const section = async () => (await tab.locator("#appenders").innerText()).replace(/\u00a0/g, " ");
   const english = await section();
   for (const part of [
     "4000 writers at 0.5 s: 4k writers with 4 files each, every 500 ms.",

@@ -1,4 +1,4 @@
-// What the machine did while one lane carried a swarm of writers, as two panels: memory above, iowait and load
+// What the machine did while one lane carried appenders, as two panels: memory above, iowait and load
 // below. Every lane has the same axes.
 import { laneStyle } from "../lanes";
 import type { LaneTimeline } from "../types";
@@ -24,7 +24,7 @@ export interface Axes {
   load: number;
 }
 
-export interface SwarmChart {
+export interface AppendersChart {
   course: LaneTimeline;
   axes: Axes;
   description: string;
@@ -37,7 +37,7 @@ const PLOT = 150;
 const HEAD = 26;
 const FOOT = 26;
 
-export function swarmHeight(): number {
+export function appendersHeight(): number {
   return 2 * (HEAD + PLOT) + FOOT;
 }
 
@@ -76,7 +76,7 @@ const AXIS: { [line in (typeof LINES)[number]]: number } = {
   load_average: 3,
 };
 
-export function swarm(on: Canvas, f: Figures, of: SwarmChart): EChartsCoreOption {
+export function appenders(on: Canvas, f: Figures, of: AppendersChart): EChartsCoreOption {
   const left = 66;
   const right = 66;
   const width = on.width - left - right;

@@ -1,9 +1,9 @@
-// Was über Schwärme von Schreibern gesagt wird, auf Deutsch.
+// Was über anhängende Schreiber gesagt wird, auf Deutsch.
 import { joined, say, toned } from "../words/say";
-import type { swarms as english } from "./en_swarms";
+import type { appenders as english } from "./en_appenders";
 
-export const swarms: typeof english = {
-  title: "Schwärme von Schreibern: wie spät, und wie viele",
+export const appenders: typeof english = {
+  title: "Anhängende Schreiber: wie spät, und wie viele",
   heading: (title, writers, files, period, processes) =>
     say`${title}: ${writers} Schreiber mit je ${files} Dateien, alle ${period}${processes ? ", jeder ein Prozess" : ""}.`,
   legend:
