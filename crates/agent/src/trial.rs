@@ -175,7 +175,7 @@ impl Session {
         let stop = self.stop.clone();
         let Trial { work, workload, seed, tallies, system, in_phases, before } =
             self.trial.take().ok_or("no workload is prepared; send prepare first")?;
-        if !matches!(workload.kind, Kind::Operations(_)) {
+        if !workload.traits().schedule().is_steps() {
             return Err("only operations on files begin again; send prepare for other work".into());
         }
         // As in `prepare`, and what is measured so far goes on.

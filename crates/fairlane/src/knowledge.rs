@@ -9,7 +9,7 @@ use model::features::Features;
 use model::findings::{Advice, Findings};
 use model::lane::{Contestant, Lane, LaneSpec};
 use model::oltp::Server;
-use model::operations::{Ability, Method};
+use model::operations::Ability;
 use model::record::Record;
 use model::scenario::{Need, Scenario};
 use model::workload::{Kind, Workload};
@@ -119,27 +119,19 @@ fn known_suites() -> Result<Vec<KnownSuite>, Failure> {
 }
 
 fn known_workload(workload: &Workload) -> KnownWorkload {
-    let (in_guest, asked) = match &workload.kind {
-        Kind::Operations(operations) => (operations.method == Method::InProcess, operations.asks_for()),
-        Kind::Programs(programs) => (false, programs.asks_for()),
+    let mut kind = workload.kind.clone();
+    if let Kind::Oltp(oltp) = &mut kind {
         // Scenarios ask for servers, which own their files.
-        Kind::Oltp(oltp) => {
-            let mut of_server = oltp.clone();
-            of_server.server = Server::Mariadb;
-            (false, of_server.asks_for())
-        }
-        Kind::Fio(_) => (false, Vec::new()),
-        Kind::Io(_) | Kind::Jobs(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) | Kind::Mix(_) => {
-            (true, Vec::new())
-        }
-    };
+        oltp.server = Server::Mariadb;
+    }
+    let kind = kind.traits();
     KnownWorkload {
         name: workload.name.clone(),
         title: workload.title.clone(),
         work_bytes: workload.working_set_bytes(),
-        in_library: matches!(workload.kind, Kind::Operations(_)),
-        in_guest,
-        asks: asked.into_iter().map(|asked| asked.ability).collect(),
+        in_library: kind.runs_in_a_library(),
+        in_guest: !kind.starts_programs(),
+        asks: kind.asks_for().into_iter().map(|asked| asked.ability).collect(),
     }
 }
 

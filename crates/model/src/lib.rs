@@ -5,7 +5,6 @@
 //! statistics make of it ([`findings`]). Units stand in the field names.
 
 pub mod agent;
-pub mod appenders;
 pub mod bounds;
 pub mod calibration;
 pub mod disk;
@@ -16,24 +15,19 @@ pub mod findings;
 pub mod flag;
 pub mod gate;
 pub mod histogram;
-pub mod job;
+pub mod kinds;
 pub mod lane;
 pub mod machine;
-pub mod mix;
 mod nearest;
-pub mod oltp;
-pub mod operations;
 pub mod packages;
 pub mod page;
 pub mod plan;
-pub mod programs;
 pub mod published;
 pub mod record;
 pub mod scenario;
 pub mod search;
 pub mod seen;
 pub mod sentence;
-pub mod streams;
 pub mod suite_text;
 pub mod text;
 pub mod threads;
@@ -42,6 +36,8 @@ pub mod timeline;
 pub mod trial;
 pub mod units;
 pub mod workload;
+
+pub use kinds::{appenders, job, mix, oltp, operations, programs, streams};
 
 pub use flag::{Flag, Mark};
 pub use nearest::nearest;

@@ -2,12 +2,13 @@
 
 use crate::Bytes;
 pub use crate::appenders::{Appenders, AppendersMethod};
-use crate::job::{Data, Fallocate, SyncMode, Verify};
+use crate::job::Data;
 pub use crate::job::{Direction, FioRun, Io, Job, Jobs, Pattern};
+pub use crate::kinds::small_files::SmallFiles;
+pub use crate::kinds::{Schedule, WorkloadKind};
 pub use crate::mix::Mix;
 pub use crate::oltp::Oltp;
 pub use crate::operations::Operations;
-use crate::operations::{Method, OperationStep};
 pub use crate::programs::Programs;
 pub use crate::streams::Streams;
 use schemars::JsonSchema;
@@ -56,36 +57,19 @@ pub struct Suite {
 }
 
 /// What data compresses like where work is raced a second time with data that does: between text and program code.
-const COMPRESSIBLE: Data = Data::Ratio27;
+pub(crate) const COMPRESSIBLE: Data = Data::Ratio27;
 
 impl Workload {
     /// What its files hold, where the suite says it.
     pub fn data(&self) -> Option<&Data> {
-        match &self.kind {
-            Kind::Io(io) => Some(&io.data),
-            Kind::Operations(operations) => Some(&operations.data),
-            _ => None,
-        }
+        self.traits().data()
     }
 
     /// The same work with data that compresses, under a name and a title of its own, and so with its steps. `None`: its
     /// data is nobody's choice, or compresses already.
     pub fn with_compressible_data(&self) -> Option<Workload> {
         let beside = |title: &str| format!("{title}, data {COMPRESSIBLE}");
-        let kind = match &self.kind {
-            Kind::Io(io) if io.data == Data::Incompressible => {
-                Kind::Io(Box::new(Io { data: COMPRESSIBLE, ..(**io).clone() }))
-            }
-            Kind::Operations(of) if of.data == Data::Incompressible && of.method == Method::InProcess => {
-                let mut of = of.clone();
-                of.data = COMPRESSIBLE;
-                for step in &mut of.step {
-                    step.name = beside(&step.name);
-                }
-                Kind::Operations(of)
-            }
-            _ => return None,
-        };
+        let kind = self.traits().with_compressible_data(&beside)?;
         Some(Workload { name: format!("{}-compressible", self.name), title: beside(&self.title), kind })
     }
 }
@@ -133,39 +117,15 @@ pub enum Kind {
     Mix(Box<Mix>),
 }
 
-/// Create, read cold, delete many small files. Creating and deleting include their `syncfs`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SmallFiles {
-    /// Number of files.
-    pub files: u64,
-    /// Bytes per file.
-    pub size: Bytes,
-    /// Directories that share the files evenly.
-    #[serde(default = "default_directories")]
-    pub directories: u64,
-}
-
-fn default_directories() -> u64 {
-    1
-}
-
 impl Workload {
+    /// The work's kind, to be asked what it is like.
+    pub fn traits(&self) -> &dyn WorkloadKind {
+        self.kind.traits()
+    }
+
     /// The groups whose figures this workload yields, in order.
     pub fn groups(&self) -> Vec<String> {
-        match &self.kind {
-            Kind::Io(io) => io.directions().iter().map(|direction| direction.name().to_owned()).collect(),
-            Kind::Jobs(jobs) => jobs.groups(),
-            Kind::Fio(run) => run.groups(),
-            Kind::SmallFiles(_) => ["create", "read", "delete"].map(str::to_owned).to_vec(),
-            Kind::Operations(operations) => operations.groups(),
-            Kind::Appenders(appenders) if appenders.readers > 0 => ["append", "read"].map(str::to_owned).to_vec(),
-            Kind::Appenders(_) => vec!["append".to_owned()],
-            Kind::Oltp(oltp) => oltp.groups(),
-            Kind::Streams(_) => crate::streams::STREAM_GROUPS.map(str::to_owned).to_vec(),
-            Kind::Programs(programs) => programs.groups(),
-            Kind::Mix(mix) => mix.groups(),
-        }
+        self.traits().groups()
     }
 
     /// The keys of TOML in which another workload differs, those of jobs and steps by their name (`a.bs`); name and
@@ -195,55 +155,18 @@ impl Workload {
 
     /// Whether each operation ends in a flush, so that the flush ceiling is the one that counts.
     pub fn flush_bound(&self) -> bool {
-        matches!(&self.kind, Kind::Io(io) if io.fdatasync > 0 || io.fsync > 0)
+        self.traits().is_flush_bound()
     }
 
     /// Whether flushes are part of what is measured, so that figures from where none reaches a disk are not those of
     /// durable work. What cannot be told of a job file that fio runs counts as flushing.
     pub fn flushes(&self) -> bool {
-        let io = |io: &Io| {
-            io.rw.writes()
-                && (io.fsync > 0
-                    || io.fdatasync > 0
-                    || io.sync != SyncMode::None
-                    || io.rwf_dsync
-                    || io.end_fsync
-                    || io.fsync_on_close)
-        };
-        match &self.kind {
-            Kind::Io(of) => io(of),
-            Kind::Jobs(jobs) => jobs.jobs.iter().any(|job| io(&job.io)),
-            Kind::Fio(_) => true,
-            // Creating and deleting end in a sync of the filesystem.
-            Kind::SmallFiles(_) => true,
-            Kind::Operations(operations) => operations.step.iter().any(OperationStep::flushes),
-            Kind::Appenders(appenders) => appenders.syncs(),
-            Kind::Mix(mix) => mix.syncs(),
-            // Commits, syncs at the end of files, and what programs do by themselves.
-            Kind::Oltp(_) | Kind::Streams(_) | Kind::Programs(_) => true,
-        }
+        self.traits().flushes()
     }
 
     /// The largest number of bytes that the work keeps on the lane.
     pub fn working_set_bytes(&self) -> u64 {
-        match &self.kind {
-            // A full file waits for its removal beside the one that grows.
-            Kind::Io(io) if io.rw == Pattern::Append => io.size.0.saturating_mul(2),
-            Kind::Io(io) if io.filename.is_empty() => io.size.0.saturating_mul(u64::from(io.numjobs)),
-            Kind::Io(io) => io.size.0,
-            Kind::Jobs(jobs) => jobs.working_set_bytes(),
-            Kind::Fio(run) => run.working_set.0,
-            // An inode and a directory entry beside each file's own block.
-            Kind::SmallFiles(small) => {
-                small.files.saturating_mul(small.size.0.div_ceil(4096).saturating_mul(4096).saturating_add(1024))
-            }
-            Kind::Operations(operations) => operations.working_set_bytes(),
-            Kind::Appenders(appenders) => appenders.working_set_bytes(),
-            Kind::Oltp(oltp) => oltp.working_set_bytes(),
-            Kind::Streams(streams) => streams.working_set_bytes(),
-            Kind::Programs(programs) => programs.working_set_bytes(),
-            Kind::Mix(mix) => mix.working_set_bytes(),
-        }
+        self.traits().working_set_bytes()
     }
 
     /// What is wrong with the parameters, as one sentence with the remedy.
@@ -251,44 +174,7 @@ impl Workload {
     /// # Errors
     /// The sentence, naming the workload and the key.
     pub fn check(&self) -> Result<(), String> {
-        let name = &self.name;
-        let fail = |what: &str| Err(format!("workload {name}: {what}"));
-        match &self.kind {
-            Kind::Io(io) => {
-                if let Some((key, _, remedy)) = only_in_whole_jobs(io).iter().find(|(_, is_set, _)| *is_set) {
-                    return Err(format!("workload {name}: {key} has no effect on work measured in slices; {remedy}"));
-                }
-                io.check().map_err(|what| format!("workload {name}: {what}"))?;
-                if io.fdatasync > 0 && io.iodepth != 1 {
-                    return fail("fdatasync counts writes one after another; set iodepth = 1");
-                }
-                if io.rw == Pattern::Append && (io.numjobs > 1 || io.nrfiles > 1 || !io.filename.is_empty()) {
-                    return fail("append works on one file of one worker; leave numjobs, nrfiles and filename out");
-                }
-                Ok(())
-            }
-            Kind::Jobs(jobs) => jobs.check().map_err(|what| format!("workload {name}: {what}")),
-            Kind::Fio(run) if run.jobs.is_empty() => fail("the job file has no job; add a section such as [job]"),
-            Kind::Fio(_) => Ok(()),
-            Kind::Operations(operations) => operations.check().map_err(|what| format!("workload {name}: {what}")),
-            Kind::Appenders(appenders) => appenders.check().map_err(|what| format!("workload {name}: {what}")),
-            Kind::Oltp(oltp) => oltp.check().map_err(|what| format!("workload {name}: {what}")),
-            Kind::Streams(streams) => streams.check().map_err(|what| format!("workload {name}: {what}")),
-            Kind::Programs(programs) => programs.check().map_err(|what| format!("workload {name}: {what}")),
-            Kind::Mix(mix) => mix.check().map_err(|what| format!("workload {name}: {what}")),
-            Kind::SmallFiles(small) => {
-                if small.files == 0 || small.files > 100_000_000 {
-                    return fail("files must lie between 1 and 100000000");
-                }
-                if small.directories == 0 || small.directories > small.files {
-                    return fail("directories must lie between 1 and files");
-                }
-                if small.size.0 > 64 * Bytes::MIB {
-                    return fail("size is above 64MiB; lower it");
-                }
-                Ok(())
-            }
-        }
+        self.traits().check().map_err(|what| format!("workload {}: {what}", self.name))
     }
 }
 
@@ -333,39 +219,6 @@ fn differing(path: &str, mine: Option<&toml::Value>, theirs: Option<&toml::Value
     }
 }
 
-/// The remedy for most options that slices leave out.
-const LEAVE_OUT: &str = "remove it, or put the work into a job file and run that with `fairlane fio JOBFILE`";
-
-/// Options that only work done whole heeds: key, whether it is set, remedy. Slices end by time,
-/// their files are written in full before the first one, and their fdatasyncs count as part of the
-/// writes: to accept these options and ignore them would answer another question than was asked.
-fn only_in_whole_jobs(io: &Io) -> [(&'static str, bool, &'static str); 22] {
-    [
-        ("fsync", io.fsync > 0, "use fdatasync"),
-        ("end_fsync", io.end_fsync, "use fdatasync, or remove it"),
-        ("fsync_on_close", io.fsync_on_close, "use fdatasync, or remove it"),
-        ("runtime_seconds", io.runtime_seconds.is_some(), "use slices and slice_seconds"),
-        ("time_based", io.time_based, "remove it: slices end by time"),
-        ("ramp_time_seconds", io.ramp_time_seconds != 0.0, "remove it: every slice warms up first"),
-        ("startdelay_seconds", io.startdelay_seconds != 0.0, "remove it: every slice begins on command"),
-        ("loops", io.loops != 1, "remove it: slices go on until their time is over"),
-        ("io_size", io.io_size.is_some(), "remove it: slices end by time"),
-        ("file_append", io.file_append, "use rw = \"append\""),
-        ("overwrite", io.overwrite, "remove it: the files are always written in full first"),
-        ("fallocate", io.fallocate != Fallocate::default(), "remove it: the files are always written in full first"),
-        ("allow_file_create", !io.allow_file_create, "remove it: the files are always made first"),
-        ("create_on_open", io.create_on_open, LEAVE_OUT),
-        ("create_only", io.create_only, LEAVE_OUT),
-        ("create_fsync", !io.create_fsync, LEAVE_OUT),
-        ("unlink", io.unlink, LEAVE_OUT),
-        ("unlink_each_loop", io.unlink_each_loop, LEAVE_OUT),
-        ("verify", io.verify != Verify::None, LEAVE_OUT),
-        ("do_verify", !io.do_verify, LEAVE_OUT),
-        ("verify_fatal", io.verify_fatal, LEAVE_OUT),
-        ("verify_interval", io.verify_interval.get() > 0, LEAVE_OUT),
-    ]
-}
-
 impl Suite {
     /// The suite as TOML that [`Suite::from_toml`] reads again.
     ///
@@ -398,20 +251,7 @@ impl Suite {
     /// One workload as the article did it.
     pub(crate) fn published(&self, workload: &Workload) -> Result<Workload, String> {
         let mut workload = workload.clone();
-        match &mut workload.kind {
-            Kind::Io(io) => (io.slices, io.slice_seconds) = (1, PUBLISHED_SLICE_SECONDS),
-            Kind::Operations(operations) => {
-                (operations.method, operations.loops) = (Method::ProcessPerOperation, 1);
-            }
-            Kind::Appenders(appenders) => appenders.method = AppendersMethod::Processes,
-            Kind::Jobs(_)
-            | Kind::Fio(_)
-            | Kind::SmallFiles(_)
-            | Kind::Oltp(_)
-            | Kind::Streams(_)
-            | Kind::Programs(_)
-            | Kind::Mix(_) => {}
-        }
+        workload.kind.traits_mut().do_as_published();
         let Some(changes) = self.as_published.get(&workload.name) else { return Ok(workload) };
         let name = workload.name.clone();
         let mut table = toml::Table::try_from(&workload).map_err(|error| error.to_string())?;

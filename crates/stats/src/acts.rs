@@ -1,11 +1,12 @@
 //! What lanes made of the work that they were given: direct I/O that was none, files that lie elsewhere than in blocks of
 //! their own. Seen in the trials, never assumed.
 
-use crate::series::{LaneSeries, kind_of};
+use crate::series::LaneSeries;
 use crate::statements::{name, pair as statement};
 use model::Sentence;
 use model::findings::{Kept, KeptForm, ResultFinding};
 use model::job::Data;
+use model::kinds::action;
 use model::lane::is_compression;
 use model::seen::KeptFiles;
 use model::sentence::Weight;
@@ -68,5 +69,5 @@ pub(crate) fn between(result: &ResultFinding, lanes: [&String; 2]) -> Vec<Senten
         kept => kept.into_iter().flatten().cloned().collect(),
     };
     let buffered = if buffered.len() == 1 { buffered } else { Vec::new() };
-    sentences(&buffered, &kept, kind_of(&result.group) == "read")
+    sentences(&buffered, &kept, action(&result.group) == "read")
 }

@@ -6,11 +6,12 @@
 //! go of what they wrote, single ones that were watched when all was done, and pages that became dirty in the windows
 //! against the bytes that the work wrote in them. Nobody else can add to the first two.
 
-use crate::series::{LaneSeries, Reading, Scope, kind_of};
+use crate::series::{LaneSeries, Reading, Scope};
 use crate::statements::{name, pair as statement};
 use model::Sentence;
 use model::findings::{Estimate, Kept, KeptForm, ResultFinding};
 use model::job::{Io, Job};
+use model::kinds::action;
 use model::lane::Lane;
 use model::sentence::{Value, Weight};
 use model::trial::{Group, Trial};
@@ -104,7 +105,7 @@ pub(crate) fn lanes(estimates: &[Estimate]) -> Vec<String> {
 /// The results in which a lane sent direct writes through the page cache.
 pub(crate) fn writes_of<'a>(results: &'a [ResultFinding], lane: &'a str) -> impl Iterator<Item = &'a ResultFinding> {
     let did = move |result: &&ResultFinding| result.estimates.iter().any(|of| of.lane == lane && is_buffered(of));
-    results.iter().filter(|result| kind_of(&result.group) != "read").filter(did)
+    results.iter().filter(|result| action(&result.group) != "read").filter(did)
 }
 
 /// The option with which a lane that buffers direct writes for its checksums of data would have none; `None`: it has none

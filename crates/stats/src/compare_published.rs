@@ -190,10 +190,10 @@ impl Side<'_> {
                 && figure.group == row.group
                 && figure.canonical().is_some_and(|(metric, _)| metric == "seconds")
         });
-        match (measured, &workload.kind) {
+        match (measured, workload.traits().has_an_end()) {
             (true, _) => None,
-            (false, Kind::Operations(_) | Kind::SmallFiles(_) | Kind::Programs(_)) => Some("seconds"),
-            (false, _) => Some("operations_per_second"),
+            (false, true) => Some("seconds"),
+            (false, false) => Some("operations_per_second"),
         }
     }
 }
@@ -230,9 +230,11 @@ fn of_trial(trial: &Trial, workload: &Workload, group: &str, metric: &str) -> Op
     }
     let of = trial.groups.iter().find(|of| of.name == group)?;
     match metric {
-        "seconds" => {
-            once_only(workload).then(|| operations::once(workload, of).seconds).filter(|seconds| *seconds > 0.0)
-        }
+        "seconds" => workload
+            .traits()
+            .has_an_end()
+            .then(|| operations::once(workload, of).seconds)
+            .filter(|seconds| *seconds > 0.0),
         "latency_mean_ns" => of.latency_ns.map(|latency| latency.mean),
         "cpu_percent" | "system_percent" | "device_busy_percent" => {
             share(own_system(trial, of)?, workers(workload), metric)
@@ -270,18 +272,15 @@ fn total(trial: &Trial, workload: &Workload, metric: &str) -> Option<f64> {
     let of = |name: &String| trial.groups.iter().find(|of| of.name == *name);
     let all: Vec<&Group> = groups.iter().map(of).collect::<Option<_>>()?;
     match metric {
-        "seconds" if once_only(workload) => Some(all.iter().map(|of| operations::once(workload, of).seconds).sum()),
+        "seconds" if workload.traits().has_an_end() => {
+            Some(all.iter().map(|of| operations::once(workload, of).seconds).sum())
+        }
         "cpu_percent" | "system_percent" | "device_busy_percent" => share(&trial.system, workers(workload), metric),
-        "bandwidth_bytes_per_second" | "operations_per_second" if !once_only(workload) => {
+        "bandwidth_bytes_per_second" | "operations_per_second" if !workload.traits().has_an_end() => {
             all.iter().map(|of| of.metrics.get(metric).copied()).sum()
         }
         _ => None,
     }
-}
-
-/// Work that has an end has a time; slices end by the clock.
-fn once_only(workload: &Workload) -> bool {
-    matches!(workload.kind, Kind::Operations(_) | Kind::SmallFiles(_) | Kind::Programs(_))
 }
 
 fn workers(workload: &Workload) -> f64 {
@@ -407,7 +406,7 @@ fn runs(record: &Record, shared: &[&Workload]) -> String {
         true => format!("yours: {most} rounds in balanced order, with work that alternates between the lanes"),
         false => format!("yours: {} to {most} rounds in balanced order, with work that alternates", fewest.min(most)),
     };
-    if shared.iter().any(|workload| matches!(workload.kind, Kind::Io(_))) {
+    if shared.iter().any(|workload| workload.traits().schedule().is_slices()) {
         said.push_str("; block I/O in slices, to files that were written in full before");
     }
     said
@@ -445,7 +444,8 @@ fn promises(pairs: &[LanePair<'_>]) -> Vec<Difference> {
 /// Groups in which the article's lanes tie are probably the disk's own limit; and those of which the
 /// record itself says so.
 fn disk_bound(record: &Record, published: &Published, rows: &[PublishedRow]) -> Vec<Difference> {
-    let steady = |name: &str| record.header.plan.workloads.iter().any(|of| of.name == name && !once_only(of));
+    let steady =
+        |name: &str| record.header.plan.workloads.iter().any(|of| of.name == name && !of.traits().has_an_end());
     let mut ties: Vec<&str> = Vec::new();
     for row in rows.iter().filter(|row| row.metric == "operations_per_second" && steady(&row.workload)) {
         let figures: Vec<f64> = row.lanes.iter().filter_map(|lane| lane.published).collect();

@@ -14,7 +14,7 @@ use crate::statements::{name, race as statement};
 use model::Sentence;
 use model::record::Record;
 use model::sentence::Value;
-use model::workload::{Kind, Workload};
+use model::workload::Workload;
 
 /// So much above the bare device's own figure is no noise any more: ceilings lie within 10 % of what
 /// lanes reach (method 3.3 has the figures). Chosen between that and the
@@ -40,8 +40,8 @@ pub(crate) struct Beyond {
 /// job file that does one thing, and of steps on files where the disk's own sequential rate is known.
 pub(crate) fn found(record: &Record, workload: &Workload, group: &str, series: &Series) -> Vec<Beyond> {
     let reads = series.reading.reads(group);
-    let Some(direct) = asked_for_direct(workload) else { return Vec::new() };
-    let steps = matches!(workload.kind, Kind::Operations(_));
+    let Some(direct) = workload.traits().is_direct() else { return Vec::new() };
+    let steps = workload.traits().schedule().is_steps();
     let observed = Observed {
         group,
         direct,
@@ -54,25 +54,6 @@ pub(crate) fn found(record: &Record, workload: &Workload, group: &str, series: &
     };
     let lanes = series.lanes.iter().filter(|lane| !comparable::stands_beside(lane.lane));
     lanes.filter_map(|lane| observed.judge(lane)).collect()
-}
-
-/// Whether all of the work asks for O_DIRECT; `None`: it is of several kinds, or nobody knows.
-fn asked_for_direct(workload: &Workload) -> Option<bool> {
-    match &workload.kind {
-        Kind::Io(io) => Some(io.direct),
-        Kind::Jobs(jobs) => match jobs.jobs.as_slice() {
-            [job] => Some(job.io.direct),
-            _ => None,
-        },
-        Kind::Operations(_) => Some(false),
-        Kind::SmallFiles(_)
-        | Kind::Appenders(_)
-        | Kind::Fio(_)
-        | Kind::Oltp(_)
-        | Kind::Streams(_)
-        | Kind::Programs(_)
-        | Kind::Mix(_) => None,
-    }
 }
 
 /// What one group is held against.

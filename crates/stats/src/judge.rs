@@ -5,7 +5,6 @@ use crate::answer;
 use crate::buffered;
 use crate::calibrate;
 use crate::comparable;
-use crate::counts;
 use crate::disk;
 use crate::estimate::{self, median};
 use crate::evidence::Evidence;
@@ -26,12 +25,11 @@ use crate::whole_race::{self, JudgedResult};
 use crate::{appenders, transactions};
 use model::Sentence;
 use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
-use model::job::SyncMode;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{EndOutcome, Profile, Record, SCHEMA, SharedRate};
 use model::sentence::{Value, Weight};
 use model::trial::Outcome;
-use model::workload::{Kind, Workload};
+use model::workload::Workload;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The wall time of work that is done once, in nanoseconds.
@@ -121,9 +119,9 @@ fn judge_group(
         section: operations::section(workload, group),
         missed_the_disk: limited.missed_the_disk,
         by_means: series.means.decide(group),
-        stalls_matter: stalls_matter(workload, group, &series.reading),
+        stalls_matter: workload.traits().is_awaited(group),
         unit: unit_of(&metric).to_owned(),
-        counts: counts::counts(workload, group),
+        counts: workload.traits().counts(group),
         higher_is_better,
         shared_rate,
         rounds: shared_rounds(series, group, &metric),
@@ -228,20 +226,6 @@ fn lane_estimates(
         warnings.extend(warning);
     }
     estimates
-}
-
-/// Whether somebody waits for each operation, so that its longest waits belong beside its rate: it ends with the flush
-/// that makes it last, or comes at a rate of its own.
-fn stalls_matter(workload: &Workload, group: &str, reading: &Reading) -> bool {
-    let writes = !reading.reads(group);
-    match &workload.kind {
-        Kind::Io(io) => {
-            let flushed = io.fdatasync == 1 || io.fsync == 1 || io.rwf_dsync || io.sync != SyncMode::None;
-            limit::paced(workload) || (writes && flushed)
-        }
-        Kind::Oltp(_) => writes,
-        _ => false,
-    }
 }
 
 /// The look of a pair of which one lane was decided, and raced no further, before the others were;

@@ -16,7 +16,6 @@ mod comparable_lane;
 pub mod compare;
 pub mod compare_published;
 pub mod correlation;
-mod counts;
 pub mod disk;
 pub mod durability;
 pub mod estimate;

@@ -30,12 +30,11 @@ use crate::impossible::{self, Beyond};
 use crate::pair;
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use model::findings::Limit;
-use model::job::{Direction, Io, Pattern, Rate, SyncMode};
 use model::plan::Plan;
 use model::record::{Probe, Profile, Record, SharedRate};
 use model::throttle::Quantity;
 use model::trial::Trial;
-use model::workload::{Kind, Workload};
+use model::workload::Workload;
 use model::{Mark, Sentence, Throttle};
 use std::collections::BTreeMap;
 
@@ -205,10 +204,11 @@ pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
 pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
     // What was measured in one guest, or on the host, is no ceiling of another.
     let one_place = comparable::one_place(series.lanes.iter().map(|lane| lane.lane));
-    let raw = raw_ceiling(&record.probes, workload, group).filter(|_| one_place && !of_several_kinds(workload));
+    let raw =
+        raw_ceiling(&record.probes, workload, group).filter(|_| one_place && !workload.traits().mixes_operations());
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
     let (plan, flush_bound) = (&record.header.plan, workload.flush_bound());
-    let programs = matches!(workload.kind, Kind::Oltp(_) | Kind::Programs(_));
+    let programs = workload.traits().is_done_by_programs();
     for lane in &mut lanes {
         // A client of a database works too, as any program does, and SQLite is the client.
         lane.in_process |= programs;
@@ -250,7 +250,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
         Limit::OwnDisk => rules::one_disk(&observed),
         _ => rules::at_one_disk(&observed),
     };
-    let steps = matches!(workload.kind, Kind::Operations(_));
+    let steps = workload.traits().schedule().is_steps();
     // Reads that the page cache answered are labelled so (method 3.2).
     let missed_the_disk = limit == Limit::Cache && !steps && (!reads || first_beyond == Some(&reason));
     Limited {
@@ -269,67 +269,6 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
 /// measured under the race's base. What a flush costs under other limits they do not say.
 fn is_below(plan: &Plan, throttle: Option<Throttle>, flush_bound: bool) -> bool {
     throttle == plan.throttle || (plan.throttle.is_none() && !flush_bound)
-}
-
-/// Whether the bare device's ceilings, each of one kind of work, say nothing about this work.
-fn of_several_kinds(workload: &Workload) -> bool {
-    match &workload.kind {
-        Kind::Io(io) => io.rw.directions().len() > 1,
-        Kind::Jobs(_) | Kind::Fio(_) | Kind::Programs(_) | Kind::Mix(_) => true,
-        Kind::SmallFiles(_) | Kind::Operations(_) | Kind::Appenders(_) | Kind::Oltp(_) | Kind::Streams(_) => false,
-    }
-}
-
-/// Whether the work waits by itself: a rate, an open loop, pauses. Reaching the rate shows no limit.
-pub(crate) fn paced(workload: &Workload) -> bool {
-    match &workload.kind {
-        Kind::Io(io) => paces(io),
-        Kind::Jobs(jobs) => jobs.jobs.iter().any(|job| paces(&job.io)),
-        Kind::Appenders(_) => true,
-        Kind::Fio(_)
-        | Kind::SmallFiles(_)
-        | Kind::Operations(_)
-        | Kind::Oltp(_)
-        | Kind::Streams(_)
-        | Kind::Programs(_)
-        | Kind::Mix(_) => false,
-    }
-}
-
-fn paces(io: &Io) -> bool {
-    let limited = |&direction: &Direction| io.rate.is_some_and(|rates| *rates.of(direction) != Rate::Unlimited);
-    io.rate_of_slowest.is_some()
-        || io.thinktime_seconds > 0.0
-        || io.thinktime_spin_seconds > 0.0
-        || io.rw.directions().iter().any(limited)
-}
-
-/// One kind of operation, back to back, and nothing beside it that a probe leaves out.
-fn plain(io: &Io) -> bool {
-    matches!(io.rw, Pattern::Read | Pattern::Write | Pattern::RandRead | Pattern::RandWrite)
-        && io.fsync == 0
-        && io.fdatasync == 0
-        && io.sync == SyncMode::None
-        && io.block_sizes.is_none()
-        && !io.create_only
-        && !paces(io)
-}
-
-/// Whether the work only writes, as fast as it can, and should reach a device.
-fn only_writes(workload: &Workload) -> bool {
-    let writes = |io: &Io| io.rw.writes() && !io.rw.reads() && !io.rw.trims() && io.ioengine != "null" && !paces(io);
-    match &workload.kind {
-        Kind::Io(io) => writes(io),
-        Kind::Jobs(jobs) => jobs.jobs.iter().all(|job| writes(&job.io)),
-        Kind::Fio(_)
-        | Kind::SmallFiles(_)
-        | Kind::Operations(_)
-        | Kind::Appenders(_)
-        | Kind::Oltp(_)
-        | Kind::Streams(_)
-        | Kind::Programs(_)
-        | Kind::Mix(_) => false,
-    }
 }
 
 /// What a trial's mark says of other programs; `None`: it has none.
@@ -416,18 +355,11 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
 /// The bare device's figures for this workload. The device's own counters are preferred, as the
 /// lanes' figures are counters too and large requests are split on their way.
 fn raw_ceiling(probes: &[Probe], workload: &Workload, group: &str) -> Option<Raw> {
-    let flush_bound = workload.flush_bound();
-    let of_group = |profile: Profile| match (&workload.kind, group) {
-        (Kind::Streams(_), "read") => profile == Profile::SeqRead,
-        (Kind::Streams(_), "write") => profile == Profile::SeqWrite,
-        // Both ways at once, and removing: no profile is alike.
-        (Kind::Streams(_), _) => false,
-        _ => (profile == Profile::Flush) == flush_bound,
-    };
+    let kind = workload.traits();
     let matched: Vec<&Probe> = probes
         .iter()
         .filter(|probe| probe.workload == workload.name && probe.profile != Profile::Null)
-        .filter(|probe| of_group(probe.profile))
+        .filter(|probe| kind.is_ceiling_of(probe.profile, group))
         .collect();
     let counted = |amount: f64, seconds: f64, otherwise: f64| {
         if amount > 0.0 && seconds > 0.0 { amount / seconds } else { otherwise }
@@ -479,7 +411,8 @@ fn exactness(shares: impl Iterator<Item = f64>) -> Exact {
 /// latencies.
 pub(crate) fn ceiling(record: &Record, workload: &Workload, metric: &str) -> Option<f64> {
     let (plan, probes) = (&record.header.plan, &record.probes);
-    let alike = matches!(workload.kind, Kind::Io(_)) && !of_several_kinds(workload) && !paced(workload);
+    let kind = workload.traits();
+    let alike = kind.schedule().is_slices() && !kind.mixes_operations() && !kind.is_paced();
     let one_disk = plan.lanes.iter().all(|lane| plan.throttle_of(&lane.name) == plan.throttle);
     let bare = !probes.iter().any(|probe| probe.workload == workload.name && probe.through_filesystem);
     let raw = raw_ceiling(probes, workload, "").filter(|_| alike && one_disk && bare)?;
@@ -498,13 +431,11 @@ pub(crate) fn raw_bandwidth(record: &Record, workload: &Workload, lane: &str, re
     if !is_below(plan, plan.throttle_of(lane), false) {
         return None;
     }
-    let one_kind = match &workload.kind {
-        Kind::Operations(_) => return sequential_bandwidth(probes, reads),
-        // A probe is made of the one plain job alone.
-        Kind::Jobs(jobs) => matches!(jobs.jobs.as_slice(), [job] if plain(&job.io)),
-        _ => !of_several_kinds(workload),
-    };
-    if workload.flush_bound() || !one_kind || paced(workload) {
+    let kind = workload.traits();
+    if kind.borrows_ceilings() {
+        return sequential_bandwidth(probes, reads);
+    }
+    if kind.is_flush_bound() || !kind.counterpart_is_alike() || kind.is_paced() {
         return None;
     }
     raw_ceiling(probes, workload, "").map(|raw| raw.bandwidth)

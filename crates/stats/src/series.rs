@@ -7,13 +7,11 @@ use crate::stalls::{self, Means};
 use crate::statements::race as statement;
 use crate::steady;
 use model::Sentence;
+use model::kinds::action;
 use model::lane::Lane;
-use model::mix::ALL;
-use model::operations::Operation;
-use model::programs::TOTAL;
 use model::record::Record;
 use model::trial::{Group, Outcome, SystemUse, Trial};
-use model::workload::{Kind, Workload};
+use model::workload::{Workload, WorkloadKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One workload's trials that count.
@@ -75,7 +73,7 @@ impl<'a> Series<'a> {
         };
         let plan = &record.header.plan;
         let planned = plan.workloads.iter().find(|of| of.name == workload);
-        let steady = planned.is_some_and(|of| matches!(of.kind, Kind::Io(_)));
+        let steady = planned.is_some_and(|of| of.traits().schedule().is_slices());
         let lanes: Vec<_> = record
             .header
             .lanes
@@ -154,7 +152,7 @@ impl<'a> Series<'a> {
             lanes: lanes.collect(),
             done: self.done.iter().copied().filter(|&round| round <= last).collect(),
             trials: self.trials,
-            reading: self.reading.clone(),
+            reading: self.reading,
             means: Means::default(),
             workload: self.workload,
             margin: self.margin,
@@ -292,77 +290,35 @@ impl<'a> LaneSeries<'a> {
     }
 }
 
-/// Which groups of a workload read: by their names, but steps of file operations bear any name.
-#[derive(Clone)]
-pub struct Reading<'a>(Readers<'a>);
-
-#[derive(Clone)]
-enum Readers<'a> {
-    /// Those that are called so.
-    Named,
-    /// These steps.
-    Steps(Vec<&'a str>),
-    /// These operations of a turn, and where they are most of it the sum of all operations.
-    Turn(Vec<&'a str>, bool),
-    /// These steps of programs.
-    Programs(Vec<&'a str>),
-    /// Every one.
-    All,
-}
+/// Which groups of a workload read: as its kind says, and of work that the plan does not know by their names.
+#[derive(Clone, Copy)]
+pub struct Reading<'a>(Option<&'a dyn WorkloadKind>);
 
 impl<'a> Reading<'a> {
     fn new(record: &'a Record, workload: &str) -> Self {
-        let kind = record.header.plan.workloads.iter().find(|of| of.name == workload).map(|of| &of.kind);
-        let reads = |operation: Operation| matches!(operation, Operation::Read | Operation::RandomRead);
-        Reading(match kind {
-            Some(Kind::Operations(operations)) => {
-                let steps = operations.step.iter().filter(|step| reads(step.operation));
-                Readers::Steps(steps.map(|step| step.group()).collect())
-            }
-            Some(Kind::Oltp(oltp)) if oltp.script.only_reads() => Readers::All,
-            Some(Kind::Mix(mix)) => {
-                let steps = || mix.step.iter().filter(|step| step.operation.only_reads());
-                let times: u64 = steps().map(|step| u64::from(step.times)).sum();
-                let most = 2 * times > mix.operations_of_a_turn();
-                Readers::Turn(steps().map(|step| step.name.as_str()).collect(), most)
-            }
-            Some(Kind::Programs(programs)) => {
-                let steps = programs.step.iter().filter(|step| !step.reads.is_empty());
-                Readers::Programs(steps.map(|step| step.name.as_str()).collect())
-            }
-            _ => Readers::Named,
-        })
+        let planned = record.header.plan.workloads.iter().find(|of| of.name == workload);
+        Reading(planned.map(Workload::traits))
     }
 
-    /// Whether a group reads: `read`, or `JOB: read` of a job file, or a step that reads.
+    /// Whether a group reads.
     pub fn reads(&self, group: &str) -> bool {
-        match &self.0 {
-            Readers::Steps(steps) | Readers::Programs(steps) => steps.contains(&group),
-            Readers::Turn(steps, most) => steps.contains(&group) || (*most && group == ALL),
-            Readers::Named => kind_of(group) == "read",
-            Readers::All => true,
-        }
+        self.0.map_or_else(|| action(group) == "read", |kind| kind.reads(group))
     }
 
-    /// Whether a group is all of the trial's programs together: its own window is that of the last sync alone.
+    /// Whether a group is all of the trial's work together: its own window is that of the last sync alone.
     fn is_whole(&self, group: &str) -> bool {
-        matches!(self.0, Readers::Programs(_)) && group == TOTAL
+        self.0.is_some_and(|kind| kind.is_whole(group))
     }
 
     /// Whether a group only sums up the others.
     fn sums_up(&self, group: &str) -> bool {
-        matches!(self.0, Readers::Turn(..)) && group == ALL
+        self.0.is_some_and(|kind| kind.sums_up(group))
     }
-}
-
-/// What a group does, without the job's name in front.
-pub(crate) fn kind_of(group: &str) -> &str {
-    group.rsplit_once(": ").map_or(group, |(_, kind)| kind)
 }
 
 /// The groups that move data: the syncs of a job file are calls beside its operations.
 pub(crate) fn worked(groups: &[Group]) -> impl Iterator<Item = &Group> {
-    groups.iter().filter(|group| kind_of(&group.name) != "sync")
+    groups.iter().filter(|group| action(&group.name) != "sync")
 }
 
 /// What the system did for one group of one trial, and the work that it is to be divided by.
@@ -389,7 +345,7 @@ impl<'a> Scope<'a> {
         };
         let counted = || worked(groups).filter(move |of| !reading.sums_up(&of.name));
         // What is removed, and what goes both ways at once, is neither read nor written alone.
-        let one_way = |of: &&Group| kind_of(&of.name) != "delete" && !of.name.contains('+');
+        let one_way = |of: &&Group| action(&of.name) != "delete" && !of.name.contains('+');
         let bytes = |read: bool| {
             let of = counted().filter(|of| reading.reads(&of.name) == read).filter(one_way);
             of.map(|of| of.bytes as f64).sum()

@@ -14,7 +14,7 @@ use crate::student;
 use model::Sentence;
 use model::sentence::{Value, Weight};
 use model::trial::{Group, Trial};
-use model::workload::{Kind, Workload};
+use model::workload::Workload;
 use std::collections::BTreeMap;
 
 /// The two-sided p of all lanes and groups of a workload together. Means and medians of the same slices go along with
@@ -87,7 +87,7 @@ impl Means {
             groups.insert(group, often);
         }
         // Steps on files are questions of their own; what is done in the same work is decided alike.
-        if matches!(workload.kind, Kind::Operations(_)) || groups.values().all(Vec::is_empty) {
+        if workload.traits().schedule().is_steps() || groups.values().all(Vec::is_empty) {
             groups.retain(|_, lanes| !lanes.is_empty());
         }
         Means { groups, events }
@@ -125,7 +125,7 @@ impl Means {
             return vec![statement::means_decide_all_of_it()];
         }
         // The same sentence of many steps is said once; their figures stand in the findings.
-        let steps = matches!(workload.kind, Kind::Operations(_));
+        let steps = workload.traits().schedule().is_steps();
         let of = |(lane, shift): &(String, Shift)| {
             let percent = Value::Number(100.0 * shift.mean.exp_m1().abs(), 0);
             let (lane, slices) = (name(lane), of_what(workload));
@@ -152,10 +152,7 @@ impl Event {
 
 /// What the median is taken of.
 fn of_what(workload: &Workload) -> Sentence {
-    match &workload.kind {
-        Kind::Io(_) => statement::slices(),
-        _ => statement::parts(),
-    }
+    if workload.traits().schedule().is_slices() { statement::slices() } else { statement::parts() }
 }
 
 /// What one lane and group show beyond noise.

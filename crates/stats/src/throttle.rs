@@ -10,7 +10,7 @@ use model::plan::Plan;
 use model::sentence::Value;
 use model::throttle::{Quantity, STEP_SECONDS};
 use model::trial::{DeviceUse, OTHER_CLOCK, SUSPENDED, SystemUse, Trial};
-use model::workload::{Kind, Workload};
+use model::workload::Workload;
 use model::{Sentence, Throttle};
 
 /// What the counters may show beyond the limit: the share of method 3.7.
@@ -76,10 +76,8 @@ fn said(quantity: Quantity, rate: f64) -> String {
 /// Why a trial is void, in one sentence: its device did more than the throttle and the bursts that the
 /// kernel lets through allow. `None`: it held.
 pub fn broken(trial: &Trial, workload: &Workload, throttle: &Throttle) -> Option<String> {
-    let bursts = |windows: f64| match workload.kind {
-        Kind::Io(_) => BURSTS_OF_SLICES * windows.sqrt(),
-        _ => BURSTS_FROM_IDLE * windows,
-    };
+    let slices = workload.traits().schedule().is_slices();
+    let bursts = |windows: f64| if slices { BURSTS_OF_SLICES * windows.sqrt() } else { BURSTS_FROM_IDLE * windows };
     let own: Vec<&SystemUse> = trial.groups.iter().filter_map(|group| group.system.as_ref()).collect();
     let all = if own.is_empty() { vec![&trial.system] } else { own };
     all.into_iter().find_map(|system| {
@@ -121,7 +119,7 @@ pub(crate) fn window_seconds<'a>(systems: impl Iterator<Item = &'a SystemUse>) -
 /// Whether work in windows of this length feels the throttle: slices always do, because a warm-up
 /// stands before them; short steps are mostly the burst that an idle device is given.
 pub(crate) fn shows(workload: &Workload, window_seconds: f64) -> bool {
-    matches!(workload.kind, Kind::Io(_)) || window_seconds >= TOO_SHORT_STEPS * STEP_SECONDS
+    workload.traits().schedule().is_slices() || window_seconds >= TOO_SHORT_STEPS * STEP_SECONDS
 }
 
 /// What a reader must know of work so short that the burst of an idle device carries it; the same words

@@ -5,7 +5,7 @@ use lanes::{Lack, LaneSet};
 use model::operations::{Ability, Asked};
 use model::plan::Plan;
 use model::programs::BY_PROGRAMS;
-use model::workload::{Kind, Workload};
+use model::workload::Workload;
 
 /// Asks of every lane what the plan's operations on files need and its filesystem lacks.
 ///
@@ -19,19 +19,7 @@ pub fn check(plan: &Plan, lane_set: &LaneSet) -> Result<(), Failure> {
 }
 
 fn refusal(workload: &Workload, lanes: &[(String, Vec<Lack>)]) -> Option<String> {
-    let asked = match &workload.kind {
-        Kind::Operations(operations) => operations.asks_for(),
-        Kind::Oltp(oltp) => oltp.asks_for(),
-        Kind::Programs(programs) => programs.asks_for(),
-        Kind::Io(_)
-        | Kind::Jobs(_)
-        | Kind::Fio(_)
-        | Kind::SmallFiles(_)
-        | Kind::Appenders(_)
-        | Kind::Streams(_)
-        | Kind::Mix(_) => Vec::new(),
-    };
-    asked.into_iter().find_map(|asked| {
+    workload.traits().asks_for().into_iter().find_map(|asked| {
         let lacks = |(name, lacks): &'_ (String, Vec<Lack>)| {
             let lack = lacks.iter().find(|lack| lack.ability == asked.ability)?;
             Some((name.clone(), lack.remedy))

@@ -21,7 +21,6 @@ use model::event::Event;
 use model::findings::{Estimate, Findings, ResultFinding};
 use model::lane::Contestant;
 use model::machine::Machine;
-use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{Header, Line, Record, SCHEMA};
 use model::workload::{Kind, Workload};
@@ -171,7 +170,7 @@ fn kept(plan: &Plan, most_telling: &[String], seconds: &[f64], budget: f64) -> V
 /// Refuses work that a library cannot do: it has no directory of the kernel's.
 pub(super) fn check_libraries(plan: &Plan) -> Result<(), Failure> {
     let library = plan.lanes.iter().find(|lane| lanes::filesystem::is_library(lane));
-    let kernel_only = plan.workloads.iter().find(|workload| !matches!(workload.kind, Kind::Operations(_)));
+    let kernel_only = plan.workloads.iter().find(|workload| !workload.traits().runs_in_a_library());
     match (library, kernel_only) {
         (Some(lane), Some(workload)) => Err(Failure::usage(format!(
             "workload {} needs a filesystem of the kernel, and lane {} is a library inside the agent; leave that lane \
@@ -214,15 +213,7 @@ fn check_external(plan: &Plan) -> Result<(), Failure> {
 /// Refuses work that starts programs of this machine, which a guest does not have.
 pub(super) fn check_guests(plan: &Plan) -> Result<(), Failure> {
     let guest = plan.lanes.iter().find(|lane| planning::in_guest(lane));
-    let foreign = |workload: &&Workload| match &workload.kind {
-        Kind::Fio(_) => true,
-        Kind::Operations(operations) => operations.method == Method::ProcessPerOperation,
-        Kind::Oltp(oltp) => oltp.server.is_process(),
-        Kind::Programs(_) => true,
-        Kind::Io(_) | Kind::Jobs(_) | Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) | Kind::Mix(_) => {
-            false
-        }
-    };
+    let foreign = |workload: &&Workload| workload.traits().starts_programs();
     match (guest, plan.workloads.iter().find(foreign)) {
         (Some(lane), Some(workload)) => Err(Failure::usage(format!(
             "workload {} starts programs of this machine, and lane {} lives in a guest, which has none of them; race it \
@@ -252,10 +243,7 @@ pub(super) fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
         seed: plan.seed,
         erase: terms.erase.clone(),
         largest_working_set_bytes: largest(&|_| 0),
-        largest_working_set_without_holes_bytes: largest(&|workload| match &workload.kind {
-            Kind::Operations(operations) => operations.hole_bytes(),
-            _ => 0,
-        }),
+        largest_working_set_without_holes_bytes: largest(&|workload| workload.traits().hole_bytes()),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
         throttles: plan.throttles(),
         guest: plan.guest,

@@ -11,7 +11,9 @@ pub use programs::material;
 pub use rates::{FAST, IN_GUEST, Rates, SPINNING};
 
 use disks::limited;
-use model::workload::{Io, Kind, Workload};
+use model::kinds::{Demand, WindowWrites};
+use model::record::Profile;
+use model::workload::{Io, Schedule, Workload, WorkloadKind};
 use std::ops::{Add, AddAssign, Mul};
 
 /// Seconds and bytes.
@@ -79,8 +81,6 @@ const SLICE_EXTRA_SECONDS: f64 = 0.045;
 const THROTTLED_END_SECONDS: f64 = 0.1;
 /// The engine without a device: two slices of 0.1 s.
 const NULL_SECONDS: f64 = 0.3;
-/// Phases of small files: create, read, delete.
-const SMALL_FILES_PHASES: f64 = 3.0;
 /// A workload, in parts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Parts {
@@ -100,8 +100,6 @@ impl Parts {
     }
 }
 
-/// Until the last writer of appenders has ended.
-const SWARM_ENDS_SECONDS: f64 = 0.5;
 /// Starts of a process that tell what one takes.
 const TRIAL_STARTS: usize = 21;
 /// What starting one takes on a machine that does nothing else: a moment in which others keep it busy
@@ -135,50 +133,74 @@ impl Setting {
     /// A workload's parts. `whole_seconds`: of work that runs whole and says itself how long, such as a
     /// job file.
     pub fn parts(&self, workload: &Workload, whole_seconds: Option<f64>) -> Parts {
-        let rates = &self.rates;
-        match &workload.kind {
-            Kind::Io(io) => self.steady(workload, io),
-            Kind::Operations(operations) => self.operations(operations),
-            Kind::Appenders(appenders) => self.appenders(workload, appenders),
-            Kind::SmallFiles(small) => {
-                let files = small.files as f64;
-                let bytes = files * (small.size.get().div_ceil(4096) as f64 * 4096.0);
-                let each = 2.0 * rates.change_seconds + rates.cold_seconds;
-                let seconds = files * each + bytes / rates.sequential + rates.remount_seconds;
-                let round = (self.visit() + Work { seconds, bytes }) * self.lanes;
-                Parts { round: round + self.quiet(SMALL_FILES_PHASES), probe: self.flushes(), ..Parts::default() }
-            }
-            Kind::Oltp(oltp) => self.transactions(oltp),
-            Kind::Streams(streams) => self.streams(streams),
-            Kind::Programs(programs) => self.programs(workload, programs),
-            Kind::Mix(mix) => self.mix(mix),
-            Kind::Jobs(_) | Kind::Fio(_) => {
-                let bytes = workload.working_set_bytes() as f64;
-                let laid_out = bytes / rates.sequential;
-                let measured = self.disks.mean(|disk| bytes / limited(disk, rates.sequential, model::Bytes::MIB));
-                // Laid out once, and written at most once more as far as anybody can say.
-                let seconds = laid_out + whole_seconds.unwrap_or(measured);
-                let round = (self.visit() + Work { seconds, bytes: bytes * 2.0 }) * self.lanes;
-                // Each lane waits by itself.
-                Parts { round: round + Work::seconds(self.quiet_seconds * self.lanes), ..Parts::default() }
-            }
+        match workload.traits().schedule() {
+            Schedule::Slices(io) => self.steady(workload, io),
+            Schedule::Steps(operations) => self.operations(operations),
+            Schedule::Transactions(oltp) => self.transactions(oltp),
+            Schedule::Programs(programs) => self.programs(workload, programs),
+            Schedule::Phases { .. } => self.phases(workload.traits()),
+            Schedule::Window { warm_up_seconds, seconds } => self.window(workload.traits(), warm_up_seconds + seconds),
+            Schedule::Whole { .. } => self.whole(workload.traits(), whole_seconds),
         }
     }
 
-    /// Appenders: their files are made one by one, their window is as long as it is, and what they wrote is
-    /// synced and read back after a remount.
-    fn appenders(&self, workload: &Workload, appenders: &model::workload::Appenders) -> Parts {
+    /// What a kind asks of a lane beside the seconds of its schedule.
+    fn demanded(&self, demand: &Demand) -> Work {
         let rates = &self.rates;
-        let made = appenders.files_of_all() as f64 * rates.change_seconds;
-        let seconds =
-            made + appenders.warm_up_seconds + appenders.seconds + SWARM_ENDS_SECONDS + self.remount_seconds();
-        let bytes = workload.working_set_bytes() as f64;
-        let round = (self.visit() + Work { seconds: seconds + bytes / rates.sequential, bytes }) * self.lanes;
-        Parts {
-            round: round + Work::seconds(self.quiet_seconds * self.lanes),
-            probe: self.flushes(),
-            ..Parts::default()
-        }
+        let seconds = demand.changes * rates.change_seconds
+            + demand.cold_files * rates.cold_seconds
+            + demand.moved_bytes / rates.sequential
+            + demand.around_seconds;
+        Work { seconds, bytes: demand.written_bytes }
+    }
+
+    /// Phases, one after another, each after a moment of quiet.
+    fn phases(&self, kind: &dyn WorkloadKind) -> Parts {
+        let demand = kind.demand();
+        let remounts = Work::seconds(demand.remounts * self.rates.remount_seconds);
+        let round = (self.visit() + self.demanded(&demand) + remounts) * self.lanes;
+        let phases = kind.groups().len() as f64;
+        Parts { round: round + self.quiet(phases), probe: self.counterparts(kind), ..Parts::default() }
+    }
+
+    /// One window, which is as long as it is; each lane waits by itself.
+    fn window(&self, kind: &dyn WorkloadKind, seconds: f64) -> Parts {
+        let demand = kind.demand();
+        let rate = match demand.window {
+            WindowWrites::Stated => 0.0,
+            WindowWrites::Flushed => self.rates.flushed,
+            WindowWrites::Free => self.rates.random,
+        };
+        let around = Work::seconds(demand.remounts * self.remount_seconds());
+        let measured = Work { seconds, bytes: seconds * rate };
+        let round = (self.visit() + self.demanded(&demand) + around + measured) * self.lanes;
+        let quiet = Work::seconds(self.quiet_seconds * self.lanes);
+        Parts { round: round + quiet, probe: self.counterparts(kind), ..Parts::default() }
+    }
+
+    /// Work that runs whole, as long as it says or as it takes to write its files once; each lane waits by itself.
+    fn whole(&self, kind: &dyn WorkloadKind, seconds: Option<f64>) -> Parts {
+        let (rates, demand) = (&self.rates, kind.demand());
+        let measured =
+            || self.disks.mean(|disk| demand.moved_bytes / limited(disk, rates.sequential, model::Bytes::MIB));
+        let measured = Work::seconds(seconds.unwrap_or_else(measured));
+        let round = (self.visit() + self.demanded(&demand) + measured) * self.lanes;
+        Parts { round: round + Work::seconds(self.quiet_seconds * self.lanes), ..Parts::default() }
+    }
+
+    /// The ceilings of work that has no slices of its own.
+    fn counterparts(&self, kind: &dyn WorkloadKind) -> Work {
+        let one = |(profile, io): (Profile, Io)| {
+            let rate = match profile {
+                Profile::Flush => self.rates.flushed,
+                Profile::SeqWrite => self.rates.sequential,
+                Profile::RandWrite => self.rates.random,
+                Profile::SeqRead | Profile::RandRead | Profile::Null => 0.0,
+            };
+            let seconds = PROBE_SLICES * (io.slice_seconds + SLICE_EXTRA_SECONDS);
+            Work { seconds, bytes: PROBE_SLICES * io.slice_seconds * rate } * self.probed
+        };
+        kind.bare_counterparts().into_iter().map(one).fold(Work::default(), Work::add)
     }
 
     /// mkfs, mount, the last sync and unmount of one lane, on average.
@@ -231,7 +253,7 @@ impl Setting {
             + Work { seconds: measured + slices * SLICE_EXTRA_SECONDS, bytes: measured * of_lanes };
         let round = lane * self.lanes + self.quiet(1.0);
         let probe_slices = slices.min(PROBE_SLICES);
-        let probed = crate::conductor::probe::has_raw(workload);
+        let probed = !crate::conductor::probe::raw_works(workload).is_empty();
         let seconds = probe_slices * (slice_seconds + SLICE_EXTRA_SECONDS);
         let probe = Work { seconds, bytes: probe_slices * slice_seconds * of_bare } * self.probed;
         let maxima = if io.rate_of_slowest.is_some() { round } else { Work::default() };
@@ -245,6 +267,7 @@ mod tests {
     use super::rates::FUSE_IN_GUEST;
     use super::*;
     use model::Throttle;
+    use model::workload::Kind;
 
     #[test]
     fn the_program_whose_start_is_timed_is_the_systems() {

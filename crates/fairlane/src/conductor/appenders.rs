@@ -1,4 +1,4 @@
-//! Appenders in one lane: one window, and everything that was appended read back.
+//! Appenders without a filesystem: what Fairlane and the machine can do by themselves.
 
 use super::agent_process::{CallError, unexpected};
 use super::round::Runner;
@@ -15,21 +15,6 @@ use std::time::Instant;
 pub(super) const WITHOUT_FILESYSTEM: &str = "(no filesystem)";
 
 impl Runner<'_> {
-    /// Appenders have one window, lane after lane: what a filesystem writes late falls into its own.
-    /// What was appended is read back after a remount, in every round.
-    pub(super) fn appenders(
-        &mut self,
-        workload: &Workload,
-        appenders: &Appenders,
-        trial_run: &mut TrialRun,
-        seed: u64,
-        threads: bool,
-    ) -> Result<(), Failure> {
-        trial_run.appenders = true;
-        let (warm_up_seconds, seconds) = (appenders.warm_up_seconds, appenders.seconds);
-        self.one_window(workload, &Request::Slice { warm_up_seconds, seconds, threads }, true, trial_run, seed)
-    }
-
     /// The same appenders without a filesystem, by the agent of a lane: what Fairlane and the machine can do by
     /// themselves. Nothing is mounted.
     ///

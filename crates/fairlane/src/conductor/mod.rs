@@ -39,7 +39,7 @@ use model::findings::ResultFinding;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{EndOutcome, Line, Record};
 use model::trial::{Outcome, Trial};
-use model::workload::{Kind, Workload};
+use model::workload::Workload;
 use model::{Flag, Mark};
 use record_file::RecordFile;
 use round::Runner;
@@ -251,7 +251,7 @@ impl Race<'_> {
             }
             // Operations are checked in a pass of its own, in the first round alone: the next ones take
             // that much less. Job files are read back in every round.
-            let is_apart = matches!(work.kind, Kind::Operations(_));
+            let is_apart = work.traits().schedule().is_steps();
             let checks = trials.iter().filter(|_| is_apart).filter_map(|trial| trial.phases_seconds.get("verify"));
             let checked: f64 = checks.sum();
             // Nor is every round made longer for a lane that has not settled.

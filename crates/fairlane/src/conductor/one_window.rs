@@ -41,11 +41,11 @@ impl Runner<'_> {
     pub(super) fn job_file(
         &mut self,
         workload: &Workload,
+        reads_back: bool,
         trial_run: &mut TrialRun,
         seed: u64,
         threads: bool,
     ) -> Result<(), Failure> {
-        let reads_back = matches!(&workload.kind, Kind::Jobs(jobs) if jobs.reads_back());
         self.one_window(workload, &Request::Run { threads }, reads_back, trial_run, seed)?;
         if let (Kind::Jobs(jobs), Some(timeline)) = (&workload.kind, &mut trial_run.timeline) {
             timeline.fill_from_series(jobs, &trial_run.jobs, &trial_run.groups);

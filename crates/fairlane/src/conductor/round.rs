@@ -13,7 +13,7 @@ use lanes::{Cold, Journal, LaneFailure, LaneSet};
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
 use model::trial::SystemUse;
-use model::workload::{Kind, Streams, Workload};
+use model::workload::{Kind, Schedule, Workload};
 use model::{Mark, Throttle};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -146,41 +146,34 @@ impl Runner<'_> {
         threads: bool,
     ) -> Result<(), Failure> {
         self.slack = TimeAllowance::new(&self.throttles, workload);
-        let result = match &workload.kind {
-            Kind::Io(io) if self.lane_set.side_by_side() => self.steady(workload, io, trial_runs, seed, threads),
-            Kind::Io(io) => trial_runs
-                .iter_mut()
-                .try_for_each(|trial_run| self.steady(workload, io, std::slice::from_mut(trial_run), seed, threads)),
-            Kind::Jobs(_) | Kind::Fio(_) => {
-                trial_runs.iter_mut().try_for_each(|trial_run| self.job_file(workload, trial_run, seed, threads))
+        let side_by_side = self.lane_set.side_by_side();
+        let result = match workload.traits().schedule() {
+            Schedule::Slices(io) => {
+                in_turn(side_by_side, trial_runs, |trial_runs| self.steady(workload, io, trial_runs, seed, threads))
             }
-            Kind::Appenders(appenders) => trial_runs
-                .iter_mut()
-                .try_for_each(|trial_run| self.appenders(workload, appenders, trial_run, seed, threads)),
-            Kind::SmallFiles(_) | Kind::Streams(_) if self.lane_set.side_by_side() => {
-                self.once(workload, trial_runs, seed, threads)
+            Schedule::Phases { in_parts } => {
+                in_turn(side_by_side, trial_runs, |trial_runs| self.once(workload, in_parts, trial_runs, seed, threads))
             }
-            Kind::Operations(operations) if self.lane_set.side_by_side() => {
+            Schedule::Steps(operations) => in_turn(side_by_side, trial_runs, |trial_runs| {
                 self.steps(workload, operations, trial_runs, seed, threads)
-            }
-            Kind::Operations(operations) => trial_runs.iter_mut().try_for_each(|trial_run| {
-                self.steps(workload, operations, std::slice::from_mut(trial_run), seed, threads)
             }),
-            Kind::Oltp(oltp) => {
+            Schedule::Window { warm_up_seconds, seconds } => {
+                let window = Request::Slice { warm_up_seconds, seconds, threads };
+                trial_runs.iter_mut().try_for_each(|trial_run| {
+                    trial_run.appenders = matches!(workload.kind, Kind::Appenders(_));
+                    self.one_window(workload, &window, true, trial_run, seed)
+                })
+            }
+            Schedule::Whole { reads_back } => trial_runs
+                .iter_mut()
+                .try_for_each(|trial_run| self.job_file(workload, reads_back, trial_run, seed, threads)),
+            Schedule::Transactions(oltp) => {
                 trial_runs.iter_mut().try_for_each(|trial_run| self.database(workload, oltp, trial_run, seed, threads))
             }
-            Kind::Mix(mix) => {
-                let (warm_up_seconds, seconds) = (mix.warm_up_seconds, mix.seconds);
-                let slice = Request::Slice { warm_up_seconds, seconds, threads };
-                trial_runs.iter_mut().try_for_each(|trial_run| self.one_window(workload, &slice, true, trial_run, seed))
-            }
-            Kind::Programs(programs) => trial_runs
+            Schedule::Programs(programs) => trial_runs
                 .iter_mut()
                 .try_for_each(|trial_run| self.programs(workload, programs, trial_run, seed, threads))
                 .and_then(|()| self.compare_outputs(programs, trial_runs)),
-            Kind::SmallFiles(_) | Kind::Streams(_) => trial_runs
-                .iter_mut()
-                .try_for_each(|trial_run| self.once(workload, std::slice::from_mut(trial_run), seed, threads)),
         };
         // Whatever happened, no lane stays mounted.
         for trial_run in trial_runs.iter_mut() {
@@ -294,6 +287,7 @@ impl Runner<'_> {
     fn once(
         &mut self,
         workload: &Workload,
+        in_parts: bool,
         trial_runs: &mut [TrialRun],
         seed: u64,
         threads: bool,
@@ -302,11 +296,9 @@ impl Runner<'_> {
             self.open(workload, trial_run, seed)?;
         }
         let lanes = trial_runs.len();
-        // A large file is read and written at a stretch: parts of it would leave the cache to the others.
-        let large = matches!(workload.kind, Kind::Streams(_));
-        let parts = if large { 1 } else { self.parts(PHASE_PARTS) };
+        let parts = if in_parts { self.parts(PHASE_PARTS) } else { 1 };
         for (number, group) in workload.groups().iter().enumerate() {
-            if group == "read" || (large && Streams::is_cold(group)) {
+            if workload.traits().begins_cold(group) {
                 for trial_run in trial_runs.iter_mut() {
                     self.step(trial_run, "cold", |runner, trial_run| runner.make_cold(trial_run))?;
                 }
@@ -477,6 +469,18 @@ impl Runner<'_> {
             }
         }
     }
+}
+
+/// All lanes at once where they stand side by side, and otherwise one after another.
+fn in_turn(
+    side_by_side: bool,
+    trial_runs: &mut [TrialRun],
+    mut work: impl FnMut(&mut [TrialRun]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if side_by_side {
+        return work(trial_runs);
+    }
+    trial_runs.iter_mut().try_for_each(|trial_run| work(std::slice::from_mut(trial_run)))
 }
 
 /// A reason without the folder where the lane was mounted.

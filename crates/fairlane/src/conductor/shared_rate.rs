@@ -28,7 +28,7 @@ impl Race<'_> {
         let Some(share) = io.rate_of_slowest.filter(|_| known(&self.record, &workload.name).is_none()) else {
             return Ok(());
         };
-        let work = Workload { kind: Kind::Io(Box::new(closed_loop(io))), ..workload.clone() };
+        let work = Workload { kind: Kind::Io(Box::new(io.closed_loop())), ..workload.clone() };
         while !self.lanes_in(index).is_empty() {
             let attempt = self.attempts(index, BEFORE_ROUNDS) + 1;
             let mut trials = self.visit_lanes(index, &work, 1, attempt)?;
@@ -63,11 +63,6 @@ pub(super) fn work_of_round(workload: &Workload, record: &Record) -> Workload {
         }
         _ => workload.clone(),
     }
-}
-
-/// The same work as fast as it goes.
-pub(super) fn closed_loop(io: &Io) -> Io {
-    Io { rate_of_slowest: None, rate: None, rate_process: RateProcess::Linear, ..io.clone() }
 }
 
 fn known<'a>(record: &'a Record, workload: &str) -> Option<&'a SharedRate> {
@@ -175,7 +170,7 @@ mod tests {
         assert_eq!((reads.read, reads.write), (Rate::Operations(400.0), Rate::Unlimited));
         let only_writes = open_loop(&Io { rwmixread: 0, ..io.clone() }, 800.0).rate.unwrap();
         assert_eq!((only_writes.read, only_writes.write), (Rate::Unlimited, Rate::Operations(400.0)));
-        let closed = closed_loop(&open);
+        let closed = open.closed_loop();
         assert_eq!((closed.rate, closed.rate_of_slowest), (None, None));
     }
 }

@@ -2,6 +2,7 @@
 
 use model::Throttle;
 use model::agent::Request;
+use model::kinds::Traffic;
 use model::throttle::Quantity;
 use model::workload::{Kind, Workload};
 use std::time::Duration;
@@ -15,8 +16,6 @@ const LONGEST: Duration = Duration::from_secs(30 * 86_400);
 /// So many times what the emulated disk needs for the work at its limits: journals and metadata come on
 /// top of the work's own bytes.
 const TIMES: f64 = 4.0;
-/// Bytes of a request of sequential work: what the kernel reads ahead by default.
-const REQUEST_BYTES: f64 = 128.0 * 1024.0;
 
 /// What an emulated disk, and appenders, add to it.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +35,7 @@ impl TimeAllowance {
             _ => Duration::ZERO,
         };
         let free = (!in_a_slice.is_zero()).then_some(TimeAllowance { seconds: 0.0, throttle: None, in_a_slice });
-        let (bytes, requests) = amount(workload);
+        let Traffic { bytes, requests } = workload.traits().traffic();
         let of = |throttle: &Throttle| {
             let tightest = |quantities: [Quantity; 2]| {
                 quantities.into_iter().filter_map(|quantity| throttle.limit(quantity)).min()
@@ -55,34 +54,6 @@ impl TimeAllowance {
             Some(throttle) => format!(" although it was given the time that a disk of {throttle} needs"),
             None => String::new(),
         }
-    }
-}
-
-/// Bytes and requests of a workload once, roughly and rather too many.
-fn amount(workload: &Workload) -> (f64, f64) {
-    let working_set = workload.working_set_bytes() as f64;
-    match &workload.kind {
-        Kind::Operations(operations) => {
-            let (bytes, count) =
-                operations.step.iter().map(|step| operations.amount(step)).fold((0.0, 0.0), |(bytes, count), of| {
-                    let moved = of.written_bytes as f64 + of.read_bytes as f64;
-                    (bytes + moved, count + of.operations as f64)
-                });
-            (bytes, count + bytes / REQUEST_BYTES)
-        }
-        Kind::SmallFiles(small) => {
-            // Written once and read once; made, read and removed.
-            let bytes = 2.0 * working_set;
-            (bytes, 3.0 * small.files as f64 + bytes / REQUEST_BYTES)
-        }
-        Kind::Io(io) => {
-            let in_flight = f64::from(io.iodepth) * f64::from(io.numjobs) * io.largest_block().get() as f64;
-            let bytes = working_set + in_flight;
-            (bytes, bytes / io.bs.get().max(1) as f64)
-        }
-        // Loaded, written and read again and again.
-        Kind::Oltp(_) | Kind::Streams(_) | Kind::Programs(_) => (4.0 * working_set, 4.0 * working_set / 4096.0),
-        Kind::Jobs(_) | Kind::Fio(_) | Kind::Appenders(_) | Kind::Mix(_) => (working_set, working_set / 4096.0),
     }
 }
 

@@ -1,14 +1,14 @@
 //! The rules in order, each with a sentence that names its figures.
 
-use super::{
-    BEYOND_THE_CEILING, Disturbed, Exact, LaneUse, Observed, Raw, of_several_kinds, only_writes, paced, plain,
-};
+use super::{BEYOND_THE_CEILING, Disturbed, Exact, LaneUse, Observed, Raw};
 use crate::impossible::HARDLY_ANY_AT_THE_DEVICE;
 use crate::statements::{self, limit as statement, name, names};
 use model::findings::Limit;
 use model::sentence::Value;
-use model::workload::Kind;
 use model::{Sentence, Throttle};
+
+/// Below it requests are told by their number, from it on by their bytes.
+const SMALL_REQUEST_BYTES: u64 = 64 * 1024;
 
 type Rule = fn(&Observed) -> Option<(Limit, Sentence)>;
 
@@ -28,17 +28,17 @@ const DATABASE: [Rule; 2] = [flush, full_cpus];
 /// What the first rule that matches says.
 pub(super) fn first(observed: &Observed) -> (Limit, Sentence) {
     let causes = match () {
-        () if matches!(observed.workload.kind, Kind::Oltp(_) | Kind::Mix(_)) => &DATABASE[..],
-        () if paced(observed.workload) => &[][..],
-        () if of_several_kinds(observed.workload) && observed.is_throttled() => &LIMITS[..],
-        () if of_several_kinds(observed.workload) => &[][..],
+        () if observed.workload.traits().shares_the_cpus() => &DATABASE[..],
+        () if observed.workload.traits().is_paced() => &[][..],
+        () if observed.workload.traits().mixes_operations() && observed.is_throttled() => &LIMITS[..],
+        () if observed.workload.traits().mixes_operations() => &[][..],
         () => &CAUSES[..],
     };
     let (limit, reason) =
         RULES.iter().chain(causes).find_map(|rule| rule(observed)).unwrap_or_else(|| unattributed(observed));
     // Where the ceiling is known to be wrong, that is said with whatever holds without it.
     let wrong = observed.wrong_ceiling().filter(|_| !matches!(limit, Limit::Harness | Limit::Cache));
-    match wrong.filter(|_| !paced(observed.workload)) {
+    match wrong.filter(|_| !observed.workload.traits().is_paced()) {
         Some(wrong) if limit == Limit::Unattributed => (limit, wrong),
         Some(wrong) => (limit, statements::pair::clauses(Value::Clauses(vec![reason.into(), wrong.into()]))),
         None => (limit, reason),
@@ -59,60 +59,6 @@ impl Raw {
 }
 
 impl Observed<'_> {
-    /// Workers that share the engine's user time: of a job file those of the jobs that may run at
-    /// once, which are the jobs between two stonewalls; the largest such group counts.
-    fn workers(&self) -> u32 {
-        match &self.workload.kind {
-            Kind::Io(io) => io.numjobs.max(1),
-            Kind::Jobs(jobs) => {
-                let (mut most, mut group) = (1, 0_u32);
-                for job in &jobs.jobs {
-                    group = if job.stonewall { 0 } else { group }.saturating_add(job.io.numjobs);
-                    most = most.max(group);
-                }
-                most
-            }
-            Kind::SmallFiles(_) | Kind::Fio(_) | Kind::Oltp(_) | Kind::Programs(_) => 1,
-            Kind::Streams(streams) => streams.readers.saturating_add(streams.writers),
-            Kind::Operations(operations) => operations.threads,
-            Kind::Mix(mix) => mix.threads,
-            Kind::Appenders(appenders) => appenders.threads,
-        }
-    }
-
-    /// Whether the engine without a device did this very work: steady work, or the one job of a job
-    /// file that one worker does. A probe folds several workers into one, so its rate is not theirs.
-    fn null_is_alike(&self) -> bool {
-        match &self.workload.kind {
-            Kind::Io(_) => true,
-            Kind::Jobs(jobs) => matches!(jobs.jobs.as_slice(), [job] if job.io.numjobs == 1 && plain(&job.io)),
-            Kind::SmallFiles(_)
-            | Kind::Operations(_)
-            | Kind::Appenders(_)
-            | Kind::Fio(_)
-            | Kind::Oltp(_)
-            | Kind::Streams(_)
-            | Kind::Programs(_)
-            | Kind::Mix(_) => false,
-        }
-    }
-
-    fn steady_depth(&self) -> u32 {
-        match &self.workload.kind {
-            Kind::Io(io) => io.iodepth.saturating_mul(io.numjobs),
-            // Jobs come and go: no one depth is asked for all the time.
-            Kind::SmallFiles(_)
-            | Kind::Operations(_)
-            | Kind::Appenders(_)
-            | Kind::Jobs(_)
-            | Kind::Fio(_)
-            | Kind::Oltp(_)
-            | Kind::Streams(_)
-            | Kind::Programs(_)
-            | Kind::Mix(_) => 1,
-        }
-    }
-
     /// The ceiling as a person names it; `None`: none is known.
     fn ceiling(&self) -> Option<Sentence> {
         match (self.emulated(), &self.raw) {
@@ -162,11 +108,11 @@ impl Observed<'_> {
 
     /// What the bare device does: IOPS for small blocks, bandwidth from 64 KiB on.
     fn bare(&self, raw: &Raw) -> Value {
-        match &self.workload.kind {
+        match self.workload.traits().request_bytes() {
             _ if self.workload.flush_bound() => {
                 statement::flushes_per_second(Value::Rate(raw.operations_per_second)).into()
             }
-            Kind::Io(io) if io.bs.get() < 64 * 1024 => Value::Iops(raw.iops),
+            Some(..SMALL_REQUEST_BYTES) => Value::Iops(raw.iops),
             _ => Value::Bandwidth(raw.bandwidth),
         }
     }
@@ -216,7 +162,7 @@ impl Observed<'_> {
         if self.raw.is_none() || self.workload.flush_bound() {
             return false;
         }
-        let depth = f64::from(self.steady_depth());
+        let depth = f64::from(self.workload.traits().queue_depth());
         let within = |lane: &&LaneUse| {
             let exactly = lane.device_use.is_some_and(|share| (0.95..=BEYOND_THE_CEILING).contains(&share));
             let near = lane.device_use.is_some_and(|share| {
@@ -231,14 +177,14 @@ impl Observed<'_> {
 
     /// Whether rules 4 to 8 are asked of this work.
     fn has_causes(&self) -> bool {
-        let shared = matches!(self.workload.kind, Kind::Oltp(_) | Kind::Mix(_));
-        !shared && !paced(self.workload) && !of_several_kinds(self.workload)
+        let shared = self.workload.traits().shares_the_cpus();
+        !shared && !self.workload.traits().is_paced() && !self.workload.traits().mixes_operations()
     }
 
     /// Whether these lanes write within 5 % of the same amount per byte of the application.
     fn write_alike<'b>(&self, lanes: impl IntoIterator<Item = &'b LaneUse>) -> bool {
         // Writes of a mixture slow its reads down too.
-        if self.reads && !of_several_kinds(self.workload) {
+        if self.reads && !self.workload.traits().mixes_operations() {
             return true;
         }
         let all: Vec<f64> = lanes.into_iter().filter_map(|lane| lane.write_amplification).collect();
@@ -267,17 +213,17 @@ fn harness(observed: &Observed) -> Option<(Limit, Sentence)> {
         ));
     }
     let near_null = |lane: &&LaneUse| Some(lane.rate? / observed.null_rate?).filter(|&share| share >= 0.8);
-    if observed.null_is_alike()
+    if observed.workload.traits().null_is_alike()
         && let Some((lane, share)) = observed.lanes.iter().find_map(|lane| Some((lane, near_null(&lane)?)))
     {
         let null = Value::Rate(observed.null_rate.unwrap_or(0.0));
         let reason = statement::engine_near_its_own_limit(name(&lane.name), Value::Share(share), null);
         return Some((Limit::Harness, reason));
     }
-    if paced(observed.workload) {
+    if observed.workload.traits().is_paced() {
         return None;
     }
-    let workers = observed.workers();
+    let workers = observed.workload.traits().concurrency();
     let share = |lane: &LaneUse| Some(lane.agent_user_share.filter(|_| !lane.in_process)? / f64::from(workers));
     let lane = observed.lanes.iter().find(|lane| share(lane).is_some_and(|share| share > 0.20))?;
     let (fills, of) = (Value::Share(share(lane)?), name(&lane.name));
@@ -306,7 +252,7 @@ fn beyond_the_disk(observed: &Observed) -> Option<(Limit, Sentence)> {
 /// What rule 3 is for reads, also where no ceiling is known. Paced work may leave its writes in memory: its
 /// figure is when they were taken. A sync that is charged brings them to the device within the window.
 fn kept_in_memory(observed: &Observed) -> Option<(Limit, Sentence)> {
-    if observed.reads || !only_writes(observed.workload) {
+    if observed.reads || !observed.workload.traits().only_writes() {
         return None;
     }
     let missed = |lane: &&LaneUse| lane.write_share.is_some_and(|share| share < HARDLY_ANY_AT_THE_DEVICE);
@@ -345,7 +291,7 @@ const WAITING_AT_THE_DEVICE: f64 = 0.5;
 fn unsteady_device(observed: &Observed) -> Option<(Limit, Sentence)> {
     let all: Vec<&LaneUse> = observed.lanes.iter().collect();
     let raw = observed.raw.as_ref().filter(|_| !all.is_empty() && observed.ran_at_one_disk(&all))?;
-    let depth = observed.steady_depth();
+    let depth = observed.workload.traits().queue_depth();
     let (low, high) = extremes(all.iter().filter_map(|lane| lane.queue));
     let queue = if high - low >= 1.0 {
         statement::from_to(Value::Number(low, 0), Value::Number(high, 0)).into()
@@ -519,7 +465,7 @@ fn full_cpus(observed: &Observed) -> Option<(Limit, Sentence)> {
 /// Rule 8. The depth means something only where more than one I/O is kept in flight and the
 /// ceiling is known.
 fn filesystem_serialised(observed: &Observed) -> Option<(Limit, Sentence)> {
-    let depth = observed.steady_depth();
+    let depth = observed.workload.traits().queue_depth();
     if depth < 2 {
         return None;
     }
@@ -566,9 +512,9 @@ fn unattributed(observed: &Observed) -> (Limit, Sentence) {
             name(&rate.slowest),
             Value::Rate(rate.operations_per_second),
         )
-    } else if paced(observed.workload) {
+    } else if observed.workload.traits().is_paced() {
         statement::paced()
-    } else if of_several_kinds(observed.workload) && !observed.is_throttled() {
+    } else if observed.workload.traits().mixes_operations() && !observed.is_throttled() {
         statement::several_kinds()
     } else if let Some(ceiling) =
         observed.own_ceiling().filter(|_| observed.lanes.iter().any(|lane| lane.device_use.is_some()))

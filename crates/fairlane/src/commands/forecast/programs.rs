@@ -1,9 +1,9 @@
-//! Databases, large files and real programs.
+//! Databases and real programs.
 
-use super::{PROBE_SLICES, Parts, SLICE_EXTRA_SECONDS, Setting, Work};
+use super::{Parts, Setting, Work};
 use model::oltp::Script;
 use model::programs::Material;
-use model::workload::{Mix, Oltp, Programs, Streams, Workload};
+use model::workload::{Oltp, Programs, Workload};
 
 /// Starting or stopping a server. Chosen, as the rates.
 const SERVER_SECONDS: f64 = 1.5;
@@ -13,8 +13,6 @@ const LOADED_ROWS: f64 = 60_000.0;
 const ENCODED: f64 = 30e6;
 /// Files of a repository or of layers that are written and packed in a second. Chosen.
 const PACKED_FILES: f64 = 3000.0;
-/// Seconds of a slice of a ceiling of large files.
-const STREAM_SLICE_SECONDS: f64 = 0.25;
 
 impl Setting {
     /// Each lane alone: made, loaded, started, all groups, checked.
@@ -34,34 +32,6 @@ impl Setting {
         let lane = self.visit() + Work { seconds: made + cold + measured, bytes: bytes + written };
         let quiet = Work::seconds(groups * self.quiet_seconds * self.lanes);
         Parts { round: lane * self.lanes + quiet, probe: self.flushes(), ..Parts::default() }
-    }
-
-    /// Written, read, and read beside what the writers write.
-    pub(super) fn streams(&self, streams: &Streams) -> Parts {
-        let rates = &self.rates;
-        let (size, readers) = (streams.size.get() as f64, f64::from(streams.readers));
-        let written = size * (readers + f64::from(streams.writers));
-        let moved = written + 2.0 * size * readers;
-        let seconds = moved / rates.sequential + 2.0 * rates.remount_seconds;
-        let round = (self.visit() + Work { seconds, bytes: written }) * self.lanes;
-        let phases = model::streams::STREAM_GROUPS.len() as f64;
-        let probe_seconds = 2.0 * PROBE_SLICES * (STREAM_SLICE_SECONDS + SLICE_EXTRA_SECONDS);
-        let probe = Work { seconds: probe_seconds, bytes: STREAM_SLICE_SECONDS * PROBE_SLICES * rates.sequential }
-            * self.probed;
-        Parts { round: round + self.quiet(phases), probe, ..Parts::default() }
-    }
-
-    /// The files are made, the window is as long as it is, and the lane is mounted anew for the look.
-    pub(super) fn mix(&self, mix: &Mix) -> Parts {
-        let rates = &self.rates;
-        let made: f64 = mix.files.iter().map(|pool| pool.present() as f64).sum();
-        let bytes: f64 = mix.files.iter().map(|pool| pool.present() as f64 * pool.mean.get() as f64).sum();
-        let measured = mix.warm_up_seconds + mix.seconds;
-        let seconds = made * rates.change_seconds + bytes / rates.sequential + measured + self.remount_seconds();
-        let written = measured * if mix.syncs() { rates.flushed } else { rates.random };
-        let round = (self.visit() + Work { seconds, bytes: bytes + written }) * self.lanes;
-        let quiet = Work::seconds(self.quiet_seconds * self.lanes);
-        Parts { round: round + quiet, probe: self.flushes(), ..Parts::default() }
     }
 
     /// Each lane alone, a step after another; what they work on is made first where it is not kept yet.

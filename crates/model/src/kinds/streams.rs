@@ -1,6 +1,9 @@
 //! Large files: written, read, both at the same time, removed.
 
+use super::job::{Io, Pattern};
+use super::{COUNTERPART_SLICES, Demand, Schedule, Traffic, WorkloadKind};
 use crate::Bytes;
+use crate::record::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,11 +44,6 @@ impl Streams {
         self.size.get().saturating_mul(files)
     }
 
-    /// Whether a group begins with empty caches.
-    pub fn is_cold(group: &str) -> bool {
-        group.starts_with("read")
-    }
-
     /// What is wrong with the parameters, as one sentence with the remedy.
     ///
     /// # Errors
@@ -63,6 +61,82 @@ impl Streams {
             }
         }
         Ok(())
+    }
+}
+
+/// Measured seconds of a counterpart's slice.
+const SLICE_SECONDS: f64 = 0.25;
+/// Bytes that a counterpart works on at most: more tells nothing more about a disk.
+const MOST_COUNTERPART_BYTES: u64 = 256 << 20;
+
+impl WorkloadKind for Streams {
+    fn groups(&self) -> Vec<String> {
+        STREAM_GROUPS.map(str::to_owned).to_vec()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        Streams::check(self)
+    }
+
+    // A large file is read and written at a stretch: parts of it would leave the cache to the others.
+    fn schedule(&self) -> Schedule<'_> {
+        Schedule::Phases { in_parts: false }
+    }
+
+    fn working_set_bytes(&self) -> u64 {
+        Streams::working_set_bytes(self)
+    }
+
+    // Written and read again and again.
+    fn traffic(&self) -> Traffic {
+        Traffic::of_pages(4.0 * self.working_set_bytes() as f64)
+    }
+
+    // Written, read, and read beside what the writers write.
+    fn demand(&self) -> Demand {
+        let (size, readers) = (self.size.get() as f64, f64::from(self.readers));
+        let written = size * (readers + f64::from(self.writers));
+        Demand {
+            moved_bytes: written + 2.0 * size * readers,
+            written_bytes: written,
+            remounts: 2.0,
+            ..Demand::default()
+        }
+    }
+
+    fn concurrency(&self) -> u32 {
+        self.readers.saturating_add(self.writers)
+    }
+
+    fn begins_cold(&self, group: &str) -> bool {
+        group.starts_with("read")
+    }
+
+    fn bare_counterparts(&self) -> Vec<(Profile, Io)> {
+        let of = |(profile, rw)| {
+            let io = Io {
+                rw,
+                bs: Bytes(1 << 20),
+                size: Bytes((self.size.get() >> 20 << 20).min(MOST_COUNTERPART_BYTES)),
+                ioengine: "io_uring".to_owned(),
+                iodepth: 8,
+                direct: true,
+                slices: COUNTERPART_SLICES,
+                slice_seconds: SLICE_SECONDS,
+                ..Io::default()
+            };
+            (profile, io)
+        };
+        [(Profile::SeqWrite, Pattern::Write), (Profile::SeqRead, Pattern::Read)].map(of).to_vec()
+    }
+
+    fn is_ceiling_of(&self, profile: Profile, group: &str) -> bool {
+        match group {
+            "read" => profile == Profile::SeqRead,
+            "write" => profile == Profile::SeqWrite,
+            // Both ways at once, and removing: no profile is alike.
+            _ => false,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Every append is due at a moment that is known in advance. What is measured is its lateness: from when it
 //! was due to when it was done, whatever the writer was doing meanwhile.
 
+use super::{Demand, Schedule, WorkloadKind};
 use crate::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -219,6 +220,56 @@ impl Appenders {
             between("read_period_seconds", self.read_period_seconds, 0.001, 3600.0)?;
         }
         Ok(())
+    }
+}
+
+/// Until the last writer has ended.
+const ENDS_SECONDS: f64 = 0.5;
+
+impl WorkloadKind for Appenders {
+    fn groups(&self) -> Vec<String> {
+        if self.readers > 0 { ["append", "read"].map(str::to_owned).to_vec() } else { vec!["append".to_owned()] }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        Appenders::check(self)
+    }
+
+    fn schedule(&self) -> Schedule<'_> {
+        Schedule::Window { warm_up_seconds: self.warm_up_seconds, seconds: self.seconds }
+    }
+
+    fn working_set_bytes(&self) -> u64 {
+        Appenders::working_set_bytes(self)
+    }
+
+    // Files are made one by one, and what was written is synced and read back after a remount.
+    fn demand(&self) -> Demand {
+        let bytes = self.working_set_bytes() as f64;
+        Demand {
+            changes: self.files_of_all() as f64,
+            moved_bytes: bytes,
+            written_bytes: bytes,
+            remounts: 1.0,
+            around_seconds: ENDS_SECONDS,
+            ..Demand::default()
+        }
+    }
+
+    fn flushes(&self) -> bool {
+        self.syncs()
+    }
+
+    fn concurrency(&self) -> u32 {
+        self.threads
+    }
+
+    fn is_paced(&self) -> bool {
+        true
+    }
+
+    fn do_as_published(&mut self) {
+        self.method = AppendersMethod::Processes;
     }
 }
 

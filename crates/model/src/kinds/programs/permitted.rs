@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn the_built_in_suites_are_permitted() {
         for text in
-            [include_str!("../../../../suites/media.toml"), include_str!("../../../../suites/applications.toml")]
+            [include_str!("../../../../../suites/media.toml"), include_str!("../../../../../suites/applications.toml")]
         {
             for workload in crate::workload::Suite::from_toml(text).unwrap().workload {
                 if let crate::workload::Kind::Programs(programs) = workload.kind {

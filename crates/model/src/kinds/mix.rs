@@ -1,5 +1,6 @@
 //! Mixed operations: every thread does the same turn of operations again and again, each on a file of its choice.
 
+use super::{Demand, Schedule, WindowWrites, WorkloadKind};
 use crate::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -276,6 +277,67 @@ impl Pool {
             return fail("rotate must lie between 1MiB and 1TiB");
         }
         Ok(())
+    }
+}
+
+impl WorkloadKind for Mix {
+    fn groups(&self) -> Vec<String> {
+        Mix::groups(self)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        Mix::check(self)
+    }
+
+    fn schedule(&self) -> Schedule<'_> {
+        Schedule::Window { warm_up_seconds: self.warm_up_seconds, seconds: self.seconds }
+    }
+
+    fn working_set_bytes(&self) -> u64 {
+        Mix::working_set_bytes(self)
+    }
+
+    // The files are made, and the lane is mounted anew for the look.
+    fn demand(&self) -> Demand {
+        let bytes = self.files.iter().map(|pool| pool.present() as f64 * pool.mean.get() as f64).sum();
+        Demand {
+            changes: self.files.iter().map(|pool| pool.present() as f64).sum(),
+            moved_bytes: bytes,
+            written_bytes: bytes,
+            remounts: 1.0,
+            window: if self.syncs() { WindowWrites::Flushed } else { WindowWrites::Free },
+            ..Demand::default()
+        }
+    }
+
+    fn flushes(&self) -> bool {
+        self.syncs()
+    }
+
+    fn concurrency(&self) -> u32 {
+        self.threads
+    }
+
+    fn mixes_operations(&self) -> bool {
+        true
+    }
+
+    /// A step that only reads, and the sum of all operations where those are most of it.
+    fn reads(&self, group: &str) -> bool {
+        let steps = || self.step.iter().filter(|step| step.operation.only_reads());
+        if group != ALL {
+            return steps().any(|step| step.name == group);
+        }
+        let times: u64 = steps().map(|step| u64::from(step.times)).sum();
+        2 * times > self.operations_of_a_turn()
+    }
+
+    fn sums_up(&self, group: &str) -> bool {
+        group == ALL
+    }
+
+    fn shares_the_cpus(&self) -> bool {
+        true
     }
 }
 

@@ -7,7 +7,9 @@ mod settings;
 
 pub use settings::same_setting;
 
+use super::{Schedule, Traffic, WorkloadKind};
 use crate::Bytes;
+use crate::findings::Counts;
 use crate::operations::{Ability, Asked};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -323,6 +325,57 @@ impl Oltp {
             }
         }
         settings::check(self)
+    }
+}
+
+impl WorkloadKind for Oltp {
+    fn groups(&self) -> Vec<String> {
+        Oltp::groups(self)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        Oltp::check(self)
+    }
+
+    fn schedule(&self) -> Schedule<'_> {
+        Schedule::Transactions(self)
+    }
+
+    fn working_set_bytes(&self) -> u64 {
+        Oltp::working_set_bytes(self)
+    }
+
+    // Loaded, written and read again and again.
+    fn traffic(&self) -> Traffic {
+        Traffic::of_pages(4.0 * self.working_set_bytes() as f64)
+    }
+
+    fn reads(&self, group: &str) -> bool {
+        self.script.only_reads() || super::action(group) == "read"
+    }
+
+    fn is_awaited(&self, group: &str) -> bool {
+        !self.reads(group)
+    }
+
+    fn counts(&self, _: &str) -> Counts {
+        Counts::Transactions
+    }
+
+    fn shares_the_cpus(&self) -> bool {
+        true
+    }
+
+    fn is_done_by_programs(&self) -> bool {
+        true
+    }
+
+    fn asks_for(&self) -> Vec<Asked> {
+        Oltp::asks_for(self)
+    }
+
+    fn starts_programs(&self) -> bool {
+        self.server.is_process()
     }
 }
 

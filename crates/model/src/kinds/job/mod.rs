@@ -8,9 +8,11 @@ mod defaults;
 mod file;
 mod io;
 mod pattern;
+mod slices;
 #[cfg(test)]
 mod tests;
 mod values;
+mod whole;
 
 pub use check::file_name;
 pub use file::{FioJob, FioRun, Job, Jobs, check_files, group_name};

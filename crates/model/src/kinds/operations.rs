@@ -3,6 +3,7 @@
 mod ability;
 mod amounts;
 mod check;
+mod kind;
 mod naming;
 mod pieces;
 mod rehearsal;

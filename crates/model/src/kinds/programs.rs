@@ -4,6 +4,7 @@ mod permitted;
 
 pub use permitted::{is_known, is_permitted};
 
+use super::{Schedule, Traffic, WorkloadKind};
 use crate::Bytes;
 use crate::operations::{Ability, Asked};
 use schemars::JsonSchema;
@@ -226,6 +227,58 @@ impl Programs {
             }
         }
         Ok(())
+    }
+}
+
+impl WorkloadKind for Programs {
+    fn groups(&self) -> Vec<String> {
+        Programs::groups(self)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        Programs::check(self)
+    }
+
+    fn schedule(&self) -> Schedule<'_> {
+        Schedule::Programs(self)
+    }
+
+    fn working_set_bytes(&self) -> u64 {
+        Programs::working_set_bytes(self)
+    }
+
+    // Written and read again and again.
+    fn traffic(&self) -> Traffic {
+        Traffic::of_pages(4.0 * self.working_set_bytes() as f64)
+    }
+
+    fn mixes_operations(&self) -> bool {
+        true
+    }
+
+    /// A step whose input comes from the lane.
+    fn reads(&self, group: &str) -> bool {
+        self.step.iter().any(|step| !step.reads.is_empty() && step.name == group)
+    }
+
+    fn is_whole(&self, group: &str) -> bool {
+        group == TOTAL
+    }
+
+    fn has_an_end(&self) -> bool {
+        true
+    }
+
+    fn is_done_by_programs(&self) -> bool {
+        true
+    }
+
+    fn asks_for(&self) -> Vec<Asked> {
+        Programs::asks_for(self)
+    }
+
+    fn starts_programs(&self) -> bool {
+        true
     }
 }
 
