@@ -4,11 +4,15 @@ mod advice;
 mod answer;
 mod appenders;
 mod comparison;
+mod conclusion;
 mod counts;
+mod decision;
 mod disk;
 mod level;
 mod operations;
 mod settle;
+mod shown;
+mod statement;
 mod transactions;
 mod undecided;
 
@@ -24,10 +28,16 @@ pub use comparison::{
 pub use operations::{OperationFigure, OperationRow, OperationTotal, OperationsFinding, OperationsPair};
 
 pub use appenders::{AppendersFinding, AppendersRow, Bursts, SearchFinding, SearchLane, SearchPass};
+pub use conclusion::{
+    Choice, Claim, Conclusion, FailedLane, FailedWork, LaneClaims, LimitedWork, OpenWork, UnrankedWork, Work,
+};
 pub use counts::Counts;
+pub use decision::{Among, Decision};
 pub use disk::{DiskFinding, DiskSign};
 pub use level::Level;
 pub use settle::Settle;
+pub use shown::Shown;
+pub use statement::{Statement, Told};
 pub use transactions::{TransactionsFinding, TransactionsRow};
 pub use undecided::Undecided;
 
@@ -92,6 +102,9 @@ pub struct Findings {
     pub code_only: Option<Sentence>,
     /// What to do; `None` where nothing was measured.
     pub answer: Option<Answer>,
+    /// What the answer tells, decided and gathered: what is worded of it, in whichever form, is this.
+    #[serde(default)]
+    pub conclusion: Conclusion,
     /// Advice for scenarios of which at least half was measured.
     pub advice: Vec<Advice>,
     /// What a reader should know before believing the figures.
@@ -200,6 +213,12 @@ pub struct ResultFinding {
     pub pairs: Vec<Pair>,
     /// Best first; lanes in one list are not told apart.
     pub ranking: Vec<Vec<String>>,
+    /// The lane that the others are held against; absent where nothing is compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// What there is to say about it, in reading order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<Statement>,
     /// Remarks: not steady, correlated rounds, failed lanes.
     pub warnings: Vec<Sentence>,
 }

@@ -12,6 +12,9 @@ use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::ops::Deref;
 
+/// Name of the template of a sentence that is nothing but several, one behind the other.
+const CLAUSES: &str = "clauses";
+
 /// A sentence, or a part of one, in English, with what it was made of.
 #[derive(Debug, Clone, Default)]
 pub struct Sentence {
@@ -123,6 +126,22 @@ impl Sentence {
     /// How much a reader has to heed it. What came from elsewhere is a circumstance.
     pub fn weight(&self) -> Weight {
         self.said.as_ref().map_or(Weight::Circumstances, |said| said.weight)
+    }
+
+    /// The sentences that stand one behind the other in it; of one that is none of several, itself.
+    pub fn clauses(&self) -> Vec<&Sentence> {
+        let said = self.said().filter(|said| said.id == CLAUSES);
+        let [(_, Value::Clauses(parts))] = said.map_or(&[][..], |said| said.values.as_slice()) else {
+            return vec![self];
+        };
+        let sentences: Option<Vec<&Sentence>> = parts
+            .iter()
+            .map(|part| match part {
+                Value::Part(sentence) => Some(sentence),
+                _ => None,
+            })
+            .collect();
+        sentences.map_or_else(|| vec![self], |all| all.into_iter().flat_map(Sentence::clauses).collect())
     }
 
     /// What it was made of; `None`: text that came from elsewhere.

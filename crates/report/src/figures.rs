@@ -369,12 +369,6 @@ pub(crate) fn disk_bytes(bytes: u64) -> String {
     glued(human_bandwidth(bytes as f64).trim_end_matches("/s"))
 }
 
-/// Whether a sentence already names both ends of an interval as whole percentages.
-pub(crate) fn names_interval(sentence: &str, low: f64, high: f64) -> bool {
-    let whole = |ratio: f64| format!("{:+.0} %", (ratio - 1.0) * 100.0);
-    sentence.contains(&whole(low)) && sentence.contains(&whole(high))
-}
-
 fn signed(percent: f64, digits: usize) -> String {
     let text = fixed(percent, digits);
     let sign = if percent > 0.0 && !text.trim_matches(['0', '.']).is_empty() { "+" } else { "" };
@@ -549,12 +543,5 @@ mod tests {
             assert!(ratio == 1.0 || size.contains(|c: char| ('1'..='9').contains(&c)), "{ratio}: {size}");
             assert!(interval.is_some_and(|said| !said.contains("NaN")));
         }
-    }
-
-    #[test]
-    fn a_reason_that_repeats_the_interval_is_recognised() {
-        let why = "after 8 rounds the difference lies between -3 % and +9 %";
-        assert!(names_interval(why, 0.97, 1.09));
-        assert!(!names_interval(why, 0.97, 1.10));
     }
 }

@@ -35,7 +35,6 @@ mod plan;
 mod published;
 mod questions;
 pub mod schema;
-mod statements;
 mod terminal;
 mod text;
 mod transactions;

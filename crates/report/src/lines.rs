@@ -2,9 +2,8 @@
 
 use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
-use crate::statements::{Statement, statements};
 use crate::{Style, answer, facts, questions, words};
-use model::findings::{Ceiling, Findings, ResultFinding, Settle};
+use model::findings::{Ceiling, Findings, ResultFinding, Settle, Statement};
 use model::sentence::Weight;
 
 /// Columns of the narrowest label column: `disk ceiling` and two spaces.
@@ -39,12 +38,12 @@ pub(crate) struct VerdictLine {
 
 /// The verdict line of a result. `group`: named in front.
 pub(crate) fn verdict(result: &ResultFinding, group: Option<&str>) -> VerdictLine {
-    let said = statements(result);
+    let said = &result.statements;
     let mut body = Phrase::default();
     if let Some(group) = group {
         body = body.say(format!("{}: ", shorten(group, 80)));
     }
-    body = body.and(words::verdict::statements(result, &said));
+    body = body.and(words::verdict::statements(result));
     if let Some(waits) = words::waits::longest(result) {
         body = body.say("; ").and(waits);
     }
@@ -99,7 +98,7 @@ pub(crate) fn notes(findings: &Findings) -> (Vec<Phrase>, Vec<Phrase>) {
     let outcome = outcome.map(|note| Phrase::default().tone(Tone::Failed, note));
     let code_only = findings.code_only.iter().map(|said| words::answer::said_of_the_ground(said));
     let first: Vec<Phrase> = outcome.into_iter().chain(code_only).collect();
-    let caveats = answer::caveats(findings, true);
+    let caveats = answer::caveats(findings);
     match first.is_empty() {
         true => (first, caveats),
         false => (first.into_iter().chain(caveats).collect(), Vec::new()),

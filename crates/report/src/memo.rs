@@ -12,7 +12,7 @@ use crate::clean::shorten;
 use crate::language::{Tongue, fill};
 use crate::layout::{Phrase, Tone};
 use crate::words;
-use decision::{Decision, raced};
+use decision::raced;
 use model::findings::Findings;
 use model::page::Language;
 use page::{COLUMNS, Page};
@@ -25,14 +25,14 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
     let findings = input.findings;
     let tongue = Tongue::new(language);
     let said = tongue.words;
-    let decision = Decision::new(findings, &tongue);
+    let decision = &findings.conclusion.decision;
     let labelled = |label: &str, text: Phrase| {
         let label = Phrase::default().tone(Tone::Label, label);
         fill(said.labelled, &[("name", label), ("value", text)])
     };
     let mut page = Page::default();
     page.title(&title(findings, &tongue));
-    page.paragraph(&labelled(said.decision, decision.said(findings, &tongue)));
+    page.paragraph(&labelled(said.decision, decision::decided(findings, &tongue)));
     if let Some(note) = &findings.code_only {
         page.paragraph(&labelled(said.note, Phrase::new(words::sentence(&tongue.sentence(note))).say(said.stop)));
     }
@@ -40,14 +40,14 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
         page.paragraph(&labelled(said.note, note));
     }
     let settle = place::next(findings);
-    page.section(said.brings, &decision::brings(findings, &decision, &tongue));
+    page.section(said.brings, &decision::brings(findings, decision, &tongue));
     if !decision.taken().is_empty() {
-        page.section(said.costs, &decision::costs(findings, &decision, &tongue));
+        page.section(said.costs, &decision::costs(findings, decision, &tongue));
     }
     let settle = settle.as_deref().filter(|command| place::inline(Some(*command)).is_some());
-    page.section(said.untold, &open::untold(findings, &decision, settle, &tongue));
+    page.section(said.untold, &open::untold(findings, decision, settle, &tongue));
     page.section(said.untested, &open::untested(findings, &tongue));
-    page.section(said.flips, &open::flips(findings, &decision, &tongue));
+    page.section(said.flips, &open::flips(findings, decision, &tongue));
     // Who raced is never dropped for want of room.
     page.section_keeping(said.place, &place::place(input, &tongue), place::kept(findings));
     match place::repeat(input) {

@@ -119,7 +119,7 @@ fn shown(format: &str, width: usize, searched: bool) -> String {
         findings.appenders = vec![appenders()];
     }
     let record = common::record(&findings);
-    let input = Input { findings: &findings, record: &record, record_path: Some("r.jsonl") };
+    let input = Input { findings: &common::told(&findings), record: &record, record_path: Some("r.jsonl") };
     render(&input, format, &Style { colour: false, width, ..Style::default() }).unwrap()
 }
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{RECORD_PATH, advice, gates, jobs, memos, operations, races, record};
+use common::{RECORD_PATH, advice, gates, jobs, memos, operations, races, record, told};
 use model::findings::{Findings, Verdict};
 use model::page::Language;
 use report::{FORMATS, Input, Purpose, Render, Style};
@@ -30,7 +30,7 @@ fn assert_golden(name: &str, text: &str) {
 
 fn rendered(findings: &Findings, format: &str, style: &Style) -> String {
     let record = if findings.suite == "mail.fio" { jobs::record_of(findings) } else { record(findings) };
-    let input = Input { findings, record: &record, record_path: Some(RECORD_PATH) };
+    let input = Input { findings: &told(findings), record: &record, record_path: Some(RECORD_PATH) };
     report::render(&input, format, style).unwrap()
 }
 
@@ -96,7 +96,7 @@ fn text_reports_read_as_reviewed() {
 fn results_of_these_races_are_there_for_the_pages_own_tests() {
     let alone = all_races().into_iter().filter(|(name, of)| of.operations.is_empty() && *name != "hostile");
     let line =
-        |(name, of): (&str, Findings)| format!("{}\n", serde_json::json!({ "race": name, "results": of.results }));
+        |(name, of): (&str, Findings)| format!("{}\n", serde_json::json!({ "race": name, "results": told(&of).results }));
     assert_golden("results", &alone.map(line).collect::<String>());
 }
 
@@ -172,7 +172,7 @@ fn markdown_reports_read_as_reviewed() {
 
 fn memo(findings: &Findings, language: Language) -> String {
     let record = if findings.suite == "mail.fio" { jobs::record_of(findings) } else { record(findings) };
-    let input = Input { findings, record: &record, record_path: Some(RECORD_PATH) };
+    let input = Input { findings: &told(findings), record: &record, record_path: Some(RECORD_PATH) };
     let Render::Spoken(render) = report::format_named("memo").unwrap().render else { panic!("no memo") };
     render(&input, language)
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{memos, races, record};
+use common::{memos, races, record, told};
 use model::findings::{Findings, NotRanked};
 use model::lane::Lane;
 use model::page::Language;
@@ -10,7 +10,7 @@ use report::{Input, Render, Style};
 
 fn memo(findings: &Findings, language: Language) -> String {
     let record = record(findings);
-    let input = Input { findings, record: &record, record_path: None };
+    let input = Input { findings: &told(findings), record: &record, record_path: None };
     let Render::Spoken(render) = report::format_named("memo").unwrap().render else { panic!("no memo") };
     // As one line, so that no assertion depends on where lines end.
     render(&input, language).split_whitespace().collect::<Vec<_>>().join(" ")
@@ -18,7 +18,7 @@ fn memo(findings: &Findings, language: Language) -> String {
 
 fn text(findings: &Findings, format: &str) -> String {
     let record = record(findings);
-    let input = Input { findings, record: &record, record_path: None };
+    let input = Input { findings: &told(findings), record: &record, record_path: None };
     let said = report::render(&input, format, &Style::default()).unwrap();
     said.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{gates, operations, races, record};
+use common::{gates, operations, races, record, told};
 use model::findings::{Findings, Verdict};
 use model::page::Language;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use report::{FORMATS, Input, Render, Style};
 
 fn rendered(findings: &Findings, format: &str, width: usize) -> String {
     let record = record(findings);
-    let input = Input { findings, record: &record, record_path: Some("/tmp/a\u{1b}[2J b.jsonl") };
+    let input = Input { findings: &told(findings), record: &record, record_path: Some("/tmp/a\u{1b}[2J b.jsonl") };
     report::render(&input, format, &Style { colour: false, width, ..Style::default() }).unwrap()
 }
 
@@ -202,7 +202,7 @@ proptest! {
             (steps_filled_with(&text), Language::De),
         ] {
             let record = record(&findings);
-            let input = Input { findings: &findings, record: &record, record_path: Some("/tmp/a\u{1b}[2J b.jsonl") };
+            let input = Input { findings: &told(&findings), record: &record, record_path: Some("/tmp/a\u{1b}[2J b.jsonl") };
             let Render::Spoken(render) = report::format_named("memo").unwrap().render else { panic!("no memo") };
             let out = render(&input, language);
             prop_assert!(!out.chars().any(obeyed), "{:?}", out);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{advice, gates, operations, races, record};
+use common::{advice, gates, operations, races, record, told};
 use model::record::{EndOutcome, Line};
 use report::{Input, Style, schema};
 use serde_json::Value;
@@ -49,6 +49,7 @@ fn rendered_json_validates_and_reads_back_as_the_same_findings() {
         operations::general(),
         advice::race(),
     ] {
+        let findings = told(&findings);
         let value = findings_json(&findings);
         assert!(validator.is_valid(&value), "{:?}", validator.iter_errors(&value).map(|e| e.to_string()).next());
         assert_eq!(serde_json::from_value::<model::findings::Findings>(value).unwrap(), findings);

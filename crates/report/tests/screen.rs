@@ -20,7 +20,7 @@ fn options(findings: &Findings, progress: bool) -> ScreenOptions {
 }
 
 fn of(findings: &Findings, workload: &str) -> Vec<ResultFinding> {
-    findings.results.iter().filter(|result| result.workload == workload).cloned().collect()
+    common::told(findings).results.into_iter().filter(|result| result.workload == workload).collect()
 }
 
 /// Shows events and answers with what stands on both streams.
@@ -51,7 +51,7 @@ fn a_whole_race_puts_its_result_once_on_the_data_stream() {
     let mut workloads: Vec<&str> = findings.results.iter().map(|result| result.workload.as_str()).collect();
     workloads.dedup();
     events.extend(workloads.iter().map(|workload| Event::Verdicts(of(&findings, workload))));
-    events.push(Event::Finished(Box::new(findings.clone())));
+    events.push(Event::Finished(Box::new(common::told(&findings))));
     let (data, progress) = shown(&findings, false, &events);
     assert_eq!(progress, "", "nothing but data where the other stream is no terminal");
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/screen-three.txt");
@@ -67,6 +67,7 @@ fn a_verdict_that_settles_later_is_printed_again_and_marked_and_an_unchanged_one
     let before = of(&findings, "small-files");
     let mut after = before.clone();
     after[0].pairs[0] = pair("xfs", "ext4", (1.06, 1.03, 1.09), Verdict::Faster);
+    stats::said::set(&mut after);
     let told = |events: &[Event]| {
         let (data, progress) = shown(&findings, true, events);
         assert_eq!(data, "", "what falls during a race is no result");
@@ -80,6 +81,7 @@ fn a_verdict_that_settles_later_is_printed_again_and_marked_and_an_unchanged_one
     assert!(again.starts_with("small files settled later: create: xfs 6 % faster than ext4 (3 to 9 %)"), "{again}");
     assert!(!again.contains("delete"), "what did not change is not repeated: {again}");
     after[0].pairs[0] = undecided("xfs", "ext4", (1.03, 0.98, 1.08), 9.0);
+    stats::said::set(&mut after);
     let both = told(&[Event::Verdicts(before.clone()), Event::Verdicts(after)]);
     assert!(both[once..].contains("after more rounds: create:"), "{both}");
     let (data, progress) = shown(&findings, false, &[Event::Verdicts(before)]);
@@ -89,7 +91,7 @@ fn a_verdict_that_settles_later_is_printed_again_and_marked_and_an_unchanged_one
 #[test]
 fn a_race_that_ends_early_still_says_what_it_found() {
     let findings = races::interrupted();
-    let (data, _) = shown(&findings, false, &[Event::Finished(Box::new(findings.clone()))]);
+    let (data, _) = shown(&findings, false, &[Event::Finished(Box::new(common::told(&findings)))]);
     assert!(data.contains("commit 4 KiB            1.08k    1.12k  ? interrupted"), "{data}");
     assert_eq!(data.matches("NOTE").count(), 1, "{data}");
     assert!(data.contains("NOTE      The race was interrupted"), "{data}");
@@ -162,7 +164,7 @@ impl Write for Closed {
 fn a_closed_pipe_is_an_error_and_no_panic() {
     let findings = races::three();
     let mut screen = Screen::new(Closed, Vec::new(), options(&findings, false));
-    let error = screen.show(&Event::Finished(Box::new(findings))).unwrap_err();
+    let error = screen.show(&Event::Finished(Box::new(common::told(&findings)))).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
 
@@ -173,7 +175,7 @@ fn steps_of_file_operations_are_counted_while_the_race_runs_and_tabled_at_its_en
     let (_, before) = shown(&findings, true, &[verdicts.clone(), verdicts.clone()]);
     assert!(before.lines().count() <= 10, "a few lines and not one per step:\n{before}");
     assert!(before.contains("xfs against ext4: faster in") && before.contains("of 31 steps"), "{before}");
-    let (after, _) = shown(&findings, false, &[verdicts, Event::Finished(Box::new(findings.clone()))]);
+    let (after, _) = shown(&findings, false, &[verdicts, Event::Finished(Box::new(common::told(&findings)))]);
     for row in &findings.operations[0].rows {
         let word = row.group.split(' ').next().unwrap();
         assert!(after.contains(word), "{word} is missing:\n{after}");
@@ -184,7 +186,7 @@ fn steps_of_file_operations_are_counted_while_the_race_runs_and_tabled_at_its_en
 /// A report without the line breaks of a terminal.
 fn report_of(findings: &Findings, format: &str) -> String {
     let record = common::record(findings);
-    let input = report::Input { findings, record: &record, record_path: None };
+    let input = report::Input { findings: &common::told(findings), record: &record, record_path: None };
     let text = report::render(&input, format, &Style::default()).unwrap().replace('\u{a0}', " ");
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "")
 }

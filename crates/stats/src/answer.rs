@@ -51,7 +51,7 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
     let choose = choose(&lanes, &telling);
     let undecided: Vec<&ResultFinding> = results
         .iter()
-        .filter(|result| contestants(header, result).any(|pair| pair.verdict == Verdict::Undecided))
+        .filter(|result| contestants(&header.lanes, result).any(|pair| pair.verdict == Verdict::Undecided))
         .collect();
     let open_disturbed = disturbed(record, &undecided);
     let reasons: Vec<Reason> = lanes.iter().flat_map(|lane| losses(lane, &lanes, &telling)).collect();
@@ -75,7 +75,7 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
         reached: reached(header, unraced.len()),
         choose,
         undecided: undecided.iter().map(|result| title(result, results)).collect(),
-        unsure: telling.iter().filter(|of| is_unsure(header, of)).map(|result| title(result, results)).collect(),
+        unsure: telling.iter().filter(|of| is_unsure(&header.lanes, of)).map(|result| title(result, results)).collect(),
         cannot_tell: results.iter().filter(|result| cannot_tell(result)).map(|result| title(result, results)).collect(),
         different_disks: lanes
             .windows(2)
@@ -126,8 +126,8 @@ pub(crate) fn cannot_tell(result: &ResultFinding) -> bool {
 }
 
 /// Whether a result tells contestants apart by a difference that does not hold over the whole race.
-fn is_unsure(header: &Header, result: &ResultFinding) -> bool {
-    contestants(header, result).any(|pair| !pair.over_race && matches!(pair.verdict, Verdict::Faster | Verdict::Slower))
+fn is_unsure(lanes: &[Lane], result: &ResultFinding) -> bool {
+    contestants(lanes, result).any(|pair| !pair.over_race && matches!(pair.verdict, Verdict::Faster | Verdict::Slower))
 }
 
 /// The workload's title, with the group where the workload has several.
@@ -137,8 +137,8 @@ pub(crate) fn title(result: &ResultFinding, results: &[ResultFinding]) -> String
 }
 
 /// The pairs of a result without the lane that runs against itself.
-fn contestants<'a>(header: &'a Header, result: &'a ResultFinding) -> impl Iterator<Item = &'a Pair> {
-    let is_self = |name: &str| header.lanes.iter().any(|lane| lane.is_self && lane.name == name);
+fn contestants<'a>(lanes: &'a [Lane], result: &'a ResultFinding) -> impl Iterator<Item = &'a Pair> {
+    let is_self = |name: &str| lanes.iter().any(|lane| lane.is_self && lane.name == name);
     result.pairs.iter().filter(move |pair| !is_self(&pair.a) && !is_self(&pair.b))
 }
 
@@ -290,7 +290,7 @@ fn worth_settling<'a>(
         ![&pair.a, &pair.b].iter().any(|lane| failures.within(&result.workload, lane))
     };
     let of = |result: &'a ResultFinding| -> (&'a ResultFinding, Vec<&'a Pair>) {
-        let open = contestants(header, result).filter(|pair| pair.verdict == Verdict::Undecided);
+        let open = contestants(&header.lanes, result).filter(|pair| pair.verdict == Verdict::Undecided);
         (result, open.filter(|pair| able(result, pair)).collect())
     };
     undecided.iter().map(|result| of(result)).filter(|(_, pairs)| !pairs.is_empty()).collect()

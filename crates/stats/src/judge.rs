@@ -5,6 +5,7 @@ use crate::answer;
 use crate::buffered;
 use crate::calibrate;
 use crate::comparable;
+use crate::conclude;
 use crate::disk;
 use crate::estimate::{self, median};
 use crate::evidence::Evidence;
@@ -16,6 +17,7 @@ use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::ranking;
 use crate::row_mean;
+use crate::said;
 use crate::search;
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
@@ -24,7 +26,7 @@ use crate::throttle;
 use crate::whole_race::{self, JudgedResult};
 use crate::{appenders, transactions};
 use model::Sentence;
-use model::findings::{Ceiling, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
+use model::findings::{Ceiling, Conclusion, Estimate, Findings, Pair, ResultFinding, TrialCounts, Verdict};
 use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{EndOutcome, Profile, Record, SCHEMA, SharedRate};
 use model::sentence::{Value, Weight};
@@ -40,6 +42,7 @@ const TIME: &str = "time_ns";
 pub fn judge_workload(record: &Record, workload: &str) -> Vec<ResultFinding> {
     let mut results: Vec<ResultFinding> = judged(record, workload).into_iter().map(|of| of.result).collect();
     row_mean::set(&mut results);
+    said::set(&mut results);
     results
 }
 
@@ -128,6 +131,8 @@ fn judge_group(
         limit: limited.limit,
         limit_reason: limited.reason,
         ranking: ranking::ranking(&record.header.lanes, &estimates, &pairs, higher_is_better),
+        reference: None,
+        statements: Vec::new(),
         metric,
         estimates,
         pairs,
@@ -424,7 +429,7 @@ pub fn findings(record: &Record) -> Findings {
         warnings.retain(|warning| *warning != different);
         warnings.insert(0, different);
     }
-    Findings {
+    let mut findings = Findings {
         schema: SCHEMA,
         started: header.started.clone(),
         suite: header.plan.suite.clone(),
@@ -444,12 +449,15 @@ pub fn findings(record: &Record) -> Findings {
         searches: search::findings(record),
         code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),
+        conclusion: Conclusion::default(),
         results,
         advice: Vec::new(),
         warnings,
         calibration: calibrate::calibration(record).map(Box::new).or_else(|| header.calibration.clone()),
         trials: count_trials(record),
-    }
+    };
+    conclude::tell(&mut findings);
+    findings
 }
 
 /// A warning of the record's own. That two lanes are one filesystem weighs more than all else that is said of a race.

@@ -1,6 +1,7 @@
 //! What may be said of chosen lanes between which nothing decides.
 
 use crate::answer::{cannot_tell, title};
+use crate::conclude;
 use model::findings::{Answer, Findings, Level, Pair, ResultFinding, Undecided, Verdict};
 
 /// What the results allow to say of the chosen lanes; `None`: one was chosen, or a difference between two of them is
@@ -10,27 +11,38 @@ pub fn level(answer: &Answer, results: &[ResultFinding], unraced: Option<Undecid
     if answer.choose.len() < 2 || answer.reasons.iter().any(|of| chosen(&of.lane) && chosen(&of.against)) {
         return None;
     }
-    let pairs = |of: &ResultFinding| -> Vec<Pair> {
-        of.pairs.iter().filter(|pair| chosen(&pair.a) && chosen(&pair.b)).cloned().collect()
-    };
-    let all: Vec<Pair> = results.iter().flat_map(pairs).collect();
     let open = |of: &ResultFinding| {
-        let open = pairs(of).into_iter().filter(|pair| pair.verdict == Verdict::Undecided);
+        let open = between(answer, of).filter(|pair| pair.verdict == Verdict::Undecided);
         Undecided::first(open.map(|pair| pair.undecided.unwrap_or(Undecided::Noise)))
     };
     let mut reasons: Vec<Undecided> = results.iter().filter_map(open).collect();
     let never = answer.reached.map_or(1, |reached| reached.of.saturating_sub(reached.workloads).max(1));
     reasons.extend(unraced.into_iter().flat_map(|reason| std::iter::repeat_n(reason, never as usize)));
-    let tied = |of: &&ResultFinding| {
-        let pairs = pairs(of);
-        !cannot_tell(of) && !pairs.is_empty() && pairs.iter().all(|pair| pair.verdict == Verdict::Tie)
-    };
     if let Some(because) = Undecided::of_most(reasons) {
-        let apart = all.iter().any(|pair| matches!(pair.verdict, Verdict::Faster | Verdict::Slower));
-        let ties = results.iter().filter(|of| !apart && tied(of)).map(|of| title(of, results)).collect();
+        let ties = ties(answer, results).into_iter().map(|place| title(&results[place], results)).collect();
         return Some(Level::Undecided { because, ties });
     }
-    Some(if results.iter().all(|of| tied(&of)) { Level::Tie } else { Level::Unnamed })
+    Some(if results.iter().all(|of| all_tie(answer, of)) { Level::Tie } else { Level::Unnamed })
+}
+
+/// Places of the results in which each pair of the chosen lanes ties; none where any result told them apart.
+pub(crate) fn ties(answer: &Answer, results: &[ResultFinding]) -> Vec<usize> {
+    let is_apart = |pair: &Pair| matches!(pair.verdict, Verdict::Faster | Verdict::Slower);
+    if results.iter().flat_map(|of| between(answer, of)).any(is_apart) {
+        return Vec::new();
+    }
+    (0..results.len()).filter(|&place| all_tie(answer, &results[place])).collect()
+}
+
+/// Whether a result is able to tell, and each pair of the chosen lanes ties in it.
+fn all_tie(answer: &Answer, result: &ResultFinding) -> bool {
+    let mut pairs = between(answer, result).peekable();
+    !cannot_tell(result) && pairs.peek().is_some() && pairs.all(|pair| pair.verdict == Verdict::Tie)
+}
+
+/// The pairs of two chosen lanes.
+fn between<'a>(answer: &'a Answer, result: &'a ResultFinding) -> impl Iterator<Item = &'a Pair> {
+    result.pairs.iter().filter(|pair| answer.choose.contains(&pair.a) && answer.choose.contains(&pair.b))
 }
 
 /// Turns findings of a record without an end into those of a race that still runs: nothing interrupted it, and what is
@@ -49,4 +61,5 @@ pub fn still_running(findings: &mut Findings) {
             open(because);
         }
     }
+    conclude::tell(findings);
 }

@@ -1,15 +1,13 @@
 //! The decision, what it brings, and what it costs.
 
 use super::work::{Distance, claim, when};
-use crate::answer::{measured_anything, told_something};
 use crate::clean::shorten;
 use crate::figures;
 use crate::language::{Tongue, fill};
 use crate::layout::Phrase;
-use crate::statements::shown_against;
 use model::Sentence;
 use model::findings::{
-    Answer, Estimate, Findings, Level, Limit, NotRanked, Pair, Reason, ResultFinding, Undecided, Verdict,
+    Among, Answer, Decision, Estimate, Findings, Limit, NotRanked, Pair, Reason, ResultFinding, Shown, Undecided, Verdict,
 };
 use model::lane::Lane;
 
@@ -18,99 +16,55 @@ const KERNEL_COLUMNS: usize = 60;
 /// Lanes of one list of figures, at most.
 const LANES_LISTED: usize = 6;
 
-/// What can be decided.
-pub(super) enum Decision<'a> {
-    /// Nothing: a sentence that says why.
-    None(&'static str),
-    /// One of these lanes.
-    Take(Vec<&'a str>),
+/// The decision in one sentence.
+pub(super) fn decided(findings: &Findings, tongue: &Tongue) -> Phrase {
+    let words = tongue.words;
+    let mut said = decided_alone(findings, tongue);
+    if let Some(each) = kernels(findings) {
+        let each =
+            each.into_iter().map(|(lane, kernel)| tongue.with(Phrase::default().name(lane), Phrase::new(kernel)));
+        said = said.say(" ").and(fill(words.of_kernels, &[("list", tongue.few(each.collect(), LANES_LISTED))]));
+    }
+    let disturbed = findings.answer.as_ref().is_some_and(|answer| answer.disturbed);
+    if disturbed { said.say(" ").say(words.disturbed) } else { said }
 }
 
-impl<'a> Decision<'a> {
-    /// What the answer says, without lanes that it does not rank.
-    pub(super) fn new(findings: &'a Findings, tongue: &Tongue) -> Decision<'a> {
-        let words = tongue.words;
-        if !findings.searches.is_empty() {
-            return Decision::None(words.searched);
-        }
-        let Some(answer) = findings.answer.as_ref().filter(|_| measured_anything(findings)) else {
-            let running = findings.outcome == "running";
-            return Decision::None(if running { words.nothing_yet } else { words.nothing_measured });
-        };
-        match raced(findings).count() {
-            1 if findings.lanes.len() > 1 => return Decision::None(words.same_twice),
-            1 => return Decision::None(words.one_lane),
-            _ => {}
-        }
-        let pairs = || findings.results.iter().flat_map(|result| &result.pairs);
-        if findings.results.iter().any(told_something) && !answer.choose.is_empty() {
-            let all = || answer.choose.iter().map(String::as_str);
-            let ranked: Vec<&str> = all().filter(|lane| !is_apart(answer, lane)).collect();
-            let take = if ranked.is_empty() { all().collect() } else { ranked };
-            // Where ties alone are told and nobody is left out, what is still open may decide.
-            let left_out =
-                raced(findings).any(|lane| !is_apart(answer, &lane.name) && !take.contains(&lane.name.as_str()));
-            if left_out || !answer.reasons.is_empty() || !is_open(findings, &take) {
-                return Decision::Take(take);
-            }
-        }
-        Decision::None(match () {
-            () if pairs().any(is_open_pair) => words.undecided_yet,
-            () if findings.results.iter().all(|result| result.limit == Limit::Device) => words.undecided_disk,
-            () if !answer.not_ranked.is_empty() && pairs().all(|pair| pair.verdict == Verdict::None) => {
-                words.undecided_apart
-            }
-            () => words.undecided_nothing,
-        })
-    }
+/// Without what has to be said beside it.
+fn decided_alone(findings: &Findings, tongue: &Tongue) -> Phrase {
+    let words = tongue.words;
+    let template = match &findings.conclusion.decision {
+        Decision::Nothing if findings.outcome == "running" => words.nothing_yet,
+        Decision::Nothing => words.nothing_measured,
+        Decision::Searched => words.searched,
+        Decision::Alone => words.one_lane,
+        Decision::Twice => words.same_twice,
+        Decision::Open { .. } => words.undecided_yet,
+        Decision::Disk => words.undecided_disk,
+        Decision::Apart => words.undecided_apart,
+        Decision::NothingApart => words.undecided_nothing,
+        Decision::Take { among: Among::One, .. } => words.take_one,
+        Decision::Take { among: Among::ByWork, .. } => words.take_by_work,
+        Decision::Take { among: Among::Open { .. }, .. } => words.take_open,
+        Decision::Take { among: Among::Alike, .. } => words.take_alike,
+        Decision::Take { among: Among::Unnamed, .. } => words.take_unnamed,
+    };
+    let why = match &findings.conclusion.decision {
+        Decision::Open { because } | Decision::Take { among: Among::Open { because }, .. } => why(*because, tongue),
+        _ => "",
+    };
+    let lanes = tongue.listed(named(findings.conclusion.decision.taken()), words.or);
+    let margin = Phrase::new(tongue.figure(&figures::margin(findings.margin)));
+    fill(template, &[("lanes", lanes), ("margin", margin), ("why", Phrase::new(why))])
+}
 
-    /// The lanes to take; none where nothing is decided.
-    pub(super) fn taken(&self) -> &[&'a str] {
-        match self {
-            Decision::None(_) => &[],
-            Decision::Take(lanes) => lanes,
-        }
-    }
-
-    /// In one sentence.
-    pub(super) fn said(&self, findings: &Findings, tongue: &Tongue) -> Phrase {
-        let words = tongue.words;
-        let mut said = self.alone(findings, tongue);
-        if let Some(each) = kernels(findings) {
-            let each =
-                each.into_iter().map(|(lane, kernel)| tongue.with(Phrase::default().name(lane), Phrase::new(kernel)));
-            said = said.say(" ").and(fill(words.of_kernels, &[("list", tongue.few(each.collect(), LANES_LISTED))]));
-        }
-        let disturbed = findings.answer.as_ref().is_some_and(|answer| answer.disturbed);
-        if disturbed { said.say(" ").say(words.disturbed) } else { said }
-    }
-
-    /// Without what has to be said beside it.
-    fn alone(&self, findings: &Findings, tongue: &Tongue) -> Phrase {
-        let words = tongue.words;
-        let lanes = match self {
-            Decision::None(template) => {
-                return fill(template, &[("why", Phrase::new(why_open(findings, &|_| true, tongue)))]);
-            }
-            Decision::Take(lanes) => lanes,
-        };
-        let said = tongue.listed(named(lanes), words.or);
-        let between = |reason: &Reason| self.takes(&reason.lane) && self.takes(&reason.against);
-        let level = findings.answer.as_ref().and_then(|answer| answer.level.as_ref());
-        let template = match lanes.len() {
-            1 => words.take_one,
-            _ if reasons(findings).any(between) => words.take_by_work,
-            _ if is_open(findings, lanes) => words.take_open,
-            _ if level == Some(&Level::Tie) => words.take_alike,
-            _ => words.take_unnamed,
-        };
-        let margin = Phrase::new(tongue.figure(&figures::margin(findings.margin)));
-        let why = Phrase::new(why_open(findings, &|lane| lanes.contains(&lane), tongue));
-        fill(template, &[("lanes", said), ("margin", margin), ("why", why)])
-    }
-
-    fn takes(&self, lane: &str) -> bool {
-        self.taken().contains(&lane)
+/// Why something is open, in a few words.
+fn why(because: Undecided, tongue: &Tongue) -> &'static str {
+    match because {
+        Undecided::Noise => tongue.words.why_noise,
+        Undecided::TooFewRounds => tongue.words.why_few,
+        Undecided::Interrupted => tongue.words.why_interrupted,
+        Undecided::OutOfBudget => tongue.words.why_time,
+        Undecided::MachineBusy => tongue.words.why_busy,
     }
 }
 
@@ -143,34 +97,6 @@ fn is_apart(answer: &Answer, lane: &str) -> bool {
     answer.not_ranked.iter().any(|fact| fact.lanes.iter().any(|other| other == lane))
 }
 
-/// Whether more rounds may tell two lanes apart: they are undecided, or apart in their own row alone.
-fn is_open_pair(pair: &Pair) -> bool {
-    pair.verdict == Verdict::Undecided || (matches!(pair.verdict, Verdict::Faster | Verdict::Slower) && !pair.over_race)
-}
-
-/// Why pairs of such lanes are open, in a few words; those that differ in their own rows alone are so for noise.
-fn why_open(findings: &Findings, such: &dyn Fn(&str) -> bool, tongue: &Tongue) -> &'static str {
-    let of = |result: &ResultFinding| {
-        let pairs = result.pairs.iter().filter(|pair| such(&pair.a) && such(&pair.b));
-        Undecided::first(pairs.filter_map(|pair| pair.undecided))
-    };
-    let never = crate::answer::never_reached(findings);
-    match Undecided::of_most(findings.results.iter().filter_map(of).chain(never)).unwrap_or(Undecided::Noise) {
-        Undecided::Noise => tongue.words.why_noise,
-        Undecided::TooFewRounds => tongue.words.why_few,
-        Undecided::Interrupted => tongue.words.why_interrupted,
-        Undecided::OutOfBudget => tongue.words.why_time,
-        Undecided::MachineBusy => tongue.words.why_busy,
-    }
-}
-
-/// Whether more rounds may tell some of these lanes apart.
-fn is_open(findings: &Findings, lanes: &[&str]) -> bool {
-    let among = |lane: &String| lanes.contains(&lane.as_str());
-    let mut pairs = findings.results.iter().flat_map(|result| &result.pairs);
-    pairs.any(|pair| is_open_pair(pair) && among(&pair.a) && among(&pair.b))
-}
-
 fn reasons(findings: &Findings) -> impl Iterator<Item = &Reason> {
     findings.answer.iter().flat_map(|answer| &answer.reasons)
 }
@@ -186,11 +112,11 @@ pub(super) fn brings(findings: &Findings, decision: &Decision, tongue: &Tongue) 
         let Some(result) = result_of(findings, reason) else { continue };
         // The answer names the lane that does best; a lane that is taken is what the reader asks for.
         let beats = |lane: &&str| {
-            shown_against(result, lane, &reason.lane)
+            Shown::from_lanes(result, lane, &reason.lane)
                 .is_some_and(|pair| pair.verdict == Verdict::Faster && pair.over_race.is_some())
         };
         let first = Some(reason.against.as_str()).filter(|lane| decision.takes(lane));
-        let mut winners = first.into_iter().chain(decision.taken().iter().copied());
+        let mut winners = first.into_iter().chain(decision.taken().iter().map(String::as_str));
         let Some(lane) = winners.find(beats) else { continue };
         let acts = if lane == reason.against { &reason.acts } else { &result.acts };
         said.add(findings, (result, acts), (lane, &reason.lane), tongue);

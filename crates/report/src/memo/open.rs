@@ -1,6 +1,6 @@
 //! What the race cannot tell, what was not tested, and what would change the decision.
 
-use super::decision::{Decision, named, not_ranked, raced};
+use super::decision::{named, not_ranked, raced};
 use super::work::{Distance, against, claim, noun};
 use crate::clean::shorten;
 use crate::facts::self_pairs;
@@ -8,11 +8,10 @@ use crate::figures;
 use crate::language::{Tongue, fill};
 use crate::layout::{Phrase, Tone};
 use crate::operations::others;
-use crate::statements::{Statement, statements};
 use crate::words::sentence;
 use model::Sentence;
 use model::findings::{
-    Advice, Findings, Flip, Limit, OperationsFinding, Pair, ResultFinding, Settle, Undecided, Verdict,
+    Advice, Decision, Findings, Flip, Limit, OperationsFinding, Pair, ResultFinding, Settle, Statement, Undecided, Verdict,
 };
 use model::scenario::Need;
 
@@ -167,12 +166,12 @@ pub(super) fn about(seconds: u32, tongue: &Tongue) -> Phrase {
 /// Work at which lanes tie; which lanes, where others do not.
 fn ties(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
     let tied = |result: &ResultFinding| -> Vec<Vec<String>> {
-        let lanes = statements(result).into_iter().filter_map(|said| match said {
+        let lanes = result.statements.iter().filter_map(|said| match said {
             Statement::Tie { lanes, .. } => Some(lanes),
             _ => None,
         });
-        let contestants = |lanes: Vec<&str>| -> Vec<String> {
-            lanes.into_iter().filter(|lane| is_contestant(findings, lane)).map(str::to_owned).collect()
+        let contestants = |lanes: &Vec<String>| -> Vec<String> {
+            lanes.iter().filter(|lane| is_contestant(findings, lane)).cloned().collect()
         };
         lanes.map(contestants).filter(|lanes| lanes.len() > 1).collect()
     };
@@ -308,7 +307,7 @@ fn closest(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Option<
             Verdict::Slower => Some((result, pair.b.as_str(), pair.a.as_str())),
             _ => None,
         });
-        pairs.filter(move |(_, lane, other)| decision.taken().contains(lane) && is_contestant(findings, other))
+        pairs.filter(move |(_, lane, other)| decision.takes(lane) && is_contestant(findings, other))
     });
     let near = decided.filter_map(|(result, lane, other)| {
         let Distance::Row(ratio, interval) = against(result, lane, other)? else { return None };

@@ -5,9 +5,8 @@ use crate::facts;
 use crate::figures::{self, Ends};
 use crate::language::{Tongue, fill};
 use crate::layout::Phrase;
-use crate::statements::shown_against;
 use crate::words::{latency, turned};
-use model::findings::{Findings, ResultFinding};
+use model::findings::{Findings, ResultFinding, Shown};
 
 /// Columns of a name that somebody gave a piece of work.
 const NAME_COLUMNS: usize = 50;
@@ -63,7 +62,7 @@ fn named(findings: &Findings, result: &ResultFinding, tongue: &Tongue) -> Phrase
 /// How a lane does against another one in one result: the ratio above 1 where it does better, and its
 /// interval; `None`: nobody compared them.
 pub(crate) fn against(result: &ResultFinding, lane: &str, other: &str) -> Option<Distance> {
-    let shown = shown_against(result, lane, other)?;
+    let shown = Shown::from_lanes(result, lane, other)?;
     Some(Distance::Row(shown.ratio?, shown.interval))
 }
 
@@ -81,7 +80,7 @@ pub(crate) enum Distance {
 impl Distance {
     /// As ANSWER tells it: what holds beside all other differences of the race.
     pub(crate) fn over_race(result: &ResultFinding, lane: &str, other: &str) -> Option<Distance> {
-        let shown = shown_against(result, lane, other)?;
+        let shown = Shown::from_lanes(result, lane, other)?;
         Some(match shown.over_race? {
             Some(at_least) => Distance::AtLeast(at_least),
             None => Distance::Sign(shown.ratio?),

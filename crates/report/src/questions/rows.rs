@@ -3,10 +3,9 @@
 use super::HANG;
 use crate::clean::{columns, shorten};
 use crate::layout::{Phrase, Tone};
-use crate::statements::{reference_of, shown_against};
 use crate::words::{self, questions as wording};
 use crate::{facts, figures, operations};
-use model::findings::{Counts, Estimate, Findings, Limit, OperationRow, ResultFinding, Verdict};
+use model::findings::{Counts, Estimate, Findings, Limit, OperationRow, ResultFinding, Shown, Verdict};
 use model::units::human_count;
 
 /// Columns that a row's title may take at all: only what no suite of ours says is longer.
@@ -212,11 +211,11 @@ fn mark(result: &ResultFinding, lane: &str, lanes: &[&str]) -> Phrase {
     let measured = |lane: &str| result.estimates.iter().any(|of| of.lane == lane && of.failure.is_none());
     let Some(&reference) = lanes.first() else { return Phrase::default() };
     if measured(reference) {
-        let pair = shown_against(result, lane, reference).filter(|_| lane != reference);
+        let pair = Shown::from_lanes(result, lane, reference).filter(|_| lane != reference);
         return pair.map(|pair| wording::mark(result, &pair)).unwrap_or_default();
     }
-    let Some(own) = reference_of(result).filter(|own| *own != lane && measured(own)) else { return Phrase::default() };
-    let mark = shown_against(result, lane, own).map(|pair| wording::mark(result, &pair)).unwrap_or_default();
+    let Some(own) = result.reference.as_deref().filter(|own| *own != lane && measured(own)) else { return Phrase::default() };
+    let mark = Shown::from_lanes(result, lane, own).map(|pair| wording::mark(result, &pair)).unwrap_or_default();
     if mark.is_empty() { mark } else { mark.say(" (").name(&shorten(own, NAME_COLUMNS)).say(")") }
 }
 

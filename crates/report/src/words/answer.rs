@@ -62,7 +62,7 @@ fn work(workload: &str, group: &str, title: &str, (of_table, several): (bool, bo
 
 /// What sets one lane apart, told of it: `is 9 % faster than ext4 at commits and 12 % at deletions`,
 /// `halves your commits`. `brief`: without the verb, behind a colon.
-pub(crate) fn claims(claims: &[&Claim], brief: bool) -> Phrase {
+pub(crate) fn claims(claims: &[Claim], brief: bool) -> Phrase {
     let mut parts = Vec::new();
     let mut last = "";
     let mut named = "";
@@ -105,8 +105,6 @@ fn direction(metric: &str, faster: bool) -> String {
 
 /// A difference as the answer tells it.
 pub(crate) struct Claim<'a> {
-    /// The lane it is told of.
-    pub(crate) subject: &'a str,
     /// The lane it is held against.
     pub(crate) other: &'a str,
     /// The subject is the faster one.
@@ -126,7 +124,6 @@ pub(crate) struct Claim<'a> {
 pub(crate) const CANNOT_TELL: &str = "Something else than the filesystems was the limit: ";
 pub(crate) const UNSURE: &str = "Different in the row itself, and not sure among so many rows: ";
 pub(crate) const NO_CHOICE: &str = "No choice can be made: ";
-pub(crate) const NO_CHOICE_YET: &str = "No choice can be made yet: ";
 pub(crate) const DISK_EVERYWHERE: &str =
     "No choice: the disk was the limit in every test, so no filesystem can be faster here.";
 pub(crate) const ONE_LANE: &str = "One lane was raced, so there is nothing to choose between; name a second lane.";
@@ -137,9 +134,6 @@ pub(crate) const DISK_WAS_THE_LIMIT: &str = " ran at the disk's own limit in eve
 pub(crate) const FAIRLANE_WAS_THE_LIMIT: &str = " measured Fairlane itself";
 pub(crate) const COULD_NOT_TELL: &str = " could not tell the lanes apart";
 pub(crate) const NO_VERDICTS_AT_ALL: &str = "no pair of lanes has a verdict";
-
-/// Why results are undecided, in the order in which the reasons are told.
-pub(crate) const REASONS_IN_ORDER: [Undecided; 5] = Undecided::IN_ORDER;
 
 /// The one word for why something is undecided.
 pub(crate) fn because(reason: Undecided) -> &'static str {
@@ -229,7 +223,7 @@ pub(crate) const DISTURBED: &str =
     "Other programs disturbed most of these rounds: race again when the machine is idle before relying on this.";
 
 /// What should settle what is undecided, and how long that takes. `disturbed`: an idle machine belongs to it.
-pub(crate) fn settle(by: Option<Settle>, disturbed: bool) -> String {
+fn settle(by: Option<Settle>, disturbed: bool) -> String {
     match by {
         Some(Settle::Budget { .. } | Settle::Rounds { .. } | Settle::FirstRounds { .. }) if disturbed => {
             format!("{}, on an idle machine", settle(by, false))
@@ -264,14 +258,8 @@ fn settle_by(by: Option<Settle>) -> String {
     }
 }
 
-/// Results that may be settled yet.
-pub(crate) fn undecided_so_far(titles: &[String], settle: &str) -> String {
-    let be = if titles.len() == 1 { "is" } else { "are" };
-    format!("{} {be} undecided so far, and {settle}", titles.join("; "))
-}
-
-/// How many more differences there are than were said.
-pub(crate) fn and_more(count: usize) -> String {
+/// How many more there are than were said.
+fn and_more(count: usize) -> String {
     format!(" (and {count} more)")
 }
 
@@ -303,7 +291,7 @@ pub(crate) fn not_ranked(facts: &[NotRanked]) -> Option<Phrase> {
 }
 
 /// A lane that could not do some of the work.
-pub(crate) fn failed_at(lane: &str, titles: &[String], reason: Option<&str>) -> Phrase {
-    let why = reason.map(|reason| format!(": {}", sentence(reason))).unwrap_or_default();
-    Phrase::default().name(lane).tone(Tone::Failed, " failed").say(format!(" at {}{why}.", titles.join("; ")))
+pub(crate) fn failed_at(lane: &str, titles: &[String], reason: &str) -> Phrase {
+    let said = format!(" at {}: {}.", titles.join("; "), sentence(reason));
+    Phrase::default().name(lane).tone(Tone::Failed, " failed").say(said)
 }

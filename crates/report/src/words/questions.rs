@@ -2,10 +2,9 @@
 
 use crate::figures;
 use crate::layout::{GLUE, Phrase, Tone};
-use crate::statements::Shown;
 use crate::words::answer::because;
 use crate::words::{difference, latency, names, turned};
-use model::findings::{Counts, Limit, ResultFinding, Undecided, Verdict};
+use model::findings::{Counts, Limit, ResultFinding, Shown, Undecided, Verdict};
 
 pub(crate) const QUESTION: &str = "question";
 pub(crate) const UNIT: &str = "unit";

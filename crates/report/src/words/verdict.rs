@@ -1,11 +1,12 @@
 //! One result in words: its verdicts, and what limited it.
 
 use crate::clean::shorten;
+use crate::facts;
 use crate::figures;
 use crate::layout::{Phrase, Tone};
-use crate::statements::{Shown, Statement};
 use crate::words::{difference, failed, latency, listed, names, sentence, turned};
-use model::findings::{Limit, ResultFinding, Undecided, Verdict};
+use model::Sentence;
+use model::findings::{Estimate, Limit, ResultFinding, Shown, Statement, Told, Undecided, Verdict};
 
 /// Columns of a reason inside a verdict line.
 const BRIEF_REASON_COLUMNS: usize = 100;
@@ -34,10 +35,10 @@ pub(crate) fn pace(result: &ResultFinding) -> Option<String> {
 }
 
 /// All statements about a result as one sentence.
-pub(crate) fn statements(result: &ResultFinding, statements: &[Statement]) -> Phrase {
-    let comparing = |one: &Statement| matches!(one, Statement::Tie { .. } | Statement::Apart(_));
-    let first = statements.iter().position(comparing);
-    let parts = statements.iter().enumerate().map(|(at, one)| {
+pub(crate) fn statements(result: &ResultFinding) -> Phrase {
+    let comparing = |one: &Statement| matches!(one, Statement::Tie { .. } | Statement::Apart { .. });
+    let first = result.statements.iter().position(comparing);
+    let parts = result.statements.iter().enumerate().map(|(at, one)| {
         let said = statement(result, one);
         match &result.shared_rate {
             Some(rate) if first == Some(at) => said.say(format!(" at {}", figures::iops(rate.operations_per_second))),
@@ -52,34 +53,45 @@ pub(crate) fn statements(result: &ResultFinding, statements: &[Statement]) -> Ph
 fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
     match statement {
         Statement::AtTheDisk { slowest, fastest, tie } => at_the_disk(result, (*slowest, *fastest), *tie),
-        Statement::Tie { lanes, interval } => {
+        Statement::Tie { lanes, low, high } => {
             let tie = names(lanes, ", ").tone(Tone::Tie, " tie");
             let tie = match latency(&result.metric) {
                 Some(latency) => tie.say(format!(" in {latency}")),
                 None => tie,
             };
-            match interval {
-                Some((low, high)) => tie.say(format!(" (within {})", figures::within(*low, *high))),
+            match low.zip(*high) {
+                Some((low, high)) => tie.say(format!(" (within {})", figures::within(low, high))),
                 None => tie,
             }
         }
-        Statement::Apart(pairs) => {
-            let lane = pairs.first().map_or("", |pair| pair.a);
-            Phrase::default()
-                .name(lane)
-                .say(" ")
-                .and(listed(pairs.iter().map(|pair| apart(result, pair)).collect(), "and"))
+        Statement::Apart { lane, pairs } => {
+            let each = shown(result, pairs).iter().map(|pair| apart(result, pair)).collect();
+            Phrase::default().name(lane).say(" ").and(listed(each, "and"))
         }
-        Statement::Undecided { pairs } => undecided(result, pairs),
-        Statement::NoVerdict { pairs, why } => no_verdict(result, pairs, why),
+        Statement::Undecided { because, pairs, remarks } => {
+            undecided(result, *because, &shown(result, pairs), remarks)
+        }
+        Statement::NoVerdict { pairs, why } => no_verdict(result, &shown(result, pairs), why.as_ref()),
         // The figures carry the whole reason.
-        Statement::Failed { lane, reason } => failed(lane, &shorten(reason, BRIEF_REASON_COLUMNS)),
-        Statement::Alone { lane, mean, low, high } => Phrase::default()
+        Statement::Failed { lane } => {
+            let reason = estimate(result, lane).and_then(|of| of.failure.as_deref()).unwrap_or_default();
+            failed(lane, &shorten(reason, BRIEF_REASON_COLUMNS))
+        }
+        Statement::Alone { lane } => Phrase::default()
             .name(lane)
-            .say(format!(" {}", figures::rate_with_interval(&result.unit, *mean, *low, *high)))
+            .say(format!(" {}", estimate(result, lane).map(|of| facts::figure(result, of)).unwrap_or_default()))
             .say("; the only lane with a figure, so nothing to compare"),
         Statement::Nothing => Phrase::default().tone(Tone::Failed, "no figures").say(": no round was finished"),
     }
+}
+
+/// The pairs that a statement tells, the way round in which it tells them.
+fn shown<'a>(result: &'a ResultFinding, pairs: &[Told]) -> Vec<Shown<'a>> {
+    pairs.iter().filter_map(|&told| Shown::from_told(result, told)).collect()
+}
+
+fn estimate<'a>(result: &'a ResultFinding, lane: &str) -> Option<&'a Estimate> {
+    result.estimates.iter().find(|of| of.lane == lane)
 }
 
 fn at_the_disk(result: &ResultFinding, (slowest, fastest): (f64, f64), tie: bool) -> Phrase {
@@ -109,16 +121,13 @@ fn apart(result: &ResultFinding, pair: &Shown) -> Phrase {
     }
 }
 
-fn undecided(result: &ResultFinding, pairs: &[Shown]) -> Phrase {
-    let reason = pairs.iter().find_map(|pair| pair.undecided).unwrap_or(Undecided::Noise);
+fn undecided(result: &ResultFinding, reason: Undecided, pairs: &[Shown], remarks: &[Sentence]) -> Phrase {
     let once = result.rounds == 1;
     let said = Phrase::default().tone(Tone::Undecided, why_undecided(reason, once)).say(": ");
     let mut said = said.join(pairs.iter().map(|pair| possible(result, pair)), ", ");
     // That there was one round is said.
-    let mut remarks: Vec<String> = pairs.iter().filter_map(remark).filter(|_| !once).collect();
-    remarks.dedup();
-    for remark in remarks {
-        said = said.say(format!("; {remark}"));
+    for remark in remarks.iter().filter(|_| !once) {
+        said = said.say(format!("; {}", sentence(remark)));
     }
     // What would settle it is one figure for the whole race, and stands in its answer.
     said
@@ -159,18 +168,7 @@ fn possible(result: &ResultFinding, pair: &Shown) -> Phrase {
     }
 }
 
-/// What the reason of an undecided pair adds to the interval that is said anyway. What stands
-/// beside the pair, behind the first semicolon, is one of the report's notes.
-fn remark(pair: &Shown) -> Option<String> {
-    let reason = pair.why?.split("; ").next()?;
-    // The reason was written about the pair as it was judged, which may be the other way round.
-    let known = pair.interval.is_some_and(|(low, high)| {
-        figures::names_interval(reason, low, high) || figures::names_interval(reason, high.recip(), low.recip())
-    });
-    (!known).then(|| sentence(reason))
-}
-
-fn no_verdict(result: &ResultFinding, pairs: &[Shown], why: &str) -> Phrase {
+fn no_verdict(result: &ResultFinding, pairs: &[Shown], why: Option<&Sentence>) -> Phrase {
     let mut said = Phrase::default();
     for (index, pair) in pairs.iter().enumerate() {
         let repeated = index > 0 && pairs[index - 1].a == pair.a;
@@ -191,5 +189,8 @@ fn no_verdict(result: &ResultFinding, pairs: &[Shown], why: &str) -> Phrase {
         };
     }
     let said = if pairs.is_empty() { said } else { said.say(", ") }.tone(Tone::NoVerdict, "no verdict");
-    if why.is_empty() { said } else { said.say(": ").say(sentence(why)) }
+    match why {
+        Some(why) => said.say(": ").say(sentence(why)),
+        None => said,
+    }
 }

@@ -55,6 +55,8 @@ mod tests {
             estimates: lanes.iter().map(estimate).collect(),
             pairs: Vec::new(),
             ranking: Vec::new(),
+            reference: None,
+            statements: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -62,20 +62,39 @@ pub fn unmeasured(a: &str, b: &str, why: &str) -> Pair {
     }
 }
 
+/// Findings as the statistics hand them along: with what there is to say.
+pub fn told(findings: &Findings) -> Findings {
+    let mut told = findings.clone();
+    stats::conclude::tell(&mut told);
+    told
+}
+
 pub fn undecided(a: &str, b: &str, figures: (f64, f64, f64), minutes: f64) -> Pair {
-    let percent = |ratio: f64| format!("{:+.0} %", 100.0 * (ratio - 1.0));
-    let (low, high) = (percent(figures.1), percent(figures.2));
+    let percent = |ratio: f64| Value::Signed(100.0 * (ratio - 1.0), 0);
+    let why = Sentence::new(
+        "difference_between",
+        "after {rounds} rounds the difference lies between {low} % and {high} %",
+        vec![("rounds", Value::Count(8)), ("low", percent(figures.1)), ("high", percent(figures.2))],
+    );
     Pair {
         minutes_to_settle: Some(minutes),
         rounds_to_settle: None,
         undecided: Some(Undecided::Noise),
-        why: Some(format!("after 8 rounds the difference lies between {low} and {high}").into()),
+        why: Some(why),
         ..pair(a, b, figures, Verdict::Undecided)
     }
 }
 
-pub fn without_verdict(a: &str, b: &str, figures: (f64, f64, f64), why: &str) -> Pair {
+pub fn without_verdict(a: &str, b: &str, figures: (f64, f64, f64), why: impl Into<Sentence>) -> Pair {
     Pair { why: Some(why.into()), ..pair(a, b, figures, Verdict::None) }
+}
+
+/// Why two lanes of different promises have no verdict.
+pub fn other_promises(id: &'static str, english: &str, with: &str, without: &str) -> Sentence {
+    let name = |lane: &str| Value::Name(lane.to_owned());
+    let each = Sentence::new(id, english, vec![("with", name(with)), ("without", name(without))]);
+    let each = vec![("each", Value::Clauses(vec![each.into()]))];
+    Sentence::new("different_promises", "different promises: {each}", each)
 }
 
 pub fn estimate(lane: &str, mean: f64) -> Estimate {
@@ -161,6 +180,8 @@ pub fn result(
         estimates,
         pairs,
         ranking: ranking.iter().map(|level| level.iter().map(|lane| (*lane).to_owned()).collect()).collect(),
+        reference: None,
+        statements: Vec::new(),
         warnings: Vec::new(),
     }
 }
@@ -278,6 +299,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, mut answer: Option<An
         searches: Vec::new(),
         code_only: None,
         answer,
+        conclusion: Conclusion::default(),
         advice: Vec::new(),
         warnings: Vec::new(),
         calibration: None,

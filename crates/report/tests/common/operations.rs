@@ -49,11 +49,13 @@ const TABLE: (&str, &str) = ("operations", "operations on files");
 fn judged(a: &Lane, b: &Lane, ratio: f64, minutes: f64) -> Pair {
     let figures = (ratio, ratio * 0.97, ratio * 1.031);
     if a.venue != b.venue {
-        let library = format!("{} is an in-process library, called without any system call", a.name);
-        let lacks =
-            format!("different promises: {} survives a crash without a full check, {} does not", b.name, a.name);
-        let why = if a.venue == "library" { format!("{lacks}; {library}") } else { lacks };
-        return without_verdict(&a.name, &b.name, figures, &why);
+        let english = "{lane} is an in-process library, called without any system call";
+        let library = Sentence::new("in_process_library", english, vec![("lane", Value::Name(a.name.clone()))]);
+        let english = "{with} survives a crash without a full check, {without} does not";
+        let lacks = other_promises("survives_a_crash", english, &b.name, &a.name);
+        let clauses = std::iter::once(lacks).chain((a.venue == "library").then_some(library)).map(Value::from);
+        let clauses = vec![("parts", Value::Clauses(clauses.collect()))];
+        return without_verdict(&a.name, &b.name, figures, Sentence::new("clauses", "{parts}", clauses));
     }
     match ratio.ln().abs() {
         apart if apart < 0.045 => pair(&a.name, &b.name, figures, Tie),
@@ -337,5 +339,7 @@ pub fn general() -> Findings {
     findings.operations = vec![table];
     let told = findings.answer.as_mut().unwrap();
     told.undecided.clear();
+    // Its other results are left out.
+    told.cannot_tell.retain(|title| findings.results.iter().any(|result| result.title == *title));
     findings
 }

@@ -155,8 +155,10 @@ pub fn three() -> Findings {
 
 /// A lane that skips barriers is fast and gets no verdict; another one failed.
 pub fn promises() -> Findings {
-    let why = "different promises: ext4 flushes its writes, ext4,nobarrier does not";
-    let why_of_xfs = "different promises: xfs flushes its writes, ext4,nobarrier does not";
+    let flushes = |with: &str| {
+        let english = "{with} flushes its writes, {without} does not";
+        other_promises("flushes_its_writes", english, with, "ext4,nobarrier")
+    };
     let full = "mkfs.btrfs ended with status 1: the device is too small; give --lane-size 1GiB";
     let mut unsafe_lane = lane("ext4,nobarrier", "ext4");
     unsafe_lane.promises.barriers = false;
@@ -175,8 +177,8 @@ pub fn promises() -> Findings {
             FLUSHES,
             estimates([1_080.0, 4_300.0, 1_180.0]),
             vec![
-                without_verdict("ext4", "ext4,nobarrier", (0.251, 0.24, 0.26), why),
-                without_verdict("ext4,nobarrier", "xfs", (3.64, 3.5, 3.8), why_of_xfs),
+                without_verdict("ext4", "ext4,nobarrier", (0.251, 0.24, 0.26), flushes("ext4")),
+                without_verdict("ext4,nobarrier", "xfs", (3.64, 3.5, 3.8), flushes("xfs")),
                 pair("xfs", "ext4", (1.09, 1.06, 1.12), Faster),
                 none("ext4"),
                 none("xfs"),
@@ -348,7 +350,7 @@ pub fn hostile() -> Findings {
         names.iter().map(|name| estimate(name, 1_000.0)).collect(),
         vec![
             pair(&names[0], &names[1], (1.2, 1.1, 1.3), Faster),
-            without_verdict(&names[2], &names[1], (1.4, 1.3, 1.5), &reason_text),
+            without_verdict(&names[2], &names[1], (1.4, 1.3, 1.5), reason_text.as_str()),
             undecided(&names[2], &names[0], (1.0, 0.9, 1.1), 1e9),
         ],
         &[],
