@@ -144,7 +144,7 @@ fn unsuitable_kind(kind: &str) -> Option<&'static str> {
         "nfs" | "nfs4" | "cifs" | "smb3" | "smbfs" | "ceph" | "glusterfs" | "afs" | "9p" | "virtiofs" => {
             "lies on another machine"
         }
-        "squashfs" | "erofs" | "iso9660" | "udf" => "is read-only",
+        "squashfs" | "erofs" | "iso9660" => "is read-only",
         _ if kind.starts_with("fuse") => "runs through FUSE",
         _ => return None,
     })
