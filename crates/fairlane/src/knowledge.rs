@@ -1,9 +1,10 @@
-//! What advice rests on beside the races, built in: the table of features and the scenarios. To add a
-//! filesystem or a scenario: one file, and its row here.
+//! What advice rests on beside the races, built in: the features of every filesystem and the scenarios. To add a
+//! scenario: one file, and its row here.
 
 use crate::commands::planning;
 use crate::failure::Failure;
 use crate::{owned, state, suites};
+use lanes::filesystems::{self, FILESYSTEMS, Filesystem, Home};
 use model::bounds::TOML_BYTES;
 use model::features::Features;
 use model::findings::{Advice, Findings};
@@ -15,24 +16,9 @@ use model::scenario::{Need, Scenario};
 use model::workload::{Kind, Workload};
 use stats::advice::{Knowledge, KnownSuite, KnownWorkload, LEAST_MEASURED, Race, USUAL_LANE_BYTES};
 
-/// What filesystems can do: name and TOML.
-pub const FEATURES: &[(&str, &str)] = &[
-    ("ext4", include_str!("../../../features/ext4.toml")),
-    ("ext3", include_str!("../../../features/ext3.toml")),
-    ("ext2", include_str!("../../../features/ext2.toml")),
-    ("xfs", include_str!("../../../features/xfs.toml")),
-    ("btrfs", include_str!("../../../features/btrfs.toml")),
-    ("f2fs", include_str!("../../../features/f2fs.toml")),
-    ("nilfs2", include_str!("../../../features/nilfs2.toml")),
-    ("jfs", include_str!("../../../features/jfs.toml")),
-    ("reiserfs", include_str!("../../../features/reiserfs.toml")),
-    ("exfat", include_str!("../../../features/exfat.toml")),
-    ("ntfs3", include_str!("../../../features/ntfs3.toml")),
-    ("bcachefs", include_str!("../../../features/bcachefs.toml")),
-    ("zfs", include_str!("../../../features/zfs.toml")),
-    ("tmpfs", include_str!("../../../features/tmpfs.toml")),
-    ("rsext4", include_str!("../../../features/rsext4.toml")),
-];
+/// The table of features begins with these; others follow in the order of the table of filesystems.
+const SHOWN_FIRST: [&str; 13] =
+    ["ext4", "ext3", "ext2", "xfs", "btrfs", "f2fs", "nilfs2", "jfs", "reiserfs", "exfat", "ntfs", "bcachefs", "zfs"];
 
 /// What people run: name and TOML.
 pub const SCENARIOS: &[(&str, &str)] = &[
@@ -54,10 +40,13 @@ pub const SCENARIOS: &[(&str, &str)] = &[
 /// # Errors
 /// When a built-in file is wrong.
 pub fn features() -> Result<Vec<Features>, Failure> {
-    let read = |(name, text): &(&str, &str)| {
-        Features::from_toml(text).map_err(|error| Failure::failed(format!("built-in features of {name}: {error}")))
+    let read = |row: &&Filesystem| {
+        Features::from_toml(row.features)
+            .map_err(|error| Failure::failed(format!("built-in features of {}: {error}", row.name)))
     };
-    FEATURES.iter().map(read).collect()
+    let mut rows = FILESYSTEMS.to_vec();
+    rows.sort_by_key(|row| SHOWN_FIRST.iter().position(|name| *name == row.name).unwrap_or(usize::MAX));
+    rows.iter().map(read).collect()
 }
 
 /// Every built-in scenario.
@@ -138,22 +127,22 @@ fn known_workload(workload: &Workload) -> KnownWorkload {
 /// What the table of filesystems says that a lane lacks.
 fn lacks(lane: &LaneSpec) -> Vec<Ability> {
     let Contestant::Filesystem(name) = &lane.contestant else { return Vec::new() };
-    let row = lanes::filesystem::find(name);
+    let row = filesystems::find(name);
     let lacks = row.map(|row| (row.lacks)(&lane.mkfs_options, &lane.mount_options)).unwrap_or_default();
     lacks.into_iter().map(|lack| lack.ability).collect()
 }
 
 /// Filesystems that can be raced on a disk, as lanes without options: those that a race takes by itself first.
 fn filesystems() -> Vec<Lane> {
-    let mut rows: Vec<&lanes::filesystem::Filesystem> = lanes::filesystem::FILESYSTEMS.iter().collect();
+    let mut rows = FILESYSTEMS.to_vec();
     let usual = |name: &str| planning::DEFAULT_LANES.iter().position(|usual| *usual == name);
-    rows.retain(|row| row.home == lanes::filesystem::Home::Block);
+    rows.retain(|row| row.home == Home::Block);
     rows.sort_by_key(|row| usual(row.name).unwrap_or(usize::MAX));
     rows.into_iter().map(bare_lane).collect()
 }
 
 /// A lane of a filesystem without options, as small as it takes.
-pub fn bare_lane(row: &lanes::filesystem::Filesystem) -> Lane {
+pub fn bare_lane(row: &Filesystem) -> Lane {
     Lane {
         name: row.name.to_owned(),
         spec: row.name.to_owned(),
@@ -204,8 +193,8 @@ mod tests {
 
     #[test]
     fn every_file_is_sound_and_carries_its_own_name() {
-        for (row, features) in FEATURES.iter().zip(features().unwrap()) {
-            assert_eq!(row.0, features.filesystem);
+        for row in FILESYSTEMS {
+            assert_eq!(Features::from_toml(row.features).unwrap().filesystem, row.mounted_as());
         }
         for (row, scenario) in SCENARIOS.iter().zip(scenarios().unwrap()) {
             assert_eq!(row.0, scenario.name);
@@ -228,14 +217,16 @@ mod tests {
             names.sort();
             names
         };
-        assert_eq!(folder("features"), rows(FEATURES));
+        let mut known: Vec<&str> = FILESYSTEMS.iter().map(|row| row.mounted_as()).collect();
+        known.sort_unstable();
+        assert_eq!(folder("features"), known);
         assert_eq!(folder("scenarios"), rows(SCENARIOS));
     }
 
     #[test]
     fn every_filesystem_that_can_be_raced_is_in_the_table() {
         let known = features().unwrap();
-        for row in &lanes::filesystem::FILESYSTEMS {
+        for row in FILESYSTEMS {
             assert!(known.iter().any(|of| of.filesystem == row.mounted_as()), "{} has no features", row.name);
         }
         // Most cells are known; what is not says so, and never carries a value.
@@ -249,7 +240,7 @@ mod tests {
         let features = features().unwrap();
         let table = stats::advice::facts::Table { features: &features, kernel: "6.18", broken: &[] };
         let mut compared = 0;
-        for row in lanes::filesystem::FILESYSTEMS.iter().filter(|row| row.name != "zfs") {
+        for row in FILESYSTEMS.iter().filter(|row| row.home != Home::Pool) {
             for option in ["", ",nodatacow", ",nodatasum", ",nodatasum,datasum", ",noatime"] {
                 let line = format!("{}{option}", row.name);
                 let spec: LaneSpec = line.parse().unwrap();

@@ -8,10 +8,15 @@ mod user_mode_linux;
 
 use common::{Place, assert_one_sentence};
 use home::{Home, words};
+use lanes::availability::{self, Availability};
+use lanes::filesystems::{self, FILESYSTEMS, Filesystem};
+use lanes::guest::{GuestKind, Kernel};
 use model::findings::{Limit, Pair, ResultFinding, Verdict};
 use model::record::{Profile, Record};
 use model::trial::Outcome;
 use user_mode_linux::user_mode_linux;
+
+const EIGHT: [&str; 8] = ["ext3", "ext4", "jfs", "xfs", "btrfs", "reiserfs", "f2fs", "nilfs2"];
 
 #[track_caller]
 fn assert_all_done(record: &Record, lanes: &[&str], venue: &str, trials_of_each: usize) {
@@ -45,7 +50,7 @@ fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
         return;
     }
     let home = Home::new();
-    let lanes = ["ext3", "ext4", "jfs", "xfs", "btrfs", "reiserfs", "f2fs", "nilfs2"];
+    let lanes = EIGHT;
     let quick = ["race", "--suite", "quick", "--workload", "small-files", "--set", "small-files.count=150"];
     let fixed = ["--on", "uml", "--rounds", "6", "--lane-size", "320MiB", "--seed", "7", "-o", "r.jsonl"];
     let (out, _) = home.expect(0, &[&quick[..], &lanes[..], &fixed[..]].concat());
@@ -73,6 +78,33 @@ fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
     let promises = |name: &str| record.header.lanes.iter().find(|lane| lane.name == name).map(|lane| lane.promises);
     assert!(promises("ext4").is_some_and(|of| of.barriers));
     assert!(record.probes.iter().any(|probe| probe.profile == Profile::Flush));
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+/// A new filesystem is raced here without a change of this file.
+#[test]
+fn every_filesystem_that_the_guests_kernel_mounts_races_there() {
+    if !user_mode_linux() {
+        return;
+    }
+    let kernel = Kernel::find(GuestKind::Uml, None).unwrap();
+    let ready = |row: &&&'static Filesystem| availability::in_guest(row, &kernel) == Some(Availability::Ready);
+    // At most eight disks fit into one guest.
+    let rows = FILESYSTEMS.iter().filter(|row| row.home == filesystems::Home::Block && !EIGHT.contains(&row.name));
+    let others: Vec<&str> = rows.filter(ready).map(|row| row.name).collect();
+    println!("raced here: {others:?}");
+    assert!(others.contains(&"ext2") && others.len() < 8, "{others:?}");
+    let lanes = [&["ext4"], &others[..]].concat();
+    let home = Home::new();
+    home.expect(0, &words(&home.race(&[&lanes[..], &["--on", "uml"]].concat())));
+    let record = home.record();
+    assert_all_done(&record, &lanes, "uml", 6);
+    for (lane, name) in record.header.lanes.iter().zip(&lanes) {
+        let row = filesystems::find(name).unwrap();
+        let program = row.fuse.map(|fuse| fuse.name);
+        assert!([Some(row.mounted_as()), program].contains(&Some(lane.filesystem.as_str())), "{lane:?}");
+    }
     home.0.assert_nothing_left();
     home.assert_no_process_stays();
 }
@@ -369,7 +401,7 @@ fn doctor_shows_every_filesystem_in_every_venue() {
     }
     let home = Home::new();
     let (out, _) = home.expect(0, &["doctor"]);
-    for row in lanes::filesystem::FILESYSTEMS.iter() {
+    for row in FILESYSTEMS.iter() {
         assert!(out.lines().any(|line| line.starts_with(row.name)), "{}: {out}", row.name);
     }
     let jfs = out.lines().find(|line| line.starts_with("jfs")).unwrap();

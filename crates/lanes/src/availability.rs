@@ -1,7 +1,7 @@
 //! What this machine can race: kernel support and tools, row by row of the table.
 
 use crate::command::find_program;
-use crate::filesystem::{FILESYSTEMS, Filesystem, Home};
+use crate::filesystems::{FILESYSTEMS, Filesystem, Home};
 use crate::guest::Kernel;
 use crate::lane_set::guest;
 use std::sync::atomic::AtomicBool;
@@ -54,7 +54,7 @@ pub fn in_guest(row: &'static Filesystem, kernel: &Kernel) -> Option<Availabilit
 
 /// Every row of the table with its availability.
 pub fn survey() -> Vec<(&'static Filesystem, Availability)> {
-    FILESYSTEMS.iter().map(|row| (row, of(row))).collect()
+    FILESYSTEMS.iter().map(|&row| (row, of(row))).collect()
 }
 
 /// Whether this filesystem can be raced here. As root, a module that is there is loaded.

@@ -3,7 +3,7 @@
 use crate::availability::{self, Availability};
 use crate::custom::{self, Custom};
 use crate::failure::{LaneFailure, privilege, usage};
-use crate::filesystem::{self, Filesystem, Home};
+use crate::filesystems::{self, Filesystem, Home};
 use crate::guest_needs::other_kernels;
 use crate::host::Host;
 use crate::missing::missing;
@@ -55,8 +55,8 @@ impl Contestant {
             model::lane::Contestant::Directory(path) => Ok(Contestant::Directory(path.clone())),
             model::lane::Contestant::Custom(path) => Ok(Contestant::Custom(Box::new(Custom::read(path)?))),
             model::lane::Contestant::Filesystem(name) => {
-                let row = filesystem::find(name).ok_or_else(|| {
-                    let hint = match filesystem::nearest(name) {
+                let row = filesystems::find(name).ok_or_else(|| {
+                    let hint = match filesystems::nearest(name) {
                         // `d` and `d/` may be meant as a directory; a path begins with `/` or `./`.
                         _ if name.contains('/') || Path::new(name).is_dir() => {
                             format!("to race a directory write ./{}", model::text::escaped(name.as_bytes()))
@@ -92,26 +92,35 @@ impl Contestant {
 
     /// Whether the agent itself is the filesystem: nothing is mounted.
     pub(crate) fn is_library(&self) -> bool {
-        matches!(self, Contestant::Row(row) if row.home == Home::Library)
+        self.library().is_some()
+    }
+
+    fn library(&self) -> Option<&'static Filesystem> {
+        match self {
+            Contestant::Row(row) => Some(*row).filter(|row| row.home == Home::Library),
+            _ => None,
+        }
     }
 
     /// Refuses options that a library does not take: it has no mkfs and no mount to ask.
     pub(crate) fn check_library(&self, spec: &LaneSpec) -> Result<(), LaneFailure> {
-        if !self.is_library() {
+        let Some(row) = self.library() else {
             return match &spec.venue {
                 Some(Venue::Library) => Err(usage(format!(
-                    "the venue library is for rsext4, and {} is a filesystem that the kernel mounts; remove @library",
+                    "the venue library is for {}, and {} is a filesystem that the kernel mounts; remove @library",
+                    filesystems::libraries().collect::<Vec<_>>().join(" and "),
                     self.filesystem_name()
                 ))),
                 _ => Ok(()),
             };
-        }
-        let unknown = |option: &&String| !matches!(option.as_str(), "journal" | "nojournal");
+        };
+        let unknown = |option: &&String| !row.library_options.contains(&option.as_str());
         match spec.mkfs_options.iter().chain(spec.mount_options.iter().filter(unknown)).next() {
             Some(option) => Err(usage(format!(
-                "{} has no option `{}`; it takes journal or nojournal",
+                "{} has no option `{}`; it takes {}",
                 self.filesystem_name(),
-                model::text::escaped(option.as_bytes())
+                model::text::escaped(option.as_bytes()),
+                row.library_options.join(" or ")
             ))),
             None => Ok(()),
         }
@@ -266,19 +275,16 @@ impl Contestant {
 
     /// Whether holes in the image are this contestant's own doing.
     pub(crate) fn discards(&self, spec: &LaneSpec) -> bool {
-        filesystem::wants_discard(&spec.mkfs_options, &spec.mount_options)
+        filesystems::wants_discard(&spec.mkfs_options, &spec.mount_options)
     }
 }
 
 /// What a directory promises, by the filesystem that holds it.
 pub(crate) fn directory_promises(host: &Host) -> Promises {
-    let Some(row) = filesystem::find(&host.filesystem) else { return promises::NOTHING };
+    let Some(row) = filesystems::find(&host.filesystem) else { return promises::NOTHING };
     let mut promises = (row.promises)(&[], &host.mount_options);
-    // Whether an ext filesystem has a journal does not show in its mount options.
-    if let Some(block) = &host.block
-        && let Ok(task) = std::fs::read_to_string(format!("/sys/fs/ext4/{block}/journal_task"))
-    {
-        promises.journal = task.trim() != "<none>";
+    if let Some(journal) = host.block.as_deref().and_then(row.mounted_journal) {
+        promises.journal = journal;
     }
     promises
 }

@@ -1,7 +1,7 @@
 //! A filesystem of the user's own, described by a TOML file: `./myfs.toml`.
 
 use crate::failure::{LaneFailure, usage};
-use crate::filesystem::{self, Filesystem, Fuse};
+use crate::filesystems::{self, Filesystem, Fuse};
 use model::Bytes;
 use model::bounds::TOML_BYTES;
 use model::lane::Promises;
@@ -142,7 +142,7 @@ impl Custom {
 
     /// The row of the table whose FUSE program it is.
     pub(crate) fn row(&self) -> Option<&'static Filesystem> {
-        self.row.and_then(filesystem::find)
+        self.row.and_then(filesystems::find)
     }
 
     /// Reads the file.

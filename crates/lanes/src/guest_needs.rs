@@ -2,7 +2,7 @@
 
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, usage};
-use crate::filesystem::Filesystem;
+use crate::filesystems::Filesystem;
 use crate::guest::{GuestKind, Kernel, uml};
 use crate::lane_set::Settings;
 use crate::lane_set::guest::{GuestSlot, cpus_of, kernel_mounts, memory_of};

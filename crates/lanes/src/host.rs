@@ -2,6 +2,7 @@
 
 use crate::disk;
 use crate::failure::{LaneFailure, cannot};
+use crate::filesystems;
 use crate::mountinfo;
 use model::machine::Device;
 use std::os::unix::fs::MetadataExt;
@@ -127,19 +128,26 @@ pub fn describe_disk(name: &str) -> Device {
 /// Why images on this filesystem would not measure a disk; `None`: they would.
 pub fn unsuitable(host: &Host) -> Option<String> {
     let kind = host.filesystem.as_str();
-    let why = match kind {
+    let own = match filesystems::find(kind) {
+        Some(row) => row.holds_no_images,
+        None => unsuitable_kind(kind),
+    };
+    let why = own.or_else(|| host.block.is_none().then_some("has no disk of its own"))?;
+    Some(format!("is {kind}, which {why}"))
+}
+
+/// The same of what is no filesystem of the table.
+fn unsuitable_kind(kind: &str) -> Option<&'static str> {
+    Some(match kind {
         "overlay" | "aufs" => "copies files between layers",
-        "tmpfs" | "ramfs" | "devtmpfs" => "lies in memory",
+        "ramfs" | "devtmpfs" => "lies in memory",
         "nfs" | "nfs4" | "cifs" | "smb3" | "smbfs" | "ceph" | "glusterfs" | "afs" | "9p" | "virtiofs" => {
             "lies on another machine"
         }
-        "zfs" => "copies on every write",
-        "squashfs" | "erofs" | "iso9660" | "udf" => "is read-only",
+        "squashfs" | "erofs" | "iso9660" => "is read-only",
         _ if kind.starts_with("fuse") => "runs through FUSE",
-        _ if host.block.is_none() => "has no disk of its own",
         _ => return None,
-    };
-    Some(format!("is {kind}, which {why}"))
+    })
 }
 
 #[cfg(test)]

@@ -6,13 +6,12 @@
 //! LUKS. LVM1, snapshots, verity, integrity, DRBD, VMFS, UBI, VDO, BitLocker, mpool and bluestore are put together by
 //! command alone; `signature` has them, for their names. Checksums are left out: a signature at its place is enough.
 
+use crate::filesystems::FILESYSTEMS;
 use crate::other_devices::{Bytes, Image, size_of};
 use crate::signature::At::{self, End, Start};
-use crate::signature::is_at;
+use crate::signature::{BCACHE, SECTOR, is_at};
 use std::io::Result;
 
-const SECTOR: u64 = 512;
-const BCACHEFS: &[u8] = &[0xC6, 0x85, 0x73, 0xF6, 0x66, 0xCE, 0x90, 0xA9];
 const MD: &[u8] = &[0xFC, 0x4E, 0x2B, 0xA9];
 const LVM: &[u8] = b"LABELONE";
 const INTEL: &[u8] = b"Intel Raid ISM Cfg Sig. ";
@@ -20,14 +19,10 @@ const STRATIS: &[u8] = b"!Stra0tis\x86\xFF\x02^\x41rh";
 const DDF: &[u8] = &[0xDE, 0x11, 0xDE, 0x11];
 const DDF_TURNED: &[u8] = &[0x11, 0xDE, 0x11, 0xDE];
 
-/// Name, place, magic. Versions 1.0 and 0.90 of md stand on boundaries of 4 and 64 KiB (md.rst), Intel's two blocks before
-/// the end, which may have 4 KiB.
-static JOINED: [(&str, At, &[u8]); 34] = [
-    ("btrfs", Start((64 << 10) + 64), b"_BHRfS_M"),
-    ("bcachefs", Start(4096 + 24), BCACHEFS),
-    ("bcachefs", Start((2 << 20) + 24), BCACHEFS),
-    ("bcachefs", End((1 << 20) - 24, SECTOR), BCACHEFS),
-    ("bcache", Start(4096 + 24), &[0xC6, 0x85, 0x73, 0xF6, 0x4E, 0x1A, 0x45, 0xCA]),
+/// Name, place, magic, of what is no filesystem of `filesystems`. Versions 1.0 and 0.90 of md stand on boundaries of 4 and
+/// 64 KiB (md.rst), Intel's two blocks before the end, which may have 4 KiB.
+static JOINED: [(&str, At, &[u8]); 30] = [
+    ("bcache", Start(4096 + 24), BCACHE),
     ("LVM", Start(0), LVM),
     ("LVM", Start(SECTOR), LVM),
     ("LVM", Start(2 * SECTOR), LVM),
@@ -69,7 +64,17 @@ const LUKS_AGAIN: [u64; 9] = [0x4000, 0x8000, 0x1_0000, 0x2_0000, 0x4_0000, 0x8_
 /// The error of reading the image.
 pub(crate) fn joined(image: &Image, own: &str) -> Result<Option<&'static str>> {
     let size = size_of(image)?;
-    for (name, at, magic) in JOINED.iter().filter(|(name, ..)| *name != own) {
+    let others = || FILESYSTEMS.iter().filter(|row| row.name != own);
+    for row in others() {
+        for (places, magic) in row.marks.joined {
+            for at in *places {
+                if is_at(image, size, *at, magic)? {
+                    return Ok(Some(row.name));
+                }
+            }
+        }
+    }
+    for (name, at, magic) in &JOINED {
         if is_at(image, size, *at, magic)? {
             return Ok(Some(name));
         }
@@ -84,11 +89,15 @@ pub(crate) fn joined(image: &Image, own: &str) -> Result<Option<&'static str>> {
             return Ok(Some("LUKS"));
         }
     }
-    Ok(match (is_via(image, size)?, is_zfs(image, size)?) {
-        (true, _) => Some("a RAID of firmware (VIA)"),
-        (_, true) => Some("zfs"),
-        _ => None,
-    })
+    if is_via(image, size)? {
+        return Ok(Some("a RAID of firmware (VIA)"));
+    }
+    for row in others() {
+        if (row.marks.joined_otherwise)(image, size)? {
+            return Ok(Some(row.name));
+        }
+    }
+    Ok(None)
 }
 
 /// Two bytes that any boot sector has, so that version and checksum decide.
@@ -97,22 +106,6 @@ fn is_via(image: &Image, size: u64) -> Result<bool> {
     let sector = Bytes::new(image, at, 51)?.0;
     let sum = sector[..50].iter().fold(0u8, |sum, &byte| sum.wrapping_add(byte));
     Ok(sector[..2] == [0x55, 0xAA] && sector[2] <= 2 && sector[50] == sum)
-}
-
-/// Any uberblock of any of the four labels, of machines of either byte order.
-fn is_zfs(image: &Image, size: u64) -> Result<bool> {
-    const LABEL: u64 = 256 << 10;
-    const RING: u64 = 128 << 10;
-    const MAGIC: u64 = 0x00BA_B10C;
-    let end = size - size % LABEL;
-    for label in [Some(0), Some(LABEL), end.checked_sub(2 * LABEL), end.checked_sub(LABEL)].into_iter().flatten() {
-        let ring = Bytes::new(image, label + RING, RING as usize)?.0;
-        let is = |block: &[u8]| block[..8] == MAGIC.to_le_bytes() || block[..8] == MAGIC.to_be_bytes();
-        if ring.chunks(1024).any(is) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Whether the kernel makes devices of the partitions of every loop device, each of which udev would look at: the
@@ -126,6 +119,7 @@ mod tests {
     use super::*;
     use crate::other_devices::tests::image_of;
 
+    const BCACHEFS: &[u8] = &[0xC6, 0x85, 0x73, 0xF6, 0x66, 0xCE, 0x90, 0xA9];
     const SIZE: u64 = 300 << 20;
 
     #[test]

@@ -4,7 +4,7 @@
 //! tested alone. What a lane makes on the machine stands in the undo [`Journal`] before it is
 //! made, so that [`undo::recover`] can take it away after any kind of death.
 //!
-//! To add a filesystem: one row in [`filesystem`].
+//! To add a filesystem: one file in [`filesystems`].
 
 mod abilities;
 mod architecture;
@@ -18,9 +18,9 @@ pub mod device;
 pub mod disk;
 pub mod extents;
 mod failure;
-pub mod filesystem;
+pub mod filesystems;
 mod formatting;
-pub mod geometry;
+mod geometry;
 pub mod guest;
 mod guest_needs;
 pub mod host;
@@ -31,7 +31,6 @@ mod let_go;
 mod library;
 pub mod loop_device;
 pub mod missing;
-mod mkfs_tables;
 pub mod mkfs_words;
 pub mod mount;
 mod mount_words;

@@ -1,17 +1,27 @@
-//! Lanes whose filesystem the agent itself is: what it is told, and what e2fsck says afterwards.
+//! Lanes whose filesystem the agent itself is: what it is told, and what their checker says afterwards.
 
 use crate::backing_store::BackingStore;
 use crate::command;
-use crate::contestant::fill_device;
+use crate::contestant::{Contestant, fill_device};
 use crate::failure::{LaneFailure, failed};
+use crate::filesystems::{Checker, Home};
 use crate::lane_set::{LaneSet, LaneState};
 use model::agent::LibraryTarget;
 use std::sync::atomic::AtomicBool;
 
-/// What checks the disk of an ext4 library.
-pub(crate) const E2FSCK: &str = "e2fsck";
-/// All of it, also where it looks clean, and nothing is changed.
-const CHECK: [&str; 4] = [E2FSCK, "-f", "-n", "{device}"];
+/// How the disk is checked that a library lane leaves.
+fn check_of(lane: &LaneState) -> Option<Checker> {
+    match &lane.contestant {
+        Contestant::Row(row) if row.home == Home::Library => row.checker,
+        _ => None,
+    }
+}
+
+/// The program that looks at that disk, and its package, where it is not there.
+pub(crate) fn missing_check(lane: &LaneState) -> Option<(&'static str, &'static str)> {
+    let check = check_of(lane).filter(|check| command::find_program(check.look[0]).is_none())?;
+    Some((check.look[0], check.package))
+}
 
 /// What the agent attaches when the lane is opened.
 pub(crate) fn target(lane: &LaneState, ground: &BackingStore) -> LibraryTarget {
@@ -24,19 +34,22 @@ pub(crate) fn target(lane: &LaneState, ground: &BackingStore) -> LibraryTarget {
 }
 
 impl LaneSet {
-    /// Asks e2fsck about the disk of a library lane that its agent has let go: the wall seconds that
-    /// it took. `None` for every other lane, and where e2fsck is not installed.
+    /// Asks the checker about the disk of a library lane that its agent has let go: the wall seconds that
+    /// it took. `None` for every other lane, and where the checker is not installed.
     ///
     /// # Errors
-    /// [`LaneFailure::Failed`] naming the lane, with e2fsck's first findings.
+    /// [`LaneFailure::Failed`] naming the lane, with the checker's first findings.
     pub fn check_disk(&self, lane: usize, stop: &AtomicBool) -> Result<Option<f64>, LaneFailure> {
         let state = &self.lanes[lane];
-        let Some(open) = state.open.as_ref().filter(|_| state.contestant.is_library()) else { return Ok(None) };
+        let (Some(check), Some(open)) = (check_of(state), &state.open) else { return Ok(None) };
         let Some(device) = self.stores[open.ground].formatted() else { return Ok(None) };
-        if command::find_program(E2FSCK).is_none() {
+        if missing_check(state).is_some() {
             return Ok(None);
         }
-        let checked = command::run(&fill_device(&CHECK.map(str::to_owned), &device), stop);
+        let checked = command::run(
+            &fill_device(&check.look.iter().map(|&word| word.to_owned()).collect::<Vec<_>>(), &device),
+            stop,
+        );
         match checked {
             Ok(output) => Ok(Some(output.seconds)),
             Err(LaneFailure::Failed(said)) => Err(failed(format!(
@@ -46,16 +59,5 @@ impl LaneSet {
             .in_lane(&state.name)),
             Err(other) => Err(other),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_check_changes_nothing_on_the_disk() {
-        let command = fill_device(&CHECK.map(str::to_owned), std::path::Path::new("/dev/loop7"));
-        assert_eq!(command, ["e2fsck", "-f", "-n", "/dev/loop7"]);
     }
 }

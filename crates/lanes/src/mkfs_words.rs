@@ -41,6 +41,19 @@ pub struct Grammar {
     pub long_others: &'static [(&'static str, Value)],
 }
 
+impl Grammar {
+    /// No options at all.
+    pub const NONE: Grammar =
+        Grammar { flags: "", texts: "", others: &[], long_flags: &[], long_texts: &[], long_others: &[] };
+}
+
+/// Why options of several programs are none of a lane. What only prints, only pretends or asks a question is none either.
+pub(crate) const READS_A_FILE: Value = Value::Refused("reads a file");
+pub(crate) const COPIES_A_FOLDER: Value = Value::Refused("copies files into the lane, which then is not fresh");
+pub(crate) const STOPS_THE_MACHINE: Value = Value::Refused("has the whole machine stop at the first error");
+pub(crate) const NAMES_THE_LANE: Value = Value::Refused("names what is formatted, and that is the lane's own device");
+pub(crate) const MAKES_NOTHING: Value = Value::Refused("makes no filesystem");
+
 /// What a lane said, as it is run: devices stand in it by the kernel's own path.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Said {
@@ -312,7 +325,7 @@ pub(crate) fn is_tag(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filesystem::{FILESYSTEMS, find};
+    use crate::filesystems::{FILESYSTEMS, Home, find};
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -328,7 +341,7 @@ mod tests {
     fn a_value_that_looks_like_an_option_is_none() {
         let said = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            read(&crate::mkfs_tables::MKE2FS, "mkfs.ext4", &words)
+            read(find("ext4").unwrap().mkfs_takes, "mkfs.ext4", &words)
         };
         // mke2fs would take `vm.img` for its device once `-E…` went into the list of ours.
         for words in [&["-L", "-Enodiscard", "-m", "vm.img", "-L", "-Enodiscard"][..], &["-m", "-q"], &["-E", "-F"]] {
@@ -411,7 +424,7 @@ mod tests {
     /// A letter that stands twice in a table would mean whatever comes first.
     #[test]
     fn a_table_says_each_option_once() {
-        for row in FILESYSTEMS.iter().filter(|row| !row.mkfs.is_empty() && row.name != "zfs") {
+        for row in FILESYSTEMS.iter().filter(|row| row.home == Home::Block) {
             let Grammar { flags, texts, others, long_flags, long_texts, long_others } = row.mkfs_takes;
             let letters: Vec<char> =
                 flags.chars().chain(texts.chars()).chain(others.iter().map(|(letter, _)| *letter)).collect();

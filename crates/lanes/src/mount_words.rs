@@ -3,17 +3,14 @@
 
 use crate::device;
 use crate::failure::{LaneFailure, usage};
+use crate::filesystems::FILESYSTEMS;
 use crate::mkfs_words::{Said, check_no_device, is_tag};
 use model::text::escaped;
 
-/// Options whose value is a block device: of ext4, xfs, btrfs and reiserfs.
-const DEVICES: [&str; 5] = ["journal_path", "logdev", "rtdev", "device", "jdev"];
-
-/// Options that no lane gives, and why. A `*` at the end stands for anything.
-static REFUSED: [(&str, &str); 18] = [
+/// Options that no lane gives, and why, beside those of single filesystems. A `*` at the end stands for anything.
+static REFUSED: [(&str, &str); 15] = [
     ("suid", "lanes are mounted nosuid and nodev, always"),
     ("dev", "lanes are mounted nosuid and nodev, always"),
-    ("journal_dev", "it names a device by its number; name it by its path: journal_path=/dev/disk/by-id/…"),
     ("source", "the device comes from Fairlane alone"),
     ("loop", "the device comes from Fairlane alone"),
     ("offset", "the device comes from Fairlane alone"),
@@ -22,8 +19,6 @@ static REFUSED: [(&str, &str); 18] = [
     ("rbind", "it mounts something else"),
     ("move", "it mounts something else"),
     ("remount", "it changes another mount"),
-    ("sb", "the kernel would take another superblock than the one that is made and looked at"),
-    ("fatal_errors", "the kernel would stop at the first error, in one of two ways"),
     ("helper", "it names a program"),
     ("uhelper", "it names a program"),
     ("x-*", "it is for mount(8) and not for the filesystem"),
@@ -34,14 +29,24 @@ static REFUSED: [(&str, &str); 18] = [
 /// Of options that some filesystems need, the values that have the whole machine stop.
 const STOPS: [&str; 1] = ["errors=panic"];
 
+/// Whether the value of an option is a block device to any filesystem.
+fn names_device(key: &str) -> bool {
+    FILESYSTEMS.iter().any(|row| row.mount_devices.contains(&key))
+}
+
+/// Why no lane gives an option.
+fn refused(key: &str) -> Option<&'static str> {
+    let own = FILESYSTEMS.iter().flat_map(|row| row.mount_refused);
+    REFUSED.iter().chain(own).find(|(name, _)| is(name, key)).map(|(_, why)| *why)
+}
+
 /// Reads the mount options of an image that a stranger may have written: as below, and none names another device, whether
 /// there is one of that name or not.
 ///
 /// # Errors
 /// As [`read`].
 pub(crate) fn read_alone(filesystem: &str, options: &[String]) -> Result<(), LaneFailure> {
-    let names_device = |option: &&String| DEVICES.contains(&option.split('=').next().unwrap_or_default());
-    match options.iter().find(names_device) {
+    match options.iter().find(|option| names_device(option.split('=').next().unwrap_or_default())) {
         Some(option) => Err(usage(format!(
             "the mount option `{}` names another device, and a kept image is looked at alone; look at one of a lane \
              without it",
@@ -51,7 +56,7 @@ pub(crate) fn read_alone(filesystem: &str, options: &[String]) -> Result<(), Lan
     }
 }
 
-/// Reads the mount options of a lane. `takes_devices`: the kernel mounts it, so that the table above holds.
+/// Reads the mount options of a lane. `takes_devices`: the kernel mounts it, so that the table of filesystems holds.
 ///
 /// # Errors
 /// [`LaneFailure::Usage`] for the first option that no lane gives.
@@ -60,7 +65,7 @@ pub(crate) fn read(filesystem: &str, takes_devices: bool, options: &[String]) ->
     for option in options {
         let (key, value) = option.split_once('=').map_or((option.as_str(), None), |(key, value)| (key, Some(value)));
         let shown = escaped(key.as_bytes());
-        if let Some((_, why)) = REFUSED.iter().find(|(name, _)| is(name, key)) {
+        if let Some(why) = refused(key) {
             let remedy = if why.contains(';') { "" } else { "; remove it" };
             return Err(usage(format!("the mount option `{shown}` is not for lanes: {why}{remedy}")));
         }
@@ -70,8 +75,8 @@ pub(crate) fn read(filesystem: &str, takes_devices: bool, options: &[String]) ->
                  or write errors=remount-ro"
             )));
         }
-        let Some(value) = value.filter(|_| takes_devices && DEVICES.contains(&key)) else {
-            if value.is_some_and(is_tag) && DEVICES.contains(&key) {
+        let Some(value) = value.filter(|_| takes_devices && names_device(key)) else {
+            if value.is_some_and(is_tag) && names_device(key) {
                 return Err(no_device(&shown, option));
             }
             check_no_device(&format!("the mount of {filesystem}"), option)?;

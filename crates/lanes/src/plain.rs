@@ -2,95 +2,33 @@
 //! what root starts, reads or overwrites.
 
 use crate::failure::LaneFailure;
-use crate::filesystem::{self, Home};
+use crate::filesystems::{self, FILESYSTEMS, Home};
 use crate::mount_words;
 use model::lane::{Contestant, LaneSpec, Venue};
 
-/// Mount options that change how a lane's own filesystem works and nothing else, whatever their value is: none names a
-/// file or a device, starts anything, or has the machine stop.
-static OPTIONS: [&str; 82] = [
+/// Mount options of any filesystem, or of several, that change how a lane's own filesystem works and nothing else, whatever
+/// their value is; those of single ones stand in their rows (`plain_options`).
+static OPTIONS: [&str; 20] = [
     "acl",
-    "active_logs",
-    "allocsize",
-    "auto_da_alloc",
-    "autodefrag",
-    "background_gc",
     "barrier",
-    "block_validity",
     "commit",
-    "compress",
-    "compress-force",
-    "compress_algorithm",
-    "compress_cache",
-    "compression",
     "data",
-    "datacow",
-    "datasum",
-    "delalloc",
-    "dioread_lock",
-    "dioread_nolock",
     "diratime",
     "dirsync",
     "discard",
-    "extent_cache",
-    "filestreams",
-    "flush_merge",
-    "flushoncommit",
-    "fsync_mode",
-    "gc_merge",
     "grpquota",
-    "hash",
     "i_version",
-    "ikeep",
-    "init_itable",
-    "inline_data",
-    "inline_dentry",
-    "inline_xattr",
-    "inode32",
-    "inode64",
-    "inode_readahead_blks",
     "iversion",
-    "journal",
-    "journal_async_commit",
-    "journal_checksum",
-    "journal_ioprio",
-    "largeio",
     "lazytime",
-    "logbsize",
-    "logbufs",
-    "max_batch_time",
-    "max_dir_size_kb",
-    "max_inline",
-    "metadata_ratio",
-    "min_batch_time",
-    "mode",
     "noatime",
-    "nodelalloc",
     "nodiratime",
-    "order",
-    "orlov",
     "prjquota",
     "quota",
     "relatime",
-    "replicas",
-    "reserve_root",
-    "space_cache",
-    "ssd",
-    "ssd_spread",
-    "str_hash",
     "strictatime",
-    "stripe",
-    "sunit",
-    "swalloc",
-    "swidth",
     "sync",
-    "tail",
-    "thread_pool",
-    "treelog",
     "user_xattr",
     "usrquota",
-    "whint_mode",
-    "wsync",
 ];
 
 /// Whether a lane is a name of the table, with a label at most: what a suite may ask for.
@@ -98,8 +36,8 @@ pub fn is_bare(lane: &LaneSpec) -> bool {
     let LaneSpec { name, contestant, mkfs_options, mount_options, venue } = lane;
     let Contestant::Filesystem(filesystem) = contestant else { return false };
     // A label that is the name of another filesystem would have its figures taken for that one's.
-    let honest = name == filesystem || filesystem::find(name).is_none();
-    filesystem::find(filesystem).is_some()
+    let honest = name == filesystem || filesystems::find(name).is_none();
+    filesystems::find(filesystem).is_some()
         && honest
         && mkfs_options.is_empty()
         && mount_options.is_empty()
@@ -111,7 +49,7 @@ pub fn is_bare(lane: &LaneSpec) -> bool {
 pub fn must_be_typed(lane: &LaneSpec) -> Option<&'static str> {
     match &lane.contestant {
         Contestant::Custom(_) => return Some("its file says which programs run"),
-        Contestant::Filesystem(name) if filesystem::find(name).is_none() => {
+        Contestant::Filesystem(name) if filesystems::find(name).is_none() => {
             return Some("it is no filesystem of Fairlane's table");
         }
         Contestant::Filesystem(_) | Contestant::Directory(_) => {}
@@ -140,16 +78,17 @@ pub fn has_plain_options(lane: &LaneSpec) -> bool {
 /// Whether a mount option is one that a file, or an image, may ask for.
 pub(crate) fn is_plain(option: &str) -> bool {
     let (key, value) = option.split_once('=').unwrap_or((option, ""));
-    let bare = key.strip_prefix("no").filter(|key| OPTIONS.contains(key)).unwrap_or(key);
+    let known = |key: &str| OPTIONS.contains(&key) || FILESYSTEMS.iter().any(|row| row.plain_options.contains(&key));
+    let bare = key.strip_prefix("no").filter(|key| known(key)).unwrap_or(key);
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-:.".contains(c);
-    (OPTIONS.contains(&bare) || OPTIONS.contains(&key)) && value.chars().all(plain)
+    (known(bare) || known(key)) && value.chars().all(plain)
 }
 
 /// Whether a lane is, by its name alone, a filesystem of the table that stands on a block device: nothing is opened to
 /// know it.
 pub fn stands_on_a_disk(lane: &LaneSpec) -> bool {
     let Contestant::Filesystem(name) = &lane.contestant else { return false };
-    filesystem::find(name).is_some_and(|row| row.home == Home::Block)
+    filesystems::find(name).is_some_and(|row| row.home == Home::Block)
 }
 
 /// Refuses the mount options of a kept image that nobody gives to one, whether they are typed again or not.
@@ -277,9 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn the_table_names_nothing_twice() {
-        for (index, name) in OPTIONS.iter().enumerate() {
-            assert!(!OPTIONS[..index].contains(name), "{name}");
+    fn the_tables_name_nothing_twice() {
+        let own = FILESYSTEMS.iter().map(|row| row.plain_options);
+        for options in own.chain([OPTIONS.as_slice()]) {
+            for (index, name) in options.iter().enumerate() {
+                assert!(!options[..index].contains(name), "{name}");
+            }
         }
+        let shared = |name: &&str| FILESYSTEMS.iter().any(|row| row.plain_options.contains(name));
+        assert_eq!(OPTIONS.iter().find(|name| shared(name)), None);
     }
 }

@@ -6,7 +6,9 @@
 
 mod written;
 
-use crate::other_devices::{Bytes, Image, ext_superblocks, size_of};
+use crate::filesystems::FILESYSTEMS;
+use crate::other_devices::{Bytes, Image, size_of};
+use crate::signature::At::{self, Start};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -14,43 +16,38 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use written::{names_said, without_hex};
 
-/// Of ext, XFS, btrfs, F2FS, NILFS2, JFS, ReiserFS (of today and of old), swap and bcachefs (and its copy).
-const UUIDS: [u64; 11] = [
-    1024 + 104,
-    32,
-    (64 << 10) + 32,
-    1024 + 108,
-    1024 + 152,
-    0x8000 + 136,
-    (64 << 10) + 84,
-    (8 << 10) + 84,
-    1024 + 12,
-    4096 + 56,
-    (2 << 20) + 56,
-];
-/// Of the second superblock of NILFS2 and of the last one of bcachefs: so many bytes before the end.
-const UUIDS_BEFORE_THE_END: [u64; 2] = [4096 - 152, (1 << 20) - 56];
-/// Serial numbers with their lengths: of exFAT, NTFS and FAT.
-const SERIALS: [(u64, usize); 4] = [(100, 4), (72, 8), (39, 4), (67, 4)];
-/// Labels with their lengths: of the filesystems of `UUIDS`, in that order but for F2FS, and of FAT.
-const LABELS: [(u64, usize); 12] = [
-    (1024 + 120, 16),
-    (108, 12),
-    ((64 << 10) + 299, 256),
-    (1024 + 168, 80),
-    (0x8000 + 152, 16),
-    ((64 << 10) + 100, 16),
-    ((8 << 10) + 100, 16),
-    (1024 + 28, 16),
-    (4096 + 72, 32),
-    ((2 << 20) + 72, 32),
-    (43, 11),
-    (71, 11),
-];
-/// Of those of `UUIDS_BEFORE_THE_END`.
-const LABELS_BEFORE_THE_END: [(u64, usize); 2] = [(4096 - 168, 80), ((1 << 20) - 72, 32)];
-/// Of F2FS, in UTF-16.
-const WIDE_LABEL: (u64, usize) = (1024 + 124, 1024);
+/// Where a format keeps its names: place and length in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct NamePlaces {
+    /// UUIDs and serial numbers.
+    pub uuids: &'static [(At, usize)],
+    /// Labels.
+    pub labels: &'static [(At, usize)],
+    /// Labels in UTF-16.
+    pub wide_labels: &'static [(At, usize)],
+    /// UUID and label of each copy of the superblock whose place the image itself tells.
+    pub copies: fn(&Image) -> std::io::Result<Vec<[Vec<u8>; 2]>>,
+}
+
+impl NamePlaces {
+    /// No names, or none that anybody looks for.
+    pub const NONE: NamePlaces = NamePlaces { uuids: &[], labels: &[], wide_labels: &[], copies: |_| Ok(Vec::new()) };
+}
+
+/// Of formats that are no filesystems of `filesystems`.
+const OTHERS: [NamePlaces; 2] = [SWAP, FAT];
+const SWAP: NamePlaces =
+    NamePlaces { uuids: &[(Start(1024 + 12), 16)], labels: &[(Start(1024 + 28), 16)], ..NamePlaces::NONE };
+const FAT: NamePlaces = NamePlaces {
+    uuids: &[(Start(39), 4), (Start(67), 4)],
+    labels: &[(Start(43), 11), (Start(71), 11)],
+    ..NamePlaces::NONE
+};
+
+/// Of all formats.
+fn places() -> impl Iterator<Item = NamePlaces> {
+    FILESYSTEMS.iter().map(|row| row.names).chain(OTHERS)
+}
 
 /// Where this machine writes down names of disks: those that are there, and those that it waits for.
 const FOLDERS: [(&str, Form); 2] = [("/dev/disk/by-uuid", Form::Uuid), ("/dev/disk/by-label", Form::Label)];
@@ -169,24 +166,29 @@ pub(crate) fn carried(image: &Image) -> std::io::Result<Option<String>> {
 }
 
 fn among(image: &Image, names: &[Name]) -> std::io::Result<Option<String>> {
-    let size = size_of(image)? / 512 * 512;
+    let size = size_of(image)?;
     let mut found: Vec<(Form, Vec<u8>)> = Vec::new();
-    let ends = UUIDS_BEFORE_THE_END.into_iter().filter_map(|back| size.checked_sub(back));
-    for (at, length) in UUIDS.into_iter().chain(ends).map(|at| (at, 16)).chain(SERIALS) {
-        found.push((Form::Uuid, Bytes::new(image, at, length)?.0));
+    let bytes = |(at, length): (At, usize)| match at.of(size) {
+        Some(at) => Bytes::new(image, at, length).map(|bytes| bytes.0),
+        None => Ok(Vec::new()),
+    };
+    for of in places() {
+        for place in of.uuids {
+            found.push((Form::Uuid, bytes(*place)?));
+        }
+        for place in of.labels {
+            found.push((Form::Label, bytes(*place)?));
+        }
+        for place in of.wide_labels {
+            let wide = bytes(*place)?;
+            let wide = wide.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+            let wide: Vec<u16> = wide.take_while(|&unit| unit != 0).collect();
+            found.push((Form::Label, String::from_utf16_lossy(&wide).into_bytes()));
+        }
+        for [uuid, label] in (of.copies)(image)? {
+            found.extend([(Form::Uuid, uuid), (Form::Label, label)]);
+        }
     }
-    let ends = LABELS_BEFORE_THE_END.into_iter().filter_map(|(back, length)| Some((size.checked_sub(back)?, length)));
-    for (at, length) in LABELS.into_iter().chain(ends) {
-        found.push((Form::Label, Bytes::new(image, at, length)?.0));
-    }
-    // Whoever repairs an ext may make any of them the first.
-    for superblock in ext_superblocks(image)? {
-        found.push((Form::Uuid, superblock.0[104..120].to_vec()));
-        found.push((Form::Label, superblock.0[120..136].to_vec()));
-    }
-    let wide = Bytes::new(image, WIDE_LABEL.0, WIDE_LABEL.1)?.0;
-    let wide = wide.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).take_while(|&unit| unit != 0);
-    found.push((Form::Label, String::from_utf16_lossy(&wide.collect::<Vec<u16>>()).into_bytes()));
     let is = |name: &Name, (form, bytes): &(Form, Vec<u8>)| {
         name.form == *form && name.bytes == *if *form == Form::Label { trimmed(bytes) } else { bytes }
     };
@@ -218,23 +220,28 @@ mod tests {
         let text = format!("UUID={ONE} / ext4\nUUID=1A2B-3C4D /boot\nLABEL='my\\040data' /d\n");
         let names = names_said(text.as_bytes(), "fstab");
         let told = |at: u64, bytes: &[u8]| among(&image_of(SIZE, &[(at, bytes)]), &names).unwrap();
-        for at in UUIDS.into_iter().chain([SIZE - 4096 + 152, SIZE - (1 << 20) + 56]) {
-            assert_eq!(
-                told(at, &uuid(ONE.as_bytes()).unwrap()).as_deref(),
-                Some("it carries the UUID of fstab"),
-                "{at}"
-            );
-            assert_eq!(told(at, &[7; 16]), None, "{at}");
+        let uuids = places().flat_map(|of| of.uuids.iter().copied());
+        for (at, length) in uuids.map(|(at, length)| (at.of(SIZE).unwrap(), length)) {
+            // What the machine calls a serial number, as it lies on the disk.
+            let (carried, of) = match length {
+                16 => (uuid(ONE.as_bytes()).unwrap(), true),
+                4 => (vec![0x4D, 0x3C, 0x2B, 0x1A], true),
+                _ => (vec![1; length], false),
+            };
+            assert_eq!(told(at, &carried).as_deref(), of.then_some("it carries the UUID of fstab"), "{at}");
+            assert_eq!(told(at, &vec![7; length]), None, "{at}");
         }
-        for at in [39, 67, 100] {
-            assert!(told(at, &[0x4D, 0x3C, 0x2B, 0x1A]).is_some(), "{at}");
-        }
-        for at in LABELS.map(|(at, _)| at).into_iter().chain([SIZE - 4096 + 168, SIZE - (1 << 20) + 72]) {
+        let labels = places().flat_map(|of| of.labels.iter().copied());
+        for at in labels.map(|(at, _)| at.of(SIZE).unwrap()) {
             assert_eq!(told(at, b"my data").as_deref(), Some("it carries the label of fstab"), "{at}");
             assert_eq!(told(at, b"my data2"), None, "{at}");
         }
         let wide: Vec<u8> = "my data".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        assert!(told(WIDE_LABEL.0, &wide).is_some());
+        let wide_labels: Vec<(At, usize)> = places().flat_map(|of| of.wide_labels.iter().copied()).collect();
+        assert!(!wide_labels.is_empty());
+        for (at, _) in wide_labels {
+            assert!(told(at.of(SIZE).unwrap(), &wide).is_some());
+        }
         // Of a copy of the superblock of an ext, which e2fsck may make the first.
         let copy = |at: u64, bytes: &[u8]| {
             let group = 8193 << 10;
@@ -295,20 +302,26 @@ mod tests {
             let output = std::process::Command::new("blkid").args(["-p", "-o", "value", "-s", tag]).arg(path).output();
             output.map(|output| output.stdout.trim_ascii().to_vec()).unwrap_or_default()
         };
-        for (program, words, tags) in [
-            ("mkfs.ext4", &["-q", "-F", "-L", "my data"][..], &["UUID", "LABEL"][..]),
-            ("mkfs.xfs", &["-f", "-q", "-L", "mydata"], &["UUID", "LABEL"]),
-            ("mkfs.btrfs", &["-f", "-q", "-L", "my data"], &["UUID", "LABEL"]),
-            ("mkfs.f2fs", &["-q", "-f", "-l", "my d\u{e4}t\u{e4}"], &["UUID", "LABEL"]),
-            ("mkfs.nilfs2", &["-q", "-f", "-L", "my data"], &["UUID", "LABEL"]),
-            ("mkfs.jfs", &["-q", "-L", "my data"], &["UUID", "LABEL"]),
-            ("mkfs.reiserfs", &["-q", "-f", "-f", "-l", "my data"], &["UUID", "LABEL"]),
-            ("mkfs.exfat", &[], &["UUID"]),
-            ("mkfs.ntfs", &["-q", "-F", "-Q"], &["UUID"]),
-        ] {
+        let rows = FILESYSTEMS.iter().filter(|row| !row.names.uuids.is_empty());
+        let plain = rows.map(|row| (row.mkfs_command(&[]), vec!["UUID"]));
+        let labelled = [
+            ("ext4", "-L", "my data"),
+            ("xfs", "-L", "mydata"),
+            ("btrfs", "-L", "my data"),
+            ("f2fs", "-l", "my d\u{e4}t\u{e4}"),
+            ("nilfs2", "-L", "my data"),
+            ("jfs", "-L", "my data"),
+            ("reiserfs", "-l", "my data"),
+        ];
+        let labelled = labelled.map(|(name, option, label)| {
+            let row = crate::filesystems::find(name).unwrap();
+            (row.mkfs_command(&[option.to_owned(), label.to_owned()]), vec!["UUID", "LABEL"])
+        });
+        for (command, tags) in plain.chain(labelled) {
             let path = std::env::temp_dir().join(format!("fairlane-read-names-{}", std::process::id()));
             File::create(&path).unwrap().set_len(300 << 20).unwrap();
-            let made = std::process::Command::new(program).args(words).arg(&path).output();
+            let command = crate::contestant::fill_device(&command, &path);
+            let made = std::process::Command::new(&command[0]).args(&command[1..]).output();
             let is_made = made.is_ok_and(|made| made.status.success()) && !blkid(&path, "TYPE").is_empty();
             let image = Image { file: File::open(&path).unwrap(), device: None };
             let read: Vec<Vec<u8>> = tags.iter().map(|tag| blkid(&path, tag)).collect();
@@ -319,11 +332,11 @@ mod tests {
             let carried: Vec<Option<String>> = carried.collect();
             std::fs::remove_file(&path).unwrap();
             if !is_made {
-                eprintln!("{program}: not looked at, because it or blkid is not here");
+                eprintln!("{}: not looked at, because it or blkid is not here", command[0]);
                 continue;
             }
             for ((tag, value), carried) in tags.iter().zip(read).zip(carried) {
-                assert!(!value.is_empty() && carried.is_some(), "{program}: {tag}={}", value.escape_ascii());
+                assert!(!value.is_empty() && carried.is_some(), "{command:?}: {tag}={}", value.escape_ascii());
             }
         }
     }

@@ -3,6 +3,7 @@
 
 mod odd;
 
+use crate::filesystems::{FILESYSTEMS, Filesystem};
 use crate::other_devices::{Bytes, Image, size_of};
 use std::fs::File;
 use std::io::Result;
@@ -10,7 +11,7 @@ use std::os::unix::fs::FileExt;
 
 /// Where a signature stands.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum At {
+pub enum At {
     /// So many bytes behind the beginning.
     Start(u64),
     /// So many bytes before the last boundary of the other number.
@@ -28,17 +29,54 @@ impl At {
     }
 }
 
-/// Name, places, magic bytes.
-type Row = (&'static str, &'static [At], &'static [u8]);
+/// Bytes by which something is known, at any of these places.
+pub type Magic = (&'static [At], &'static [u8]);
 
-/// Ext2, ext3 and ext4 have one.
-pub(crate) const EXT: &str = "ext2/ext3/ext4";
+/// Whether an image of so many bytes is something that no fixed bytes make.
+pub type IsIt = fn(&Image, u64) -> Result<bool>;
+
+/// By what an image of a filesystem is known, and for what else it may be taken without being that.
+#[derive(Debug, Clone, Copy)]
+pub struct Marks {
+    /// What is shown of it, where that is not the filesystem's name.
+    pub name: Option<&'static str>,
+    /// Any of these is enough.
+    pub magics: &'static [Magic],
+    /// What is known by no fixed bytes.
+    pub otherwise: IsIt,
+    /// By which of these udev, or who listens to it, joins a device to others (`joined`).
+    pub joined: &'static [Magic],
+    /// The same, of what is known by no fixed bytes.
+    pub joined_otherwise: IsIt,
+    /// Its mkfs leaves the first KiB of zeros as it is: whatever lies there has another reader.
+    pub begins_with_zeros: bool,
+    /// It has a boot sector of its own, as filesystems of Windows do.
+    pub has_boot_sector: bool,
+    /// The number with which its superblock begins may be the two bytes by which HFS+ is known.
+    pub begins_as_hfs: bool,
+}
+
+impl Marks {
+    /// Of what has no image, or is known by the table below alone.
+    pub const NONE: Marks = Marks {
+        name: None,
+        magics: &[],
+        otherwise: |_, _| Ok(false),
+        joined: &[],
+        joined_otherwise: |_, _| Ok(false),
+        begins_with_zeros: false,
+        has_boot_sector: false,
+        begins_as_hfs: false,
+    };
+}
+
 const BOOT_SECTOR: &str = "MBR partition table or boot sector";
-const SECTOR: u64 = 512;
+/// A sector of every device that says nothing else.
+pub(crate) const SECTOR: u64 = 512;
 const MIB: u64 = 1 << 20;
 const MD: &[u8] = &[0xFC, 0x4E, 0x2B, 0xA9];
-const BCACHE: &[u8] = &[0xC6, 0x85, 0x73, 0xF6, 0x4E, 0x1A, 0x45, 0xCA];
-const BCACHEFS: &[u8] = &[0xC6, 0x85, 0x73, 0xF6, 0x66, 0xCE, 0x90, 0xA9];
+/// Of bcache, which bcachefs comes from.
+pub(crate) const BCACHE: &[u8] = &[0xC6, 0x85, 0x73, 0xF6, 0x4E, 0x1A, 0x45, 0xCA];
 const LVM: &[At] = &[Start(SECTOR + 24), Start(24), Start(2 * SECTOR + 24), Start(3 * SECTOR + 24)];
 /// At the end of a page of 4, 8, 16, 32 or 64 KiB.
 const PAGE: &[At] = &[Start(0xFF6), Start(0x1FF6), Start(0x3FF6), Start(0x7FF6), Start(0xFFF6)];
@@ -48,23 +86,10 @@ const VOLUME: &[At] = &[Start(0x8000 + 1)];
 const DRBD: &[At] = &[End(4096 - 60, SECTOR)];
 
 /// The table of libblkid (util-linux, libblkid/src/superblocks), as far as it gives a device a name, without what
-/// `joined` has. More particular rows come first: a GPT disk carries an MBR too.
-static SIGNATURES: [Row; 83] = [
-    (EXT, &[Start(1024 + 56)], &[0x53, 0xEF]),
-    ("xfs", &[Start(0)], b"XFSB"),
-    ("btrfs", &[Start((64 << 10) + 64)], b"_BHRfS_M"),
-    ("f2fs", &[Start(1024)], &[0x10, 0x20, 0xF5, 0xF2]),
-    ("nilfs2", &[Start(1024 + 6)], &[0x34, 0x34]),
-    ("exfat", &[Start(3)], b"EXFAT   "),
-    ("ntfs", &[Start(3)], b"NTFS    "),
-    ("bcachefs", &[Start(4096 + 24), Start(2 * MIB + 24), End(MIB - 24, SECTOR)], BCACHEFS),
-    ("bcachefs", &[Start(4096 + 24)], BCACHE),
-    ("jfs", &[Start(0x8000)], b"JFS1"),
-    ("reiserfs", &[Start((8 << 10) + 52), Start((64 << 10) + 52), Start((8 << 10) + 20)], b"ReIsErFs"),
-    ("reiserfs", &[Start((8 << 10) + 52), Start((64 << 10) + 52)], b"ReIsEr2Fs"),
-    ("reiserfs", &[Start((8 << 10) + 52), Start((64 << 10) + 52)], b"ReIsEr3Fs"),
+/// `joined` has and without the filesystems of `filesystems`. More particular rows come first: a GPT disk carries an MBR
+/// too.
+static OTHERS: [(&str, &[At], &[u8]); 69] = [
     ("reiser4", &[Start(64 << 10)], b"ReIsEr4"),
-    ("zfs", &[Start(128 << 10)], &[0x0C, 0xB1, 0xBA, 0x00]),
     ("LUKS", &[Start(0)], b"LUKS\xBA\xBE"),
     ("LVM physical volume", LVM, b"LVM2 001"),
     ("LVM physical volume", &[Start(0)], b"HM\x01\x00"),
@@ -136,17 +161,23 @@ static SIGNATURES: [Row; 83] = [
     (BOOT_SECTOR, &[Start(510)], &[0x55, 0xAA]),
 ];
 
+/// Every signature with its name: those of the filesystems of the table first.
+fn signatures() -> impl Iterator<Item = (&'static str, Magic)> {
+    let own = FILESYSTEMS.iter().flat_map(|row| row.marks.magics.iter().map(|magic| (row.signature(), *magic)));
+    own.chain(OTHERS.iter().map(|(name, places, magic)| (*name, (*places, *magic))))
+}
+
 /// The first signature that matches; `None`: nothing known.
 ///
 /// # Errors
 /// The error of reading the device.
 pub fn read(device: &File, size_bytes: u64) -> Result<Option<&'static str>> {
-    for (name, places, magic) in &SIGNATURES {
+    for (name, (places, magic)) in signatures() {
         let inside = |at: &u64| at + magic.len() as u64 <= size_bytes;
         for at in places.iter().filter_map(|at| at.of(size_bytes)).filter(inside) {
             let mut found = vec![0u8; magic.len()];
             device.read_exact_at(&mut found, at)?;
-            if found == *magic {
+            if found == magic {
                 return Ok(Some(name));
             }
         }
@@ -162,24 +193,22 @@ pub(crate) fn is_at(image: &Image, size_bytes: u64, at: At, magic: &[u8]) -> Res
     }
 }
 
-/// What an image may be taken for beside `own`, the signature of its lane's filesystem; `None`: for nothing that is
-/// known. An image begins as zeros, and no mkfs leaves a second signature in it.
+/// What an image may be taken for beside `own`, its lane's filesystem; `None`: for nothing that is known. An image begins
+/// as zeros, and no mkfs leaves a second signature in it.
 ///
 /// # Errors
 /// The error of reading the image.
-pub(crate) fn beside(image: &Image, own: &str) -> Result<Option<&'static str>> {
+pub(crate) fn beside(image: &Image, own: &Filesystem) -> Result<Option<&'static str>> {
     let size = size_of(image)?;
     // An MBR would be found first, which ends alike.
     if odd::is_fat(&Bytes::new(image, 0, SECTOR as usize)?.0) {
         return Ok(Some("vfat"));
     }
-    // Filesystems of Windows have a boot sector of their own.
-    let own_boot_sector = matches!(own, "ntfs" | "exfat");
-    for (name, places, magic) in SIGNATURES.iter().filter(|(name, ..)| *name != own) {
-        if own_boot_sector && *name == BOOT_SECTOR {
+    for (name, (places, magic)) in signatures().filter(|(name, _)| *name != own.signature()) {
+        if own.marks.has_boot_sector && name == BOOT_SECTOR {
             continue;
         }
-        for at in *places {
+        for at in places {
             if is_at(image, size, *at, magic)? {
                 return Ok(Some(name));
             }
@@ -206,14 +235,8 @@ pub fn signature_areas(size_bytes: u64) -> Vec<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filesystems::{Home, find};
     use crate::other_devices::tests::image_of;
-
-    fn has(image: &Image, name: &str) -> Result<bool> {
-        let size = size_of(image)?;
-        let rows = SIGNATURES.iter().filter(|(row, ..)| *row == name);
-        let mut places = rows.flat_map(|(_, places, magic)| places.iter().map(move |at| (at, magic)));
-        Ok(places.any(|(at, magic)| is_at(image, size, *at, magic).unwrap()))
-    }
 
     #[test]
     fn signature_areas_stay_inside_the_device() {
@@ -228,21 +251,28 @@ mod tests {
     #[test]
     fn signatures_are_known_at_each_of_their_places_beside_any_other() {
         const SIZE: u64 = 64 << 20;
-        for (name, places, magic) in &SIGNATURES {
+        let rows = ["ext4", "xfs", "btrfs", "ntfs"].map(|name| find(name).unwrap());
+        for (name, (places, magic)) in signatures() {
             for at in places.iter().filter_map(|at| at.of(SIZE)) {
                 let image = image_of(SIZE, &[(at, magic)]);
-                assert_eq!(read(&image.file, SIZE).unwrap(), Some(*name), "{at}");
-                assert!(has(&image, name).unwrap(), "{name}: {at}");
-                for own in [EXT, "xfs", "btrfs", "ntfs"] {
-                    let is_fine = *name == own || (own == "ntfs" && *name == BOOT_SECTOR);
-                    assert_eq!(beside(&image, own).unwrap().is_none(), is_fine, "{name} in {own}: {at}");
+                assert_eq!(read(&image.file, SIZE).unwrap(), Some(name), "{at}");
+                for own in rows {
+                    let is_fine = name == own.signature() || (own.name == "ntfs" && name == BOOT_SECTOR);
+                    assert_eq!(beside(&image, own).unwrap().is_none(), is_fine, "{name} in {}: {at}", own.name);
                 }
             }
         }
-        for own in [EXT, "xfs", "btrfs", "ntfs", ""] {
+        for own in rows.into_iter().chain([find("tmpfs").unwrap()]) {
             for size in [0, 1, 511, 512, 4096, 70_000, SIZE] {
                 assert_eq!(beside(&image_of(size, &[]), own).unwrap(), None, "{size}");
             }
+        }
+    }
+
+    #[test]
+    fn a_filesystem_that_stands_on_a_disk_is_known_by_a_signature() {
+        for row in FILESYSTEMS.iter().filter(|row| row.home == Home::Block) {
+            assert!(signatures().any(|(name, _)| name == row.signature()), "{}", row.name);
         }
     }
 }

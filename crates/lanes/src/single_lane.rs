@@ -6,10 +6,10 @@ use crate::command;
 use crate::confined::Confined;
 use crate::contestant::{Commands, Contestant, fill_device};
 use crate::failure::{LaneFailure, failed, privilege, usage};
-use crate::filesystem::{FILESYSTEMS, Filesystem, Home};
+use crate::filesystems::{Checker, FILESYSTEMS, Filesystem, Home};
 use crate::joined;
 use crate::mount;
-use crate::other_devices::{self, Image};
+use crate::other_devices::Image;
 use crate::same_names;
 use model::lane::{LaneSpec, Promises, Venue};
 use std::path::Path;
@@ -23,28 +23,6 @@ pub struct SingleLane {
     mkfs: Vec<String>,
     mount_options: Vec<String>,
 }
-
-/// How a filesystem is checked.
-struct Checker {
-    filesystem: &'static str,
-    /// Reads only; `{device}` stands for the device.
-    look: &'static [&'static str],
-    /// What a boot runs before it mounts a filesystem without a journal.
-    repair: &'static [&'static str],
-}
-
-/// The table of checkers. To add one: one row.
-static CHECKERS: [Checker; 5] = [
-    Checker { filesystem: "ext2", look: &["e2fsck", "-fn", "{device}"], repair: &["e2fsck", "-fy", "{device}"] },
-    Checker { filesystem: "ext3", look: &["e2fsck", "-fn", "{device}"], repair: &["e2fsck", "-fy", "{device}"] },
-    Checker { filesystem: "ext4", look: &["e2fsck", "-fn", "{device}"], repair: &["e2fsck", "-fy", "{device}"] },
-    Checker { filesystem: "xfs", look: &["xfs_repair", "-n", "{device}"], repair: &[] },
-    Checker { filesystem: "btrfs", look: &["btrfs", "check", "--readonly", "{device}"], repair: &[] },
-];
-
-/// Profiles of several devices with the fewest that each takes, as mkfs.btrfs has them. raid0 is content with one.
-static PROFILES: [(&str, u32); 6] =
-    [("raid1", 2), ("raid1c3", 3), ("raid1c4", 4), ("raid10", 2), ("raid5", 2), ("raid6", 3)];
 
 /// What a look at everything that a mounted filesystem stores found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,11 +134,11 @@ impl SingleLane {
     pub fn check_tools(&self) -> Result<(), LaneFailure> {
         match missing_checker(self.row, &|program| command::find_program(program).is_some()) {
             None => Ok(()),
-            Some(program) => Err(privilege(format!(
+            Some((program, package)) => Err(privilege(format!(
                 "lane {}: {program} is missing, which looks at what is left of {}; {}",
                 self.spec.name,
                 self.row.name,
-                crate::missing::install(self.row.package)
+                crate::missing::install(package)
             ))),
         }
     }
@@ -176,11 +154,11 @@ impl SingleLane {
         let image = Image { file: std::fs::File::open(image).map_err(unread)?, device };
         let joined = joined::joined(&image, self.row.name).map_err(unread)?;
         let joined = joined.map(|what| format!("it is a part of {what} too, which the system would put together"));
-        let names = (self.row.names_others)(&image).map_err(unread)?;
+        let names = self.row.concerns_others(&image).map_err(unread)?;
         // e2fsck puts a journal into effect, and then begins anew with what that made of the superblock.
         let has_none = !(self.row.promises)(&self.spec.mkfs_options, &[]).journal;
-        let is_repaired = self.is_repaired_before_mount() && has_none;
-        let journal = is_repaired && other_devices::ext_has_journal(&image).map_err(unread)?;
+        let repaired = self.row.checker.filter(|_| self.is_repaired_before_mount() && has_none);
+        let journal = repaired.map_or(Ok(false), |checker| (checker.has_journal)(&image)).map_err(unread)?;
         let journal = journal.then(|| "it has a journal, and its lane has none".to_owned());
         let same = same_names::carried(&image).map_err(unread)?;
         match joined.or(names).or(journal).or(same) {
@@ -229,20 +207,18 @@ impl SingleLane {
         self.mount_with(device, target, &[])
     }
 
-    /// Mounts one of several copies of it, which may be mounted at the same time: xfs refuses a second of the same
-    /// name unless it is told.
+    /// Mounts one of several copies of it, which may be mounted at the same time: some refuse a second of the same name
+    /// unless they are told.
     ///
     /// # Errors
     /// What the kernel says.
     pub fn mount_copy(&self, device: &Path, target: &Path) -> Result<(), LaneFailure> {
-        let more = if self.row.name == "xfs" { vec!["nouuid".to_owned()] } else { Vec::new() };
-        self.mount_with(device, target, &more)
+        self.mount_with(device, target, &owned(self.row.copy_options))
     }
 
-    /// Whether several copies can be mounted at once. btrfs knows filesystems by the name that all copies share; since
-    /// Linux 6.7 (`temp_fsid`) it gives each copy one of its own.
+    /// Whether several copies can be mounted at once.
     pub fn copies_stand_side_by_side(&self) -> bool {
-        self.row.name != "btrfs" || Path::new("/sys/fs/btrfs/features/temp_fsid").exists()
+        self.row.copies_need.is_none_or(|path| Path::new(path).exists())
     }
 
     /// Mounts it with more options.
@@ -261,14 +237,13 @@ impl SingleLane {
     /// # Errors
     /// What the kernel says.
     pub fn mount_strangers(&self, device: &Path, target: &Path) -> Result<(), LaneFailure> {
-        let careful: Vec<String> =
-            [&["noexec"], self.row.careful].concat().iter().map(|&word| word.to_owned()).collect();
-        self.mount_with(device, target, &careful)
+        let careful = [&["noexec"], self.row.careful.unwrap_or_default()].concat();
+        self.mount_with(device, target, &owned(&careful))
     }
 
     /// The fewest devices that it takes, by its mkfs options.
     pub fn least_devices(&self) -> u32 {
-        least_of(&self.spec.mkfs_options)
+        (self.row.least_devices)(&self.spec.mkfs_options)
     }
 
     /// Has the mounted filesystem look at everything that it stores, where it can (btrfs scrub).
@@ -276,26 +251,9 @@ impl SingleLane {
     /// # Errors
     /// [`LaneFailure::Privilege`] where the tool is missing, [`LaneFailure::Interrupted`].
     pub fn scrub(&self, target: &Path, stop: &AtomicBool) -> Result<Scrub, LaneFailure> {
-        if self.row.name != "btrfs" {
-            return Ok(Scrub { told: Consistency::Unknown, corrected: 0 });
-        }
-        let run = |words: &[&str]| {
-            let words = words.iter().map(|&word| word.to_owned());
-            command::run(&words.chain([target.display().to_string()]).collect::<Vec<_>>(), stop)
-        };
-        match run(&["btrfs", "scrub", "start", "-B"]) {
-            // What a read found and repaired before the scrub, the devices' own statistics remember.
-            Ok(output) if output.stdout.contains("no errors found") => {
-                let (said, corrected) = counted(&run(&["btrfs", "device", "stats"])?.stdout);
-                let told = if said.is_empty() { Consistency::Clean } else { Consistency::Complaint(said) };
-                Ok(Scrub { told, corrected })
-            }
-            Ok(output) => {
-                let (said, corrected) = summary_of(&output.stdout);
-                Ok(Scrub { told: Consistency::Complaint(said), corrected })
-            }
-            Err(LaneFailure::Failed(said)) => Ok(Scrub { told: Consistency::Complaint(said), corrected: 0 }),
-            Err(other) => Err(other),
+        match self.row.scrub {
+            Some(scrub) => scrub(target, stop),
+            None => Ok(Scrub { told: Consistency::Unknown, corrected: 0 }),
         }
     }
 
@@ -309,7 +267,7 @@ impl SingleLane {
 
     /// Whether a filesystem without a journal is repaired before it is mounted, as a boot does.
     pub fn is_repaired_before_mount(&self) -> bool {
-        !self.promises().journal && self.checker().is_some_and(|checker| !checker.repair.is_empty())
+        !self.promises().journal && self.row.checker.is_some_and(|checker| !checker.repair.is_empty())
     }
 
     /// Repairs it before a mount; a complaint is what it repaired.
@@ -320,22 +278,17 @@ impl SingleLane {
         self.run_checker(device, stop, |checker| checker.repair)
     }
 
-    fn checker(&self) -> Option<&'static Checker> {
-        checker_of(self.row)
-    }
-
     fn run_checker(
         &self,
         device: &Path,
         stop: &AtomicBool,
-        which: impl Fn(&'static Checker) -> &'static [&'static str],
+        which: impl Fn(Checker) -> &'static [&'static str],
     ) -> Result<Consistency, LaneFailure> {
-        let Some(words) = self.checker().map(which).filter(|words| !words.is_empty()) else {
+        let Some(words) = self.row.checker.map(which).filter(|words| !words.is_empty()) else {
             return Ok(Consistency::Unknown);
         };
-        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
         let confined = Confined::to(&[device])?;
-        match command::run_confined(&fill_device(&words, device), (confined.as_ref(), None), stop) {
+        match command::run_confined(&fill_device(&owned(words), device), (confined.as_ref(), None), stop) {
             Ok(_) => Ok(Consistency::Clean),
             Err(LaneFailure::Failed(said)) => Ok(Consistency::Complaint(said)),
             Err(other) => Err(other),
@@ -343,55 +296,29 @@ impl SingleLane {
     }
 }
 
-fn checker_of(row: &Filesystem) -> Option<&'static Checker> {
-    CHECKERS.iter().find(|checker| checker.filesystem == row.name)
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
 }
 
-/// The program of a filesystem's checker that is not there.
-fn missing_checker(row: &Filesystem, is_there: &dyn Fn(&str) -> bool) -> Option<&'static str> {
-    let checker = checker_of(row)?;
+/// The program of a filesystem's checker that is not there, and its package.
+fn missing_checker(row: &Filesystem, is_there: &dyn Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
+    let checker = row.checker?;
     [checker.look, checker.repair]
         .into_iter()
         .filter_map(|words| words.first().copied())
         .find(|&program| !is_there(program))
+        .map(|program| (program, checker.package))
 }
 
 /// The filesystems that have a checker, each with whether it is there.
 pub fn survey_checkers() -> Vec<(&'static Filesystem, Availability)> {
     let is_there = |program: &str| command::find_program(program).is_some();
-    let checked = FILESYSTEMS.iter().filter(|row| checker_of(row).is_some());
+    let checked = FILESYSTEMS.iter().copied().filter(|row| row.home == Home::Block && row.checker.is_some());
     let state = |row: &'static Filesystem| match missing_checker(row, &is_there) {
-        Some(program) => Availability::ToolMissing { program, package: row.package },
+        Some((program, package)) => Availability::ToolMissing { program, package },
         None => Availability::Ready,
     };
     checked.map(|row| (row, state(row))).collect()
-}
-
-fn least_of(words: &[String]) -> u32 {
-    let of = |word: &String| PROFILES.iter().filter(|(name, _)| word.ends_with(name)).map(|(_, least)| *least).max();
-    words.iter().filter_map(of).max().unwrap_or(1)
-}
-
-/// The lines of a scrub that count errors, and how many it corrected.
-fn summary_of(text: &str) -> (String, u64) {
-    let told = ["Error summary", "Corrected", "Uncorrectable", "Unverified"];
-    let lines = text.lines().map(str::trim).filter(|line| told.iter().any(|word| line.starts_with(word)));
-    let lines: Vec<String> = lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    let corrected = lines.iter().filter_map(|line| line.strip_prefix("Corrected: ")?.parse::<u64>().ok()).sum();
-    (lines.join("; "), corrected)
-}
-
-/// The counters of `btrfs device stats` that are not zero, over all devices: `corruption_errs 13`; and their sum.
-fn counted(text: &str) -> (String, u64) {
-    let mut sums: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
-    for line in text.lines() {
-        let mut words = line.split_whitespace();
-        let (Some(name), Some(Ok(count))) = (words.next(), words.next().map(str::parse::<u64>)) else { continue };
-        let counter = name.rsplit('.').next().unwrap_or(name);
-        *sums.entry(counter).or_default() += count;
-    }
-    let told = sums.iter().filter(|(_, count)| **count > 0).map(|(counter, count)| format!("{counter} {count}"));
-    (told.collect::<Vec<_>>().join(", "), sums.values().sum())
 }
 
 #[cfg(test)]
@@ -400,50 +327,26 @@ mod tests {
 
     #[test]
     fn a_checker_that_is_missing_is_known_by_its_row() {
-        let row = |name: &str| crate::filesystem::find(name).unwrap();
+        let row = |name: &str| crate::filesystems::find(name).unwrap();
         for (name, program) in [("ext2", "e2fsck"), ("ext4", "e2fsck"), ("xfs", "xfs_repair"), ("btrfs", "btrfs")] {
-            assert_eq!(missing_checker(row(name), &|_| false), Some(program), "{name}");
+            assert_eq!(missing_checker(row(name), &|_| false), Some((program, row(name).package)), "{name}");
             assert_eq!(missing_checker(row(name), &|of| of == program), None, "{name}");
             assert!(!row(name).package.is_empty(), "{name}");
         }
         assert_eq!(missing_checker(row("tmpfs"), &|_| false), None);
-        assert_eq!(survey_checkers().len(), CHECKERS.len());
+        let checked: Vec<&str> = survey_checkers().into_iter().map(|(row, _)| row.name).collect();
+        assert!(["ext2", "ext3", "ext4", "xfs", "btrfs"].iter().all(|name| checked.contains(name)), "{checked:?}");
+        assert!(!checked.contains(&"rsext4"), "no power is cut below a library");
     }
 
     #[test]
     fn an_image_of_strangers_stops_no_machine_where_its_filesystem_knows_a_word_for_that() {
         for row in FILESYSTEMS.iter().filter(|row| row.home == Home::Block) {
-            let has_no_word = ["xfs", "ntfs", "f2fs"].contains(&row.name);
-            assert_eq!(row.careful.is_empty(), has_no_word, "{}", row.name);
             // Where this kernel has it, it knows the word.
-            let options: Vec<String> = row.careful.iter().map(|&word| word.to_owned()).collect();
+            let options = owned(row.careful.unwrap_or_else(|| panic!("{}", row.name)));
             let is_here =
                 availability::kernel_has(row.mounted_as(), row.module) && rustix::process::geteuid().is_root();
             assert!(!is_here || mount::try_options(row.mounted_as(), &options).is_ok(), "{}", row.name);
-        }
-    }
-
-    #[test]
-    fn statistics_of_devices_are_added_up_and_zeros_say_nothing() {
-        let text = "[/dev/loop0].write_io_errs    0\n[/dev/loop0].corruption_errs  13\n\
-            [/dev/loop1].corruption_errs  2\n[/dev/loop1].generation_errs  1\n";
-        assert_eq!(counted(text), ("corruption_errs 15, generation_errs 1".to_owned(), 16));
-        assert_eq!(counted("[/dev/loop0].write_io_errs 0\n"), (String::new(), 0));
-    }
-
-    #[test]
-    fn a_scrub_says_what_it_corrected() {
-        let text = "Scrub started:    x\nError summary:    csum=9\n  Corrected:      7\n  Uncorrectable:  2\n";
-        assert_eq!(summary_of(text), ("Error summary: csum=9; Corrected: 7; Uncorrectable: 2".to_owned(), 7));
-    }
-
-    #[test]
-    fn a_profile_of_several_devices_says_how_many() {
-        for (options, least) in
-            [("", 1), ("-m dup", 1), ("-d raid0", 1), ("-m raid1 -d raid1", 2), ("--data=raid1c3", 3)]
-        {
-            let words: Vec<String> = options.split_whitespace().map(str::to_owned).collect();
-            assert_eq!(least_of(&words), least, "{options}");
         }
     }
 }

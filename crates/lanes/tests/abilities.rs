@@ -4,7 +4,7 @@ mod common;
 
 use common::{Scratch, no_stop, privileged, with_lanes};
 use lanes::availability::{self, Availability};
-use lanes::filesystem::Home;
+use lanes::filesystems::Home;
 use model::operations::Ability;
 use rustix::fs::{FallocateFlags, XattrFlags, fallocate, ioctl_ficlone, setxattr};
 use rustix::mount::{FsOpenFlags, fsconfig_create, fsconfig_set_string, fsopen};

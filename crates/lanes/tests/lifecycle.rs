@@ -4,7 +4,7 @@ mod common;
 
 use common::{Scratch, no_stop, privileged, with_lanes};
 use lanes::availability::{self, Availability};
-use lanes::filesystem::Home;
+use lanes::filesystems::Home;
 use lanes::{Cold, FailureKind, LaneSet};
 use model::agent::FilesystemProcesses;
 use std::os::unix::fs::FileExt;
@@ -121,7 +121,7 @@ fn what_mkfs_zeroes_on_the_host_is_written_again() {
     assert!(device.direct_io().unwrap());
     let mut zeroed_by_any = 0;
     for name in ["ext4", "xfs", "btrfs"] {
-        let row = lanes::filesystem::find(name).unwrap();
+        let row = lanes::filesystems::find(name).unwrap();
         if availability::of(row) != Availability::Ready {
             println!("{name}: not here");
             continue;
@@ -359,7 +359,7 @@ fn images_on_btrfs_and_xfs_hosts_stay_written_and_are_not_copied_on_write() {
         return;
     }
     for host in ["btrfs", "xfs"] {
-        let row = lanes::filesystem::find(host).unwrap();
+        let row = lanes::filesystems::find(host).unwrap();
         if availability::of(row) != Availability::Ready {
             println!("{host}: not here");
             continue;

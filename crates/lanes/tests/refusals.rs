@@ -74,7 +74,7 @@ fn what_the_kernel_or_the_machine_lacks_is_named_with_the_command_that_brings_it
     use lanes::availability::{Availability, survey};
     let scratch = Scratch::new();
     for (row, availability) in survey() {
-        if row.home != lanes::filesystem::Home::Block {
+        if row.home != lanes::filesystems::Home::Block {
             continue;
         }
         let settings = scratch.settings(&[row.name], 1024);

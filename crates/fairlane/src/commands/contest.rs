@@ -169,7 +169,7 @@ fn kept(plan: &Plan, most_telling: &[String], seconds: &[f64], budget: f64) -> V
 
 /// Refuses work that a library cannot do: it has no directory of the kernel's.
 pub(super) fn check_libraries(plan: &Plan) -> Result<(), Failure> {
-    let library = plan.lanes.iter().find(|lane| lanes::filesystem::is_library(lane));
+    let library = plan.lanes.iter().find(|lane| lanes::filesystems::is_library(lane));
     let kernel_only = plan.workloads.iter().find(|workload| !workload.traits().runs_in_a_library());
     match (library, kernel_only) {
         (Some(lane), Some(workload)) => Err(Failure::usage(format!(

@@ -2,7 +2,7 @@
 
 use super::forecast::{FAST, IN_GUEST, Rates, SPINNING};
 use super::planning::in_guest;
-use lanes::filesystem::{self, Home};
+use lanes::filesystems::{self, Home};
 use lanes::host;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
@@ -91,7 +91,7 @@ fn on_image(lane: &LaneSpec, on: &Ground) -> bool {
 
 fn in_memory(lane: &LaneSpec) -> bool {
     match &lane.contestant {
-        Contestant::Filesystem(name) => filesystem::find(name).is_some_and(|row| row.home == Home::Memory),
+        Contestant::Filesystem(name) => filesystems::find(name).is_some_and(|row| row.home == Home::Memory),
         Contestant::Directory(_) | Contestant::Custom(_) => false,
     }
 }

@@ -68,7 +68,7 @@ pub fn lanes_of_suite(
     }
     let kernel = kernel_of(on.and_then(guest_venue).as_ref())?;
     let of_row = |name: &str| {
-        lanes::filesystem::find(name).map_or(Availability::KernelLacks, |row| availability_of(row, kernel.as_ref()))
+        lanes::filesystems::find(name).map_or(Availability::KernelLacks, |row| availability_of(row, kernel.as_ref()))
     };
     let (mut ready, left_out) = ready_of(suite, named, of_row)?;
     if ready.len() < 2 {
@@ -131,7 +131,7 @@ fn kernel_of(guest: Option<&Venue>) -> Result<Option<Kernel>, Failure> {
     kernel.transpose().map_err(super::lane_failure)
 }
 
-fn availability_of(row: &'static lanes::filesystem::Filesystem, kernel: Option<&Kernel>) -> Availability {
+fn availability_of(row: &'static lanes::filesystems::Filesystem, kernel: Option<&Kernel>) -> Availability {
     match kernel {
         Some(kernel) => availability::in_guest(row, kernel).unwrap_or(Availability::KernelLacks),
         None => availability::of(row),
@@ -142,7 +142,7 @@ fn default_lanes(guest: Option<&Venue>) -> Result<Vec<LaneSpec>, Failure> {
     let kernel = kernel_of(guest)?;
     let of = |row| availability_of(row, kernel.as_ref());
     let mut ready = Vec::new();
-    for row in DEFAULT_LANES.iter().filter_map(|name| lanes::filesystem::find(name)) {
+    for row in DEFAULT_LANES.iter().filter_map(|name| lanes::filesystems::find(name)) {
         match of(row) {
             Availability::Ready => ready.push(row.name),
             missing => terminal::say!("left out: {}: {}", row.name, missing.describe()),

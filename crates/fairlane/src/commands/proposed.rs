@@ -7,6 +7,7 @@ use crate::knowledge;
 use crate::options::{Command, Options};
 use clap::Parser;
 use lanes::LaneSet;
+use lanes::filesystems::{self, Home};
 use model::findings::Findings;
 use model::lane::{Contestant, Lane, LaneSpec, Venue};
 use model::machine::Machine;
@@ -65,18 +66,18 @@ fn planned(line: &str, folder: &std::path::Path) -> Plan {
 /// A lane as its race's header has it.
 fn lane(spec: &LaneSpec, plan: &Plan) -> Lane {
     let row = match &spec.contestant {
-        Contestant::Filesystem(name) => lanes::filesystem::find(name),
+        Contestant::Filesystem(name) => filesystems::find(name),
         _ => None,
     };
     let venue = match (&spec.contestant, &spec.venue, &plan.on) {
         (Contestant::Directory(_), ..) => "directory",
-        (Contestant::Filesystem(name), ..) if name == "tmpfs" => "memory",
-        (Contestant::Filesystem(name), ..) if name == "rsext4" => "library",
+        _ if row.is_some_and(|row| row.home == Home::Memory) => "memory",
+        _ if row.is_some_and(|row| row.home == Home::Library) => "library",
         (_, Some(Venue::Uml), _) => "uml",
         (_, None, Ground::Device(_)) => "device",
         _ => "image",
     };
-    let base = knowledge::bare_lane(row.unwrap_or_else(|| lanes::filesystem::find("ext4").unwrap()));
+    let base = knowledge::bare_lane(row.unwrap_or_else(|| filesystems::find("ext4").unwrap()));
     Lane {
         name: spec.name.clone(),
         spec: spec.to_line(),

@@ -5,7 +5,7 @@ use super::lane_size;
 use crate::conductor::disk_probe;
 use crate::conductor::time::Expected;
 use crate::conductor::wait_idle::quiet_of;
-use lanes::LaneSet;
+use lanes::{LaneSet, filesystems};
 use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::workload::{Kind, Workload};
@@ -105,14 +105,11 @@ fn setting(plan: &Plan, lane_set: &LaneSet) -> Setting {
     }
 }
 
-/// Of what lies beyond a small lane an ext filesystem writes about this share in each mkfs: an inode of 256 bytes for
-/// each 16 KiB, and its journal (384 MiB of 16 GiB, 96 MiB of 2 GiB; mke2fs 1.47).
-const EXT_TABLES: f64 = 1.0 / 48.0;
-
 /// Bytes that mkfs writes into lanes larger than usual, on average over all that are formatted.
 fn mkfs_bytes(lanes: &[model::lane::Lane], formatted: usize) -> f64 {
-    let ext = lanes.iter().filter(|lane| lane.filesystem.starts_with("ext") && lane.venue != "directory");
-    let beyond = ext.map(|lane| lane.size_bytes.saturating_sub(lane_size::USUAL.get()) as f64 * EXT_TABLES);
+    let made = lanes.iter().filter(|lane| lane.venue != "directory");
+    let share = |lane: &model::lane::Lane| filesystems::find(&lane.filesystem).map_or(0.0, |row| row.mkfs_writes);
+    let beyond = made.map(|lane| lane.size_bytes.saturating_sub(lane_size::USUAL.get()) as f64 * share(lane));
     beyond.sum::<f64>() / formatted.max(1) as f64
 }
 

@@ -62,7 +62,7 @@ fn machine_id_hash() -> String {
 /// own does with `-V` is not known.
 pub fn tool_versions(lanes: &[Lane], workloads: &[Workload]) -> Vec<String> {
     let mut versions: Vec<String> = Vec::new();
-    let known = lanes.iter().filter(|lane| lanes::filesystem::find(&lane.filesystem).is_some());
+    let known = lanes.iter().filter(|lane| lanes::filesystems::find(&lane.filesystem).is_some());
     let mkfs = known.filter_map(|lane| lane.mkfs_command.first()).map(|program| (program.as_str(), "-V"));
     let fio = workloads.iter().any(|workload| matches!(workload.kind, Kind::Fio(_))).then_some(("fio", "--version"));
     let is_process = |workload: &Workload| match &workload.kind {

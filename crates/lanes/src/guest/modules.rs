@@ -2,6 +2,7 @@
 //! package that no package manager set up has no modules.dep.
 
 use crate::command::find_program;
+use crate::filesystems::Filesystem;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
@@ -74,21 +75,20 @@ impl Modules {
         self.files.contains_key(&name) || self.builtin.contains(&name)
     }
 
-    /// The module that mounts a filesystem: its own, or of ext2 the driver of ext4, where that one says so by its alias.
-    /// `None`: the kernel has none.
-    pub fn of_filesystem(&self, name: &'static str) -> Option<&'static str> {
-        const ALIAS: &str = "fs-ext2";
-        if self.has(name) {
-            return Some(name);
+    /// The module that mounts a filesystem: its own, or another one that says so by an alias. `None`: the kernel has none.
+    pub fn of_filesystem(&self, row: &Filesystem) -> Option<&'static str> {
+        if self.has(row.module) {
+            return Some(row.module);
         }
-        let says_so = || match self.files.get("ext4") {
-            Some(path) => unpacked(path).is_ok_and(|bytes| words(&bytes, "alias").iter().any(|alias| alias == ALIAS)),
+        let (other, alias) = row.other_module?;
+        let aliases = match self.files.get(other) {
+            Some(path) => unpacked(path).map(|bytes| words(&bytes, "alias")).unwrap_or_default(),
             None => {
                 let told = std::fs::read(self.folder.join("modules.builtin.modinfo")).unwrap_or_default();
-                words(&told, "ext4.alias").iter().any(|alias| alias == ALIAS)
+                words(&told, &format!("{other}.alias"))
             }
         };
-        (name == "ext2" && says_so()).then_some("ext4")
+        aliases.iter().any(|known| known == alias).then_some(other)
     }
 
     /// Whether nothing is known of what the kernel has in itself.

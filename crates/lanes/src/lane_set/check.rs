@@ -2,7 +2,6 @@
 
 use crate::abilities;
 use crate::backing_store::{BackingStore, GuestDisk, ImageStore};
-use crate::command;
 use crate::contestant::Contestant;
 use crate::device::{self, Decision, Found};
 use crate::failure::{LaneFailure, failed, privilege, usage};
@@ -12,7 +11,7 @@ use crate::host::{self, Host};
 use crate::lane_set::guest;
 use crate::lane_set::resolve::{Location, place, resolve_lanes};
 use crate::lane_set::{LaneSet, LaneState, Settings};
-use crate::library::E2FSCK;
+use crate::library::missing_check;
 use crate::run_folder::RunFolder;
 use crate::undo::is_run_id;
 use model::Bytes;
@@ -389,10 +388,10 @@ impl LaneSet {
                 model::units::human_bytes(self.settings.lane_size.get() as f64)
             ));
         }
-        if self.lanes.iter().any(|lane| lane.contestant.is_library()) && command::find_program(E2FSCK).is_none() {
+        if let Some((program, package)) = self.lanes.iter().find_map(missing_check) {
             warnings.push(format!(
-                "{E2FSCK} is missing, so the disk that a library leaves is not checked; {}",
-                crate::missing::install("e2fsprogs")
+                "{program} is missing, so the disk that a library leaves is not checked; {}",
+                crate::missing::install(package)
             ));
         }
         warnings.extend(self.guest_warnings());

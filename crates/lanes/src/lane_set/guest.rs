@@ -5,7 +5,7 @@ use crate::command;
 use crate::contestant::Contestant;
 use crate::custom::Kind;
 use crate::failure::{LaneFailure, privilege, usage};
-use crate::filesystem::{Filesystem, Home};
+use crate::filesystems::{Filesystem, Home};
 use crate::guest::uml::{self, Ptrace};
 use crate::guest::{Begun, Boot, Guest, GuestKind, Kernel, Machine, kvm};
 use crate::guest_needs::{self, other_kernels, package_of};
@@ -50,7 +50,7 @@ pub(crate) fn kernel_mounts(kernel: &Kernel, row: &Filesystem) -> bool {
     row.home != Home::Block
         || row.module.is_empty()
         || !kernel.modules.knows_builtin()
-        || kernel.modules.of_filesystem(row.module).is_some()
+        || kernel.modules.of_filesystem(row).is_some()
 }
 
 impl GuestSlot {
@@ -304,7 +304,7 @@ impl LaneSet {
         for lane in self.lanes.iter().filter(|lane| lane.guest == Some(index)) {
             let program = match &lane.contestant {
                 Contestant::Row(row) => {
-                    modules.push(self.guests[index].kernel.modules.of_filesystem(row.module).unwrap_or(row.module));
+                    modules.push(self.guests[index].kernel.modules.of_filesystem(row).unwrap_or(row.module));
                     row.mkfs.first().copied().filter(|_| row.mkfs_looks_around)
                 }
                 Contestant::Custom(custom) => {

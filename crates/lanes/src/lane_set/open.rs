@@ -192,7 +192,7 @@ impl LaneSet {
         phases_seconds.insert("rewrite".to_owned(), started.elapsed().as_secs_f64());
         let lane = &mut self.lanes[index];
         if let (Contestant::Row(row), Some(output), true) = (&lane.contestant, output, lane.geometry.is_empty()) {
-            lane.geometry = row.read_geometry(&output.stdout, &device);
+            lane.geometry = (row.geometry)(&output.stdout, &device);
         }
         Ok(())
     }

@@ -100,7 +100,7 @@ fn resolve_lane(
     };
     // mkfs tells the others' geometry.
     let geometry = match &contestant {
-        Contestant::Row(row) if contestant.is_library() => row.read_geometry("", Path::new("")),
+        Contestant::Row(row) if contestant.is_library() => (row.geometry)("", Path::new("")),
         _ => Vec::new(),
     };
     Ok(LaneState {

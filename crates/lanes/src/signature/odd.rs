@@ -1,20 +1,18 @@
 //! Signatures that no fixed bytes at one place make.
 
-use super::EXT;
+use crate::filesystems::{FILESYSTEMS, Filesystem};
 use crate::other_devices::{Bytes, Image};
 use std::io::Result;
 
-/// Whose mkfs leaves the first KiB of zeros as it is: whatever lies there has another reader.
-const EMPTY_BEGINNING: [&str; 7] = [EXT, "btrfs", "f2fs", "nilfs2", "jfs", "reiserfs", "bcachefs"];
 const BEGINNING: usize = 1024;
 
 /// What of these an image has beside `own`; `None`: none.
 ///
 /// # Errors
 /// The error of reading the image.
-pub(super) fn beside(image: &Image, size: u64, own: &str) -> Result<Option<&'static str>> {
+pub(super) fn beside(image: &Image, size: u64, own: &Filesystem) -> Result<Option<&'static str>> {
     let beginning = Bytes::new(image, 0, BEGINNING)?.0;
-    if EMPTY_BEGINNING.contains(&own) && beginning.iter().any(|&byte| byte != 0) {
+    if own.marks.begins_with_zeros && beginning.iter().any(|&byte| byte != 0) {
         return Ok(Some("an unknown boot sector"));
     }
     if is_hfs(&Bytes::new(image, BEGINNING as u64, 2)?.0, own) {
@@ -23,7 +21,12 @@ pub(super) fn beside(image: &Image, size: u64, own: &str) -> Result<Option<&'sta
     if is_ufs(image)? {
         return Ok(Some("ufs"));
     }
-    Ok((own != "nilfs2" && is_end_of_nilfs2(image, size)?).then_some("nilfs2"))
+    for row in FILESYSTEMS.iter().filter(|row| row.name != own.name) {
+        if (row.marks.otherwise)(image, size)? {
+            return Ok(Some(row.signature()));
+        }
+    }
+    Ok(None)
 }
 
 /// As libblkid has it: a magic or a jump, and numbers that are plausible.
@@ -45,8 +48,8 @@ pub(super) fn is_fat(sector: &[u8]) -> bool {
 
 /// Of HFS and HFS+. Two bytes, with which the number of inodes of an ext may begin: there the version, which the table
 /// has, decides too.
-fn is_hfs(magic: &[u8], own: &str) -> bool {
-    magic == b"BD" || (own != EXT && (magic == b"H+" || magic == b"HX"))
+fn is_hfs(magic: &[u8], own: &Filesystem) -> bool {
+    magic == b"BD" || (!own.marks.begins_as_hfs && (magic == b"H+" || magic == b"HX"))
 }
 
 /// UFS of either byte order, at any of its four places.
@@ -59,12 +62,4 @@ fn is_ufs(image: &Image) -> Result<bool> {
         }
     }
     Ok(false)
-}
-
-/// Its second superblock counts where it tells the size of the device.
-fn is_end_of_nilfs2(image: &Image, size: u64) -> Result<bool> {
-    let size = size - size % 512;
-    let Some(at) = size.checked_sub(4096) else { return Ok(false) };
-    let superblock = Bytes::new(image, at, 40)?.0;
-    Ok(superblock[6..8] == [0x34, 0x34] && superblock[32..40] == size.to_le_bytes())
 }

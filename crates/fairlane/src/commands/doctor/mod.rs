@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::options::Doctor;
 use lanes::Architecture;
 use lanes::availability::{self, Availability};
-use lanes::filesystem::{FILESYSTEMS, Filesystem, Home};
+use lanes::filesystems::{FILESYSTEMS, Filesystem, Home};
 use lanes::guest::uml::{self, Ptrace};
 use lanes::guest::{GuestKind, Kernel};
 use std::collections::BTreeSet;
@@ -94,7 +94,7 @@ impl Survey {
             mkfs.into_iter().chain(fuse)
         };
         let known = self.tool_packages();
-        let rows = FILESYSTEMS.iter().filter(|row| row.home == Home::Block);
+        let rows = FILESYSTEMS.iter().copied().filter(|row| row.home == Home::Block);
         rows.flat_map(needed).filter(|package| !package.is_empty() && !known.contains(package)).collect()
     }
 
@@ -110,7 +110,7 @@ impl Survey {
     fn text(&self) -> String {
         let mut text = String::new();
         let _ = writeln!(text, "{:<12}{:<WIDTH$}{:<WIDTH$}qemu", "filesystem", "image, device", "uml");
-        for row in &FILESYSTEMS {
+        for row in FILESYSTEMS {
             let [host, uml, qemu] = self.everywhere(row);
             let cell = |of: Option<Availability>, no_guest: bool| match of {
                 None if no_guest && row.home == Home::Block => "no guest".to_owned(),

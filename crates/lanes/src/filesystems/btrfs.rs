@@ -1,0 +1,270 @@
+//! Btrfs.
+
+use super::{BASE, Checker, Filesystem};
+use crate::command;
+use crate::failure::LaneFailure;
+use crate::geometry::pick;
+use crate::mkfs_words::Value::Refused;
+use crate::mkfs_words::{COPIES_A_FOLDER, Grammar, MAKES_NOTHING};
+use crate::other_devices::{Bytes, Image};
+use crate::promises::{JOURNALED, barriers_off, last_word, without_barriers};
+use crate::same_names::NamePlaces;
+use crate::signature::At::Start;
+use crate::signature::{Magic, Marks};
+use crate::single_lane::{Consistency, Scrub};
+use model::lane::Promises;
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+const MAGIC: &[u8] = b"_BHRfS_M";
+const MAGICS: &[Magic] = &[(&[Start(SUPERBLOCKS[0] + 64)], MAGIC)];
+/// Where it keeps its superblocks: the kernel mounts by the first, its tools may take another.
+const SUPERBLOCKS: [u64; 3] = [64 << 10, 64 << 20, 256 << 30];
+
+/// Btrfs.
+pub(super) static BTRFS: Filesystem = Filesystem {
+    name: "btrfs",
+    features: include_str!("../../../../features/btrfs.toml"),
+    minimum_bytes: 256 * model::Bytes::MIB,
+    mkfs: &["mkfs.btrfs", "-f", "-K"],
+    package: "btrfs-progs",
+    mkfs_takes: &MKFS,
+    mkfs_looks_around: true,
+    least_devices,
+    geometry: |mkfs_output, _| facts(mkfs_output),
+    module: "btrfs",
+    mount_options: &["nodiscard"],
+    mount_devices: &["device"],
+    mount_refused: &[("fatal_errors", "the kernel would stop at the first error, in one of two ways")],
+    plain_options: &[
+        "autodefrag",
+        "compress",
+        "compress-force",
+        "datacow",
+        "datasum",
+        "flushoncommit",
+        "max_inline",
+        "metadata_ratio",
+        "space_cache",
+        "ssd",
+        "ssd_spread",
+        "thread_pool",
+        "treelog",
+    ],
+    // The lesser of the two, and the default.
+    careful: Some(&["fatal_errors=bug"]),
+    // It knows filesystems by the name that all copies share; since Linux 6.7 it gives each copy one of its own.
+    copies_need: Some("/sys/fs/btrfs/features/temp_fsid"),
+    promises,
+    checker: Some(Checker::from_look("btrfs-progs", &["btrfs", "check", "--readonly", "{device}"])),
+    scrub: Some(scrub),
+    marks: Marks { magics: MAGICS, joined: MAGICS, begins_with_zeros: true, ..Marks::NONE },
+    names: NamePlaces {
+        uuids: &[(Start(SUPERBLOCKS[0] + 32), 16)],
+        labels: &[(Start(SUPERBLOCKS[0] + 299), 256)],
+        ..NamePlaces::NONE
+    },
+    names_others: Some(names_others),
+    ..BASE
+};
+
+/// mkfs.btrfs(8) and the sources of btrfs-progs 6.2 to 6.14. Further devices are words without an option there, so a lane
+/// has one.
+const MKFS: Grammar = Grammar {
+    flags: "fqvKM",
+    texts: "bdlmnsLORU",
+    others: &[('r', COPIES_A_FOLDER), ('A', Refused("is no longer heeded")), ('V', MAKES_NOTHING)],
+    long_flags: &["force", "quiet", "verbose", "nodiscard", "mixed"],
+    long_texts: &[
+        "byte-count",
+        "checksum",
+        "csum",
+        "data",
+        "device-uuid",
+        "features",
+        "label",
+        "leafsize",
+        "metadata",
+        "nodesize",
+        "runtime-features",
+        "sectorsize",
+        "uuid",
+    ],
+    long_others: &[("rootdir", COPIES_A_FOLDER)],
+};
+
+/// Profiles of several devices with the fewest that each takes, as mkfs.btrfs has them. raid0 is content with one.
+static PROFILES: [(&str, u32); 6] =
+    [("raid1", 2), ("raid1c3", 3), ("raid1c4", 4), ("raid10", 2), ("raid5", 2), ("raid6", 3)];
+
+fn least_devices(words: &[String]) -> u32 {
+    let of = |word: &String| PROFILES.iter().filter(|(name, _)| word.ends_with(name)).map(|(_, least)| *least).max();
+    words.iter().filter_map(of).max().unwrap_or(1)
+}
+
+fn facts(text: &str) -> Vec<String> {
+    pick(
+        text,
+        &[
+            "Node size",
+            "Sector size",
+            "Data",
+            "Metadata",
+            "System",
+            "Checksum",
+            "Incompat features",
+            "Features",
+            "Runtime features",
+        ],
+    )
+}
+
+fn promises(_: &[String], mount: &[String]) -> Promises {
+    // `nodatacow` implies `nodatasum`; of the two positive options only `datasum` takes that back.
+    let unsummed = last_word(mount, &["nodatasum", "nodatacow"], &["datasum"]).unwrap_or(false);
+    without_barriers(Promises { data_checksums: !unsummed, ..JOURNALED }, barriers_off(mount))
+}
+
+/// `btrfs scrub`, and the devices' own statistics.
+fn scrub(target: &Path, stop: &AtomicBool) -> Result<Scrub, LaneFailure> {
+    let run = |words: &[&str]| {
+        let words = words.iter().map(|&word| word.to_owned());
+        command::run(&words.chain([target.display().to_string()]).collect::<Vec<_>>(), stop)
+    };
+    match run(&["btrfs", "scrub", "start", "-B"]) {
+        // What a read found and repaired before the scrub, the devices' own statistics remember.
+        Ok(output) if output.stdout.contains("no errors found") => {
+            let (said, corrected) = counted(&run(&["btrfs", "device", "stats"])?.stdout);
+            let told = if said.is_empty() { Consistency::Clean } else { Consistency::Complaint(said) };
+            Ok(Scrub { told, corrected })
+        }
+        Ok(output) => {
+            let (said, corrected) = summary_of(&output.stdout);
+            Ok(Scrub { told: Consistency::Complaint(said), corrected })
+        }
+        Err(LaneFailure::Failed(said)) => Ok(Scrub { told: Consistency::Complaint(said), corrected: 0 }),
+        Err(other) => Err(other),
+    }
+}
+
+/// The lines of a scrub that count errors, and how many it corrected.
+fn summary_of(text: &str) -> (String, u64) {
+    let told = ["Error summary", "Corrected", "Uncorrectable", "Unverified"];
+    let lines = text.lines().map(str::trim).filter(|line| told.iter().any(|word| line.starts_with(word)));
+    let lines: Vec<String> = lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let corrected = lines.iter().filter_map(|line| line.strip_prefix("Corrected: ")?.parse::<u64>().ok()).sum();
+    (lines.join("; "), corrected)
+}
+
+/// The counters of `btrfs device stats` that are not zero, over all devices: `corruption_errs 13`; and their sum.
+fn counted(text: &str) -> (String, u64) {
+    let mut sums: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let (Some(name), Some(Ok(count))) = (words.next(), words.next().map(str::parse::<u64>)) else { continue };
+        let counter = name.rsplit('.').next().unwrap_or(name);
+        *sums.entry(counter).or_default() += count;
+    }
+    let told = sums.iter().filter(|(_, count)| **count > 0).map(|(counter, count)| format!("{counter} {count}"));
+    (told.collect::<Vec<_>>().join(", "), sums.values().sum())
+}
+
+/// include/uapi/linux/btrfs_tree.h: more devices than one, or a filesystem of which the machine has another device: the
+/// kernel joins devices by the UUID of their filesystem, which whoever wrote the image chose.
+fn names_others(image: &Image) -> std::io::Result<Option<String>> {
+    for at in SUPERBLOCKS {
+        let Some(superblock) = superblock(image, at)? else { continue };
+        if superblock.le64(136) != 1 {
+            return Ok(Some("it has more devices than one, or none".to_owned()));
+        }
+        if superblock.le64(56) & 1 << 32 != 0 {
+            return Ok(Some("it is the seed of other filesystems".to_owned()));
+        }
+        let own = uuids(&superblock);
+        for path in block_devices()?.into_iter().filter(|path| Some(path.as_path()) != image.device) {
+            let Some(other) = superblock_of_device(&path) else { continue };
+            if uuids(&other).iter().any(|uuid| own.contains(uuid)) {
+                return Ok(Some(format!(
+                    "{} is, by its UUID, a part of the same filesystem (where that is an earlier look, `fairlane clean` \
+                     takes it away)",
+                    path.display()
+                )));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn superblock(image: &Image, at: u64) -> std::io::Result<Option<Bytes>> {
+    let superblock = Bytes::new(image, at, 4096)?;
+    Ok((superblock.at::<8>(64) == *MAGIC).then_some(superblock))
+}
+
+/// All by which its filesystem is known: of the filesystem, of its metadata, of the one that its device belongs to.
+fn uuids(superblock: &Bytes) -> Vec<[u8; 16]> {
+    let uuids = [superblock.at::<16>(32), superblock.at::<16>(571), superblock.at::<16>(283)];
+    uuids.into_iter().filter(|uuid| *uuid != [0; 16]).collect()
+}
+
+/// Every block device of the machine.
+fn block_devices() -> std::io::Result<Vec<PathBuf>> {
+    let text = std::fs::read_to_string("/proc/partitions")?;
+    let names = text.lines().filter_map(|line| line.split_whitespace().nth(3)).filter(|name| *name != "name");
+    // The kernel writes `!` for the `/` of names such as cciss/c0d0.
+    Ok(names.map(|name| Path::new("/dev").join(name.replace('!', "/"))).collect())
+}
+
+/// What cannot be opened or read is no part that the kernel could join.
+fn superblock_of_device(path: &Path) -> Option<Bytes> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits();
+    let device = File::options().read(true).custom_flags(flags.cast_signed()).open(path).ok()?;
+    superblock(&Image { file: device, device: None }, SUPERBLOCKS[0]).ok()?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn data_is_checked_unless_told_otherwise() {
+        assert!(promises(&[], &words("compress=zstd:1")).data_checksums);
+        assert!(!promises(&[], &words("nodatacow")).data_checksums);
+        assert!(!promises(&[], &words("nodatasum")).data_checksums);
+        assert!(promises(&[], &words("nodatasum datasum")).data_checksums);
+    }
+
+    #[test]
+    fn what_its_mkfs_prints_is_read() {
+        let text = "Node size:          16384\nBlock group profiles:\n  Data:             single            8.00MiB\n";
+        assert_eq!(facts(text), ["Node size: 16384", "Data: single 8.00MiB"]);
+    }
+
+    #[test]
+    fn statistics_of_devices_are_added_up_and_zeros_say_nothing() {
+        let text = "[/dev/loop0].write_io_errs    0\n[/dev/loop0].corruption_errs  13\n\
+            [/dev/loop1].corruption_errs  2\n[/dev/loop1].generation_errs  1\n";
+        assert_eq!(counted(text), ("corruption_errs 15, generation_errs 1".to_owned(), 16));
+        assert_eq!(counted("[/dev/loop0].write_io_errs 0\n"), (String::new(), 0));
+    }
+
+    #[test]
+    fn a_scrub_says_what_it_corrected() {
+        let text = "Scrub started:    x\nError summary:    csum=9\n  Corrected:      7\n  Uncorrectable:  2\n";
+        assert_eq!(summary_of(text), ("Error summary: csum=9; Corrected: 7; Uncorrectable: 2".to_owned(), 7));
+    }
+
+    #[test]
+    fn a_profile_of_several_devices_says_how_many() {
+        for (options, least) in
+            [("", 1), ("-m dup", 1), ("-d raid0", 1), ("-m raid1 -d raid1", 2), ("--data=raid1c3", 3)]
+        {
+            assert_eq!(least_devices(&words(options)), least, "{options}");
+        }
+    }
+}
