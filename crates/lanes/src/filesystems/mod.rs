@@ -14,6 +14,7 @@ mod ntfs;
 mod reiserfs;
 mod rsext4;
 mod tmpfs;
+mod udf;
 mod xfs;
 mod zfs;
 
@@ -41,6 +42,7 @@ pub static FILESYSTEMS: &[&Filesystem] = &[
     &f2fs::F2FS,
     &nilfs2::NILFS2,
     &exfat::EXFAT,
+    &udf::UDF,
     &jfs::JFS,
     &reiserfs::REISERFS,
     &bcachefs::BCACHEFS,
