@@ -9,8 +9,10 @@ use model::bounds::Lines;
 use model::durability::DurabilityRecord;
 use model::findings::Findings;
 use model::record::{self, EndOutcome, Record};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::BufReader;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The state folder: `$XDG_STATE_HOME/fairlane`, by default `~/.local/state/fairlane`.
@@ -208,13 +210,13 @@ pub struct NamedFile {
 /// # Errors
 /// When a name or a pattern stands for no record.
 pub fn resolve_all(names: &[String]) -> Result<Vec<NamedFile>, Failure> {
-    let mut files: Vec<NamedFile> = Vec::new();
+    let (mut files, mut known) = (Vec::new(), BTreeSet::new());
     for name in names {
         for found in expand(name)? {
-            // One file under two names is one record.
-            let path = fs::canonicalize(&found.path).unwrap_or(found.path);
-            if !files.iter().any(|file| file.path == path) {
-                files.push(NamedFile { path, ..found });
+            // One file under two names is one record. It is opened by the name that was given: a link stays one.
+            let same = owned::metadata(&found.path).map(|of| (of.dev(), of.ino()));
+            if same.is_ok_and(|same| known.insert(same)) {
+                files.push(found);
             }
         }
     }
@@ -223,25 +225,29 @@ pub fn resolve_all(names: &[String]) -> Result<Vec<NamedFile>, Failure> {
 
 fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
     let path = Path::new(name);
-    if path.is_dir() {
+    let named = owned::metadata(path);
+    if named.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
         return Err(Failure::usage(format!(
             "{name} is a folder; name its records, such as '{}/*.jsonl'",
             path.display()
         )));
     }
-    if path.is_file() || !name.contains(['*', '?', '[']) {
+    if named.is_ok_and(|of| of.is_file()) || !name.contains(['*', '?', '[']) {
         return Ok(vec![NamedFile { name: name.to_owned(), path: resolve(name)? }]);
     }
     let options =
         glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
-    let found = glob::glob_with(name, options)
+    // With the user's rights: what lies in a folder of root's behind a link is nobody's to list.
+    let found = owned::as_owner(|| Ok(glob::glob_with(name, options).map(|found| found.collect::<Vec<_>>())));
+    let found = found.map_err(|error| Failure::failed(format!("cannot look through `{name}`: {error}")))?;
+    let found = found
         .map_err(|error| Failure::usage(format!("`{name}` is no pattern ({error}); write it like 'old/*.jsonl'")))?;
     let mut files = Vec::new();
     for entry in found {
         let path = entry.map_err(|error| Failure::failed(format!("cannot look through `{name}`: {error}")))?;
         // Each record's report lies beside it.
         let report = path.extension().is_some_and(|end| end == "html");
-        if path.is_file() && !report {
+        if !report && owned::metadata(&path).is_ok_and(|of| of.is_file()) {
             files.push(NamedFile { name: path.display().to_string(), path });
         }
     }
@@ -307,5 +313,25 @@ pub fn outcome(end: Option<EndOutcome>, written: bool) -> &'static str {
         Some(EndOutcome::Failed) => "failed",
         None if written => "running",
         None => "unfinished",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_one_record_under_all_of_its_names() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name).display().to_string();
+        fs::write(at("a.jsonl"), "").unwrap();
+        fs::write(at("c[1].jsonl"), "").unwrap();
+        fs::hard_link(at("a.jsonl"), at("hard.jsonl")).unwrap();
+        std::os::unix::fs::symlink("a.jsonl", at("soft.jsonl")).unwrap();
+        let names = |of: &[String]| resolve_all(of).unwrap().into_iter().map(|file| file.name).collect::<Vec<_>>();
+        assert_eq!(names(&[at("./a.jsonl"), at("soft.jsonl"), at("hard.jsonl")]), [at("./a.jsonl")]);
+        assert_eq!(names(&[at("*.jsonl"), at("soft.jsonl"), at("c[1].jsonl")]), [at("a.jsonl"), at("c[1].jsonl")]);
+        assert!(resolve_all(&[at("")]).unwrap_err().message.contains("is a folder"));
+        assert!(resolve_all(&[at("x*")]).unwrap_err().message.contains("no file matches"));
     }
 }

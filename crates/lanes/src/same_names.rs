@@ -16,6 +16,9 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use written::{names_said, without_hex};
 
+/// UUID and label of each copy of a superblock.
+pub type Copies = Vec<[Vec<u8>; 2]>;
+
 /// Where a format keeps its names: place and length in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct NamePlaces {
@@ -26,7 +29,7 @@ pub struct NamePlaces {
     /// Labels in UTF-16.
     pub wide_labels: &'static [(At, usize)],
     /// UUID and label of each copy of the superblock whose place the image itself tells.
-    pub copies: fn(&Image) -> std::io::Result<Vec<[Vec<u8>; 2]>>,
+    pub copies: fn(&Image) -> std::io::Result<Copies>,
 }
 
 impl NamePlaces {
