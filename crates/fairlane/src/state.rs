@@ -202,6 +202,8 @@ pub struct NamedFile {
     pub name: String,
     /// The file.
     pub path: PathBuf,
+    /// Its device and inode, whatever its names are.
+    pub identity: (u64, u64),
 }
 
 /// Finds the files that names and patterns stand for, each file once. A name that is a file is that
@@ -214,8 +216,7 @@ pub fn resolve_all(names: &[String]) -> Result<Vec<NamedFile>, Failure> {
     for name in names {
         for found in expand(name)? {
             // One file under two names is one record. It is opened by the name that was given: a link stays one.
-            let same = owned::metadata(&found.path).map(|of| (of.dev(), of.ino()));
-            if same.is_ok_and(|same| known.insert(same)) {
+            if known.insert(found.identity) {
                 files.push(found);
             }
         }
@@ -233,7 +234,9 @@ fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
         )));
     }
     if named.is_ok_and(|of| of.is_file()) || !name.contains(['*', '?', '[']) {
-        return Ok(vec![NamedFile { name: name.to_owned(), path: resolve(name)? }]);
+        let path = resolve(name)?;
+        let found = owned::metadata(&path).map_err(|error| anyhow!("cannot look at {}: {error}", path.display()))?;
+        return Ok(vec![NamedFile { name: name.to_owned(), path, identity: (found.dev(), found.ino()) }]);
     }
     let options =
         glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
@@ -247,8 +250,9 @@ fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
         let path = entry.map_err(|error| Failure::failed(format!("cannot look through `{name}`: {error}")))?;
         // Each record's report lies beside it.
         let report = path.extension().is_some_and(|end| end == "html");
-        if !report && owned::metadata(&path).is_ok_and(|of| of.is_file()) {
-            files.push(NamedFile { name: path.display().to_string(), path });
+        if let Some(found) = owned::metadata(&path).ok().filter(|of| of.is_file() && !report) {
+            let identity = (found.dev(), found.ino());
+            files.push(NamedFile { name: path.display().to_string(), path, identity });
         }
     }
     match files.is_empty() {
