@@ -13,10 +13,16 @@ use rustix::io::Errno;
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
+
+mod reading;
+
+pub use reading::{
+    FOLDER, list, metadata, names, open_as_owner, open_by_no_process, open_special, open_text, open_to_read, read, text,
+};
 
 /// Links that one path may lead over, as in the kernel.
 const MOST_LINKS: u32 = 40;
@@ -381,183 +387,6 @@ fn draft_name(name: &OsStr) -> io::Result<OsString> {
     let mut draft = kept.to_vec();
     draft.extend_from_slice(format!(".{:016x}.part", u64::from_ne_bytes(number)).as_bytes());
     Ok(OsString::from_vec(draft))
-}
-
-/// What a path leads to, as the user sees it, or else this process.
-///
-/// # Errors
-/// What the system answers.
-pub fn metadata(path: &Path) -> io::Result<std::fs::Metadata> {
-    as_owner(|| std::fs::metadata(path)).or_else(|_| std::fs::metadata(path))
-}
-
-/// Folders of the kernel's own devices and open files, in which nobody but root and this process puts anything.
-const OF_THE_SYSTEM: [&str; 4] = ["/dev", "/dev/pts", "/dev/fd", "/proc/self/fd"];
-
-/// Opens what is no regular file (a pipe, a terminal) to be written, where `takes` it. It is looked at before it is opened,
-/// because opening a device may do something to it; links are followed as everywhere here.
-///
-/// # Errors
-/// What the system answers, and where it is something else.
-pub fn open_special(path: &Path, takes: &(dyn Fn(&std::fs::Metadata) -> bool + Sync)) -> io::Result<File> {
-    // What this process has open already has no folder of the user's: /dev/stdout.
-    if path.parent().is_some_and(|folder| OF_THE_SYSTEM.iter().any(|of| folder == Path::new(of))) {
-        return special(rustix::fs::open(path, TO_LOOK, Mode::empty())?, takes);
-    }
-    as_owner(|| {
-        let spot = Spot::new(path, End::NameBehindLinks)?;
-        special(rustix::fs::openat(&spot.folder, &spot.name, TO_LOOK | OFlags::NOFOLLOW, Mode::empty())?, takes)
-    })
-}
-
-/// What was found, opened where it is taken.
-fn special(found: OwnedFd, takes: &dyn Fn(&std::fs::Metadata) -> bool) -> io::Result<File> {
-    let found = File::from(found);
-    let is = found.metadata()?;
-    if is.is_file() || !takes(&is) {
-        return Err(io::Error::other("it is another thing than a moment ago"));
-    }
-    let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
-    let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(itself, flags, Mode::empty())?.into())
-}
-
-/// Opens a file to be read, with the user's rights first, then with those of this process: who called sudo and names a
-/// file may read it, but for what links lead to. Nothing is waited for: of a pipe or a device nothing is read here.
-///
-/// # Errors
-/// What the system answers, and where it is no regular file.
-pub fn open_to_read(path: &Path) -> io::Result<File> {
-    match open_as_owner(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let by_no_link = rustix::fs::ResolveFlags::NO_SYMLINKS;
-            let found = rustix::fs::openat2(rustix::fs::CWD, path, TO_LOOK, Mode::empty(), by_no_link);
-            found.map_err(|_| error).and_then(regular)
-        }
-        opened => opened,
-    }
-}
-
-/// How files of others are opened to be read: nothing is waited for, and no terminal becomes this process's own.
-const TO_READ: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
-
-/// How it is found before: to open a device is to do something to it, so nothing is opened until it is known what it is.
-const TO_LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
-
-/// Filesystems whose files the kernel makes up as they are read, some of them for root's process alone: proc, sysfs, debugfs,
-/// tracefs, securityfs, bpf, control groups of both versions (statfs(2)).
-const KERNELS_OWN: [rustix::fs::FsWord; 8] =
-    [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x7363_6673, 0xcafe_4a11, 0x0027_e0eb, 0x6367_7270];
-
-/// What was found, opened where it is a regular file.
-fn regular(found: OwnedFd) -> io::Result<File> {
-    if FileType::from_raw_mode(rustix::fs::fstat(&found)?.st_mode) != FileType::RegularFile {
-        return Err(io::Error::other("it is no regular file"));
-    }
-    if KERNELS_OWN.contains(&rustix::fs::fstatfs(&found)?.f_type) {
-        return Err(io::Error::other("the kernel makes it up (/proc, /sys); copy what it says into a file"));
-    }
-    let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
-    Ok(rustix::fs::open(itself, TO_READ, Mode::empty())?.into())
-}
-
-/// Opens what a path leads to, but for links of /proc: they lead where root's process stands (/proc/self/cwd), whoever may
-/// walk there.
-fn open_by_no_process(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-    let by_no_process = rustix::fs::ResolveFlags::NO_MAGICLINKS;
-    match rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), by_no_process) {
-        // Linux before 5.6, and containers that forbid it.
-        Err(Errno::NOSYS | Errno::PERM) => open_part_by_part(path, flags),
-        opened => Ok(opened?),
-    }
-}
-
-/// The same by hand: what a link says is walked as a path.
-fn open_part_by_part(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-    let (folder, name) = walk(path, End::NameBehindLinks)?;
-    let name = name.unwrap_or_else(|| OsString::from("."));
-    Ok(rustix::fs::openat(folder, name, flags | OFlags::NOFOLLOW, Mode::empty())?)
-}
-
-/// Opens a file to be read with the user's rights alone: what a stranger's text names.
-///
-/// # Errors
-/// What the system answers, and where it is no regular file.
-pub fn open_as_owner(path: &Path) -> io::Result<File> {
-    as_owner(|| regular(open_by_no_process(path, TO_LOOK)?))
-}
-
-/// Reads a regular file of at most so many bytes.
-///
-/// # Errors
-/// As [`open_to_read`], and where it has more.
-pub fn read(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
-    read_within(open_to_read(path)?, most_bytes)
-}
-
-/// Reads what there is, at most so many bytes.
-///
-/// # Errors
-/// What the system answers, and where there is more.
-pub fn read_within(from: impl Read, most_bytes: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(most_bytes + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > most_bytes {
-        true => {
-            Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {}", model::Bytes(most_bytes))))
-        }
-        false => Ok(bytes),
-    }
-}
-
-/// Reads a text that somebody named, at most so many bytes: of a file, or of a pipe that a shell has made.
-///
-/// # Errors
-/// What the system answers, and where there is more, or no text.
-pub fn text(path: &Path, most_bytes: u64) -> io::Result<String> {
-    let bytes = read_within(open_text(path)?, most_bytes)?;
-    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text"))
-}
-
-/// Opens a text that somebody named: a file, or a pipe that a shell has made. What this process has open already
-/// (/dev/fd/63, /dev/stdin) needs no rights; everything else is opened with the user's.
-///
-/// # Errors
-/// What the system answers, and where it is neither.
-pub fn open_text(path: &Path) -> io::Result<File> {
-    let of_this_process = ["/dev/fd", "/proc/self/fd"].iter().any(|folder| path.parent() == Some(Path::new(folder)));
-    if of_this_process || path == Path::new("/dev/stdin") {
-        return File::open(path);
-    }
-    let is_pipe = as_owner(|| Ok(FileType::from_raw_mode(rustix::fs::stat(path)?.st_mode) == FileType::Fifo));
-    match is_pipe {
-        // Its writer is waited for, with the user's rights alone.
-        Ok(true) => as_owner(|| File::open(path)),
-        _ => open_to_read(path),
-    }
-}
-
-/// The paths in a folder.
-///
-/// # Errors
-/// What the system answers.
-pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let names = |opened: OwnedFd| {
-        let names = rustix::fs::Dir::read_from(&opened)?;
-        let names = names.filter_map(Result::ok).map(|entry| entry.file_name().to_bytes().to_owned());
-        let names = names.filter(|name| name != b"." && name != b"..");
-        io::Result::Ok(names.map(|name| folder.join(std::ffi::OsStr::from_bytes(&name))).collect())
-    };
-    match as_owner(|| names(open_by_no_process(folder, flags)?)) {
-        // By no link: it could lead into a folder of root's, whose names are nobody's.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let by_no_link = rustix::fs::ResolveFlags::NO_SYMLINKS;
-            let opened = rustix::fs::openat2(rustix::fs::CWD, folder, flags, Mode::empty(), by_no_link);
-            opened.map_err(|_| error).and_then(names)
-        }
-        listed => listed,
-    }
 }
 
 #[cfg(test)]

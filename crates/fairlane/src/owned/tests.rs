@@ -1,7 +1,8 @@
 //! Files made, replaced and read with the rights of the user who is served.
 
+use super::reading::{TO_LOOK, open_part_by_part, read_within, regular};
 use super::*;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
 
 fn is_root() -> bool {
     let root = rustix::process::geteuid().is_root();
@@ -166,4 +167,38 @@ fn what_the_kernel_makes_up_and_what_stands_behind_a_process_is_not_read() {
     std::fs::remove_file(place.path().join("link")).unwrap();
     assert!(list(Path::new("/proc/self/cwd")).is_err() && list(place.path()).unwrap().len() == 1);
     assert_eq!(read(&place.path().join("x"), 10).unwrap(), b"text");
+}
+
+#[test]
+fn what_is_swapped_for_a_pipe_between_two_looks_is_not_read() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    let (named, other) = (at("named"), at("other"));
+    rustix::fs::mknodat(rustix::fs::CWD, &named, FileType::Fifo, Mode::RWXU, 0).unwrap();
+    // Its own writer: nobody waits for another one.
+    let _writer = File::options().read(true).write(true).open(&named).unwrap();
+    symlink("named", at("way")).unwrap();
+    assert!(open_text(&at("way")).unwrap().metadata().unwrap().file_type().is_fifo());
+    let behind_a_process = |name: &str| PathBuf::from(format!("/proc/self/root{}", at(name).display()));
+    assert!(open_text(&behind_a_process("named")).is_err());
+    std::fs::write(at("secret"), "TOPSECRET").unwrap();
+    symlink(behind_a_process("secret"), &other).unwrap();
+    let exchange = || {
+        let [here, there] = [&named, &other];
+        rustix::fs::renameat_with(rustix::fs::CWD, here, rustix::fs::CWD, there, rustix::fs::RenameFlags::EXCHANGE)
+    };
+    exchange().unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let read = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                exchange().unwrap();
+            }
+        });
+        let is_file = |file: File| file.metadata().is_ok_and(|of| of.is_file());
+        let read = (0..50_000).filter_map(|_| open_text(&named).ok()).any(is_file);
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        read
+    });
+    assert!(!read, "what a link of /proc leads to was opened");
 }
