@@ -19,7 +19,7 @@ use serde::Deserialize;
 use stats::trend::RecordFigures;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -163,8 +163,7 @@ fn open_here(folder: &Path, name: &str) -> Result<File, (StatusCode, &'static st
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     // Under sudo with the rights of the user whose folder it is: it may be a link into one of root's.
     let opened = owned::as_owner(|| {
-        let at = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(folder, at, Mode::empty()).map_err(|_| Errno::NOENT)?;
+        let directory = owned::open_by_no_process(folder, owned::FOLDER).map_err(|_| Errno::NOENT)?;
         match rustix::fs::openat2(&directory, name, flags, Mode::empty(), beneath) {
             // Before Linux 5.6, and where a sandbox knows no newer calls: then without any link.
             Err(Errno::NOSYS | Errno::PERM) => {
@@ -345,11 +344,7 @@ fn too_large(bytes: u64) -> String {
 
 /// Names of the files that are called like records; of those that are no text what can be read of them.
 fn names_in(folder: &Path) -> Result<Vec<Result<String, String>>, Refusal> {
-    let listed = owned::as_owner(|| {
-        let entries = fs::read_dir(folder)?.flatten();
-        Ok(entries.map(|entry| entry.file_name()).collect::<Vec<_>>())
-    });
-    let named = match listed {
+    let named = match owned::names(folder) {
         Ok(named) => named,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => {
