@@ -10,7 +10,8 @@ use model::durability::DurabilityRecord;
 use model::findings::Findings;
 use model::record::{self, EndOutcome, Record};
 use std::fs;
-use std::io::BufReader;
+use std::io::{BufReader, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The state folder: `$XDG_STATE_HOME/fairlane`, by default `~/.local/state/fairlane`.
@@ -143,7 +144,7 @@ pub fn load_durability(path: &Path) -> Result<DurabilityRecord, Failure> {
 fn records_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = match owned::list(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Failure::failed(format!("cannot list {}: {error}", folder.display()))),
     };
     let mut paths: Vec<PathBuf> =
@@ -172,6 +173,9 @@ pub fn resolve(name: &str) -> Result<PathBuf, Failure> {
             let path = PathBuf::from(name);
             return match owned::metadata(&path) {
                 Ok(found) if found.is_file() => Ok(path),
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(Failure::usage(format!(
+                    "cannot look at {name}: {error}; name a record that may be read, and no link to it"
+                ))),
                 Ok(_) => Err(Failure::usage(format!("{name} is no regular file; name the file of a record"))),
                 Err(_) => Err(Failure::usage(format!(
                     "there is no record {name}; `fairlane records` lists the ones kept, or name a file"
@@ -200,6 +204,20 @@ pub struct NamedFile {
     pub name: String,
     /// The file.
     pub path: PathBuf,
+    /// Its device and inode; `None`: it cannot be looked at.
+    identity: Option<(u64, u64)>,
+}
+
+impl NamedFile {
+    fn new(name: String, path: PathBuf) -> Self {
+        let identity = owned::metadata(&path).map(|of| (of.dev(), of.ino())).ok();
+        NamedFile { name, path, identity }
+    }
+
+    /// Whether it is the same file, under whatever name.
+    pub fn is(&self, other: &NamedFile) -> bool {
+        self.path == other.path || (self.identity.is_some() && self.identity == other.identity)
+    }
 }
 
 /// Finds the files that names and patterns stand for, each file once. A name that is a file is that
@@ -211,10 +229,10 @@ pub fn resolve_all(names: &[String]) -> Result<Vec<NamedFile>, Failure> {
     let mut files: Vec<NamedFile> = Vec::new();
     for name in names {
         for found in expand(name)? {
-            // One file under two names is one record.
-            let path = fs::canonicalize(&found.path).unwrap_or(found.path);
-            if !files.iter().any(|file| file.path == path) {
-                files.push(NamedFile { path, ..found });
+            // One file under two names is one record. It is opened by the path that was named: a user's link that root
+            // resolves would be root's own choice from then on.
+            if !files.iter().any(|file| file.is(&found)) {
+                files.push(found);
             }
         }
     }
@@ -223,26 +241,29 @@ pub fn resolve_all(names: &[String]) -> Result<Vec<NamedFile>, Failure> {
 
 fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
     let path = Path::new(name);
-    if path.is_dir() {
+    let kind = owned::metadata(path);
+    if kind.as_ref().is_ok_and(fs::Metadata::is_dir) {
         return Err(Failure::usage(format!(
             "{name} is a folder; name its records, such as '{}/*.jsonl'",
             path.display()
         )));
     }
-    if path.is_file() || !name.contains(['*', '?', '[']) {
-        return Ok(vec![NamedFile { name: name.to_owned(), path: resolve(name)? }]);
+    if kind.is_ok_and(|of| of.is_file()) || !name.contains(['*', '?', '[']) {
+        return Ok(vec![NamedFile::new(name.to_owned(), resolve(name)?)]);
     }
     let options =
         glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
-    let found = glob::glob_with(name, options)
+    // With the user's rights: names in folders of root's are nobody's.
+    let found = owned::as_owner(|| Ok(glob::glob_with(name, options).map(Iterator::collect::<Vec<_>>)))
+        .map_err(|error| Failure::failed(format!("cannot look through `{name}`: {error}")))?
         .map_err(|error| Failure::usage(format!("`{name}` is no pattern ({error}); write it like 'old/*.jsonl'")))?;
     let mut files = Vec::new();
     for entry in found {
         let path = entry.map_err(|error| Failure::failed(format!("cannot look through `{name}`: {error}")))?;
         // Each record's report lies beside it.
         let report = path.extension().is_some_and(|end| end == "html");
-        if path.is_file() && !report {
-            files.push(NamedFile { name: path.display().to_string(), path });
+        if !report && owned::metadata(&path).is_ok_and(|of| of.is_file()) {
+            files.push(NamedFile::new(path.display().to_string(), path));
         }
     }
     match files.is_empty() {
@@ -307,5 +328,25 @@ pub fn outcome(end: Option<EndOutcome>, written: bool) -> &'static str {
         Some(EndOutcome::Failed) => "failed",
         None if written => "running",
         None => "unfinished",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_one_record_under_all_of_its_names() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name).display().to_string();
+        fs::write(at("a.jsonl"), "").unwrap();
+        fs::write(at("c[1].jsonl"), "").unwrap();
+        fs::hard_link(at("a.jsonl"), at("hard.jsonl")).unwrap();
+        std::os::unix::fs::symlink("a.jsonl", at("soft.jsonl")).unwrap();
+        let names = |of: &[String]| resolve_all(of).unwrap().into_iter().map(|file| file.name).collect::<Vec<_>>();
+        assert_eq!(names(&[at("./a.jsonl"), at("soft.jsonl"), at("hard.jsonl")]), [at("./a.jsonl")]);
+        assert_eq!(names(&[at("*.jsonl"), at("soft.jsonl"), at("c[1].jsonl")]), [at("a.jsonl"), at("c[1].jsonl")]);
+        assert!(resolve_all(&[at("")]).unwrap_err().message.contains("is a folder"));
+        assert!(resolve_all(&[at("x*")]).unwrap_err().message.contains("no file matches"));
     }
 }

@@ -154,6 +154,85 @@ fn names_in_a_folder_of_roots_stay_there() {
 }
 
 #[test]
+fn what_stands_behind_roots_process_is_not_served() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    // Where the server stands the user may read, and he may not go there.
+    let inner = sudo.secret.join("inner");
+    fs::create_dir(&inner).unwrap();
+    fs::write(inner.join("payroll-2026.jsonl"), "TOPSECRET = [\n").unwrap();
+    fs::create_dir_all(sudo.home.join("state/fairlane")).unwrap();
+    sudo.of_user("state/fairlane/runs", |path| symlink("/proc/self/cwd", path).unwrap());
+    let server = Server::of(sudo.fairlane(&["serve", "--listen", "127.0.0.1:0"]).current_dir(&inner));
+    for path in ["/api/records", "/api/race/payroll-2026.jsonl/record", "/api/race/payroll-2026.jsonl"] {
+        let answer = server.get(path).text().replace("payroll-2026.jsonl: there is no such record", "");
+        assert!(!answer.contains("TOPSECRET") && !answer.contains("payroll"), "{path}: {answer}");
+    }
+}
+
+#[test]
+fn a_gate_reads_no_record_of_roots_through_a_users_link() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    let alone = sudo.place.path().join("payroll-alone.jsonl");
+    fs::write(&alone, "TOPSECRET = [\n").unwrap();
+    fs::set_permissions(&alone, PermissionsExt::from_mode(0o600)).unwrap();
+    sudo.of_user("a.jsonl", |path| symlink(&alone, path).unwrap());
+    sudo.of_user("b.jsonl", |path| symlink(sudo.secret.join("payroll-2026.jsonl"), path).unwrap());
+    sudo.of_user("folder", |path| symlink(&sudo.secret, path).unwrap());
+    for named in ["a.jsonl", "b.jsonl", "?.jsonl", "folder/*.jsonl"] {
+        let sides = ["compare", "--baseline", named, "--candidate", named, "--fail-if-slower", "5%"];
+        let (status, said) = sudo.said(&sides);
+        assert!(status.is_some_and(|status| status != 0), "{named}: {said}");
+        assert!(
+            !said.contains("TOPSECRET") && !said.contains("payroll") && !said.contains("header"),
+            "{named}: {said}"
+        );
+    }
+}
+
+#[test]
+fn which_files_are_in_a_folder_of_roots_is_not_told() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    fs::create_dir(sudo.secret.join("folder.jsonl")).unwrap();
+    let told = |target: &str| {
+        sudo.of_user("probe", |path| {
+            _ = fs::remove_file(path);
+            symlink(sudo.secret.join(target), path).unwrap();
+        });
+        [&["report", "probe"][..], &["compare", "--baseline", "probe", "--candidate", "x", "--fail-if-slower", "5%"]]
+            .map(|words| sudo.said(words))
+    };
+    let nothing = told("nothing.jsonl");
+    assert_eq!((told("payroll-2026.jsonl"), told("folder.jsonl")), (nothing.clone(), nothing));
+}
+
+#[test]
+fn a_file_of_roots_under_a_name_of_the_users_is_not_read_as_root() {
+    if !root() {
+        return;
+    }
+    let sudo = Sudo::new();
+    let alone = sudo.place.path().join("alone.jsonl");
+    fs::write(&alone, "TOPSECRET = [\n").unwrap();
+    fs::set_permissions(&alone, PermissionsExt::from_mode(0o600)).unwrap();
+    // As users do it where fs.protected_hardlinks is 0.
+    fs::hard_link(&alone, sudo.home.join("mine.jsonl")).unwrap();
+    let (_, said) = sudo.said(&["report", "mine.jsonl"]);
+    assert_one_sentence(&said, &["mine.jsonl", "hard link"]);
+    fs::remove_file(sudo.home.join("mine.jsonl")).unwrap();
+    let (_, said) = sudo.said(&["report", alone.to_str().unwrap()]);
+    assert_one_sentence(&said, &["header"]);
+}
+
+#[test]
 fn a_record_of_somebody_elses_chooses_no_folder_for_roots_images() {
     if !root() {
         return;
