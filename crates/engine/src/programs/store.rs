@@ -10,10 +10,10 @@ use crate::workloads::heed;
 use model::programs::{Material, Programs};
 use rustix::fs::{FlockOperation, OFlags, flock, fsync, syncfs};
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -71,6 +71,13 @@ fn of_nobody_else(folder: PathBuf) -> Result<PathBuf, EngineError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(folder);
     }
+    // Behind a folder that is still to be made it leads to one at which nobody looked.
+    if folder.components().any(|part| part == Component::ParentDir) {
+        return Err(EngineError::Unsuitable(format!(
+            "FAIRLANE_MATERIAL={} is refused because of its `..`; write the path without it",
+            model::text::escaped_path(&folder)
+        )));
+    }
     let there = folder.ancestors().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
     let real = there.canonicalize().map_err(|error| cannot("look at", there, &error))?;
     for (level, above) in real.ancestors().enumerate() {
@@ -79,8 +86,8 @@ fn of_nobody_else(folder: PathBuf) -> Result<PathBuf, EngineError> {
         let sticky = (level > 0 || there != folder) && found.mode() & 0o1000 != 0;
         if found.uid() != 0 || (found.mode() & 0o022 != 0 && !sticky) {
             return Err(EngineError::Unsuitable(format!(
-                "FAIRLANE_MATERIAL={} is refused because users other than root can write {}; name a folder that only root \
-                 can write",
+                "{} is refused because users other than root can write {}; name with FAIRLANE_MATERIAL a folder that only \
+                 root can write",
                 model::text::escaped_path(&folder),
                 model::text::escaped_path(above)
             )));
@@ -229,7 +236,11 @@ fn provide(
 ) -> Result<(), EngineError> {
     let path = folder.join(name);
     if !path.join(CHECKSUM).exists() {
-        std::fs::create_dir_all(folder).map_err(|error| cannot("create directory", folder, &error))?;
+        // For root nobody else writes there, whatever the umask is.
+        let made = DirBuilder::new().recursive(true).mode(0o755).create(folder);
+        made.map_err(|error| cannot("create directory", folder, &error))?;
+        // Only now all of it is there to be looked at.
+        of_nobody_else(folder.to_owned())?;
         let _lock = lock(folder, stop)?;
         // Somebody else may have made it meanwhile.
         if !path.join(CHECKSUM).exists() {
@@ -436,6 +447,29 @@ mod tests {
             let said = of_nobody_else(folder).unwrap_err().to_string();
             assert!(said.contains("is refused because users other than root can write"), "{said}");
         }
+    }
+
+    #[test]
+    fn root_keeps_material_in_no_folder_that_comes_to_lie_elsewhere() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: needs root");
+            return;
+        }
+        let top = tempfile::tempdir().unwrap();
+        let theirs = top.path().join("theirs");
+        std::fs::create_dir(&theirs).unwrap();
+        std::os::unix::fs::chown(&theirs, Some(54321), Some(54321)).unwrap();
+        // Nothing is there yet to tell where it leads.
+        let said = of_nobody_else(top.path().join("missing/../theirs/mm")).unwrap_err().to_string();
+        assert!(said.contains("because of its `..`; write the path without it"), "{said}");
+        // And what became somebody else's since it was looked at.
+        let stop = AtomicBool::new(false);
+        let made = provide(&theirs.join("mm"), "a-v1", &stop, &mut |_: &Path| panic!("nothing is made there"));
+        assert!(made.unwrap_err().to_string().contains("is refused because users other than root can write"));
+        assert!(!theirs.join("mm").join(LOCK).exists());
+        let own = top.path().join("own");
+        provide(&own.join("mm"), "a-v1", &stop, &mut |path| Ok(std::fs::write(path, "x").unwrap())).unwrap();
+        assert_eq!(own.join("mm").metadata().unwrap().mode() & 0o022, 0, "whatever the umask is");
     }
 
     #[test]
