@@ -468,7 +468,8 @@ mod tests {
         assert!(made.unwrap_err().to_string().contains("is refused because users other than root can write"));
         assert!(!theirs.join("mm").join(LOCK).exists());
         let own = top.path().join("own");
-        provide(&own.join("mm"), "a-v1", &stop, &mut |path| Ok(std::fs::write(path, "x").unwrap())).unwrap();
+        let write = |path: &Path| std::fs::write(path, "x").map_err(|error| cannot("write", path, &error));
+        provide(&own.join("mm"), "a-v1", &stop, &mut { write }).unwrap();
         assert_eq!(own.join("mm").metadata().unwrap().mode() & 0o022, 0, "whatever the umask is");
     }
 
