@@ -9,9 +9,8 @@ use model::bounds::Lines;
 use model::durability::DurabilityRecord;
 use model::findings::Findings;
 use model::record::{self, EndOutcome, Record};
-use std::collections::BTreeSet;
 use std::fs;
-use std::io::BufReader;
+use std::io::{BufReader, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -145,7 +144,7 @@ pub fn load_durability(path: &Path) -> Result<DurabilityRecord, Failure> {
 fn records_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = match owned::list(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Failure::failed(format!("cannot list {}: {error}", folder.display()))),
     };
     let mut paths: Vec<PathBuf> =
@@ -174,6 +173,9 @@ pub fn resolve(name: &str) -> Result<PathBuf, Failure> {
             let path = PathBuf::from(name);
             return match owned::metadata(&path) {
                 Ok(found) if found.is_file() => Ok(path),
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(Failure::usage(format!(
+                    "cannot look at {name}: {error}; name a record that may be read, and no link to it"
+                ))),
                 Ok(_) => Err(Failure::usage(format!("{name} is no regular file; name the file of a record"))),
                 Err(_) => Err(Failure::usage(format!(
                     "there is no record {name}; `fairlane records` lists the ones kept, or name a file"
@@ -202,8 +204,20 @@ pub struct NamedFile {
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    /// Its device and inode, whatever its names are.
-    pub identity: (u64, u64),
+    /// Its device and inode; `None`: it cannot be looked at.
+    identity: Option<(u64, u64)>,
+}
+
+impl NamedFile {
+    fn new(name: String, path: PathBuf) -> Self {
+        let identity = owned::metadata(&path).map(|of| (of.dev(), of.ino())).ok();
+        NamedFile { name, path, identity }
+    }
+
+    /// Whether it is the same file, under whatever name.
+    pub fn is(&self, other: &NamedFile) -> bool {
+        self.path == other.path || (self.identity.is_some() && self.identity == other.identity)
+    }
 }
 
 /// Finds the files that names and patterns stand for, each file once. A name that is a file is that
@@ -212,11 +226,12 @@ pub struct NamedFile {
 /// # Errors
 /// When a name or a pattern stands for no record.
 pub fn resolve_all(names: &[String]) -> Result<Vec<NamedFile>, Failure> {
-    let (mut files, mut known) = (Vec::new(), BTreeSet::new());
+    let mut files: Vec<NamedFile> = Vec::new();
     for name in names {
         for found in expand(name)? {
-            // One file under two names is one record. It is opened by the name that was given: a link stays one.
-            if known.insert(found.identity) {
+            // One file under two names is one record. It is opened by the path that was named: a user's link that root
+            // resolves would be root's own choice from then on.
+            if !files.iter().any(|file| file.is(&found)) {
                 files.push(found);
             }
         }
@@ -226,33 +241,29 @@ pub fn resolve_all(names: &[String]) -> Result<Vec<NamedFile>, Failure> {
 
 fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
     let path = Path::new(name);
-    let named = owned::metadata(path);
-    if named.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
+    let kind = owned::metadata(path);
+    if kind.as_ref().is_ok_and(fs::Metadata::is_dir) {
         return Err(Failure::usage(format!(
             "{name} is a folder; name its records, such as '{}/*.jsonl'",
             path.display()
         )));
     }
-    if named.is_ok_and(|of| of.is_file()) || !name.contains(['*', '?', '[']) {
-        let path = resolve(name)?;
-        let found = owned::metadata(&path).map_err(|error| anyhow!("cannot look at {}: {error}", path.display()))?;
-        return Ok(vec![NamedFile { name: name.to_owned(), path, identity: (found.dev(), found.ino()) }]);
+    if kind.is_ok_and(|of| of.is_file()) || !name.contains(['*', '?', '[']) {
+        return Ok(vec![NamedFile::new(name.to_owned(), resolve(name)?)]);
     }
     let options =
         glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
-    // With the user's rights: what lies in a folder of root's behind a link is nobody's to list.
-    let found = owned::as_owner(|| Ok(glob::glob_with(name, options).map(|found| found.collect::<Vec<_>>())));
-    let found = found.map_err(|error| Failure::failed(format!("cannot look through `{name}`: {error}")))?;
-    let found = found
+    // With the user's rights: names in folders of root's are nobody's.
+    let found = owned::as_owner(|| Ok(glob::glob_with(name, options).map(Iterator::collect::<Vec<_>>)))
+        .map_err(|error| Failure::failed(format!("cannot look through `{name}`: {error}")))?
         .map_err(|error| Failure::usage(format!("`{name}` is no pattern ({error}); write it like 'old/*.jsonl'")))?;
     let mut files = Vec::new();
     for entry in found {
         let path = entry.map_err(|error| Failure::failed(format!("cannot look through `{name}`: {error}")))?;
         // Each record's report lies beside it.
         let report = path.extension().is_some_and(|end| end == "html");
-        if let Some(found) = owned::metadata(&path).ok().filter(|of| of.is_file() && !report) {
-            let identity = (found.dev(), found.ino());
-            files.push(NamedFile { name: path.display().to_string(), path, identity });
+        if !report && owned::metadata(&path).is_ok_and(|of| of.is_file()) {
+            files.push(NamedFile::new(path.display().to_string(), path));
         }
     }
     match files.is_empty() {

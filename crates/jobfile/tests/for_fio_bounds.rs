@@ -46,6 +46,17 @@ fn maps_of_visited_blocks_are_counted_whatever_the_engine() {
     // Together, and of files that another job has made.
     refuses("[global]\nioengine=null\nrw=randwrite\nbs=512\nsize=2t\n[a]\n[b]\n[c]\n", "a.fio:8", what);
     refuses("[a]\nfilename=f\nsize=24t\n[b]\nfilename=f\nrw=randread\nbs=512\n", "a.fio:4", what);
+    // By the name that fio gives to a file of a job without one, or by what the job makes of it.
+    refuses("[a]\nsize=24t\n[b]\nfilename=a.0.0\nrw=randread\nbs=512\n", "a.fio:3", what);
+    let second = "filename_format=$jobnum/$jobname-$filenum\nfilesize=24t\nnrfiles=2";
+    refuses(&format!("[a]\n{second}\n[b]\nfilename=0/a-1\nrw=randread\nbs=512\n"), "a.fio:5", what);
+    refuses(
+        "[a]\nsize=24t\n[b]\nfilename=a.0.0\noffset=1\n[c]\nfilename=a.0.0\nrw=randread\nbs=512\n",
+        "a.fio:6",
+        what,
+    );
+    takes("[a]\nsize=1g\n[b]\nfilename=a.0.0\nrw=randread\nbs=512\n");
+    takes("[a]\nsize=24t\n[b]\nfilename=f\nsize=1g\nrw=randread\nbs=512\n");
     for options in [
         "ioengine=null\nrw=randwrite\nbs=512\nsize=24t\nnorandommap",
         "ioengine=null\nrw=randwrite\nbs=512\nsize=24t\nrandom_generator=lfsr",

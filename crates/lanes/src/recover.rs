@@ -12,7 +12,7 @@ use crate::mount::{self, unmount_patiently};
 use crate::undo::{Detail, Entry, JournalFile, RUN_DIRECTORY_PREFIX, Thing, is_run_id};
 use crate::{loop_device, mountinfo, run_folder, throttle};
 use reading::Claims;
-use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, fstat, openat};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, openat};
 use rustix::io::Errno;
 use std::fs::{DirBuilder, File};
 use std::os::fd::OwnedFd;
@@ -425,7 +425,10 @@ fn open_own(path: &Path, detail: Option<&Detail>) -> Result<Option<OwnedFd>, Not
         )))
     };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = match openat(CWD, path, flags, Mode::empty()) {
+    // Through no link: one could lead to a folder of the same inode on another disk, and the disk's number is no proof
+    // after a reboot.
+    let opened = run_folder::parent_of(path).and_then(|(above, name)| openat(above, name, flags, Mode::empty()));
+    let folder = match opened {
         Ok(folder) => folder,
         Err(Errno::NOENT) => return Ok(None),
         Err(Errno::NOTDIR | Errno::LOOP) => return Err(foreign()),
@@ -507,5 +510,33 @@ mod tests {
         assert!(
             undo(&Thing::RunDirectory { path: "/srv/.fairlane-r/x".into() }, None, ("r", true), &mut never).is_err()
         );
+    }
+
+    #[test]
+    fn a_folder_of_a_run_is_opened_through_no_link() {
+        let top = std::env::temp_dir().join(format!("fairlane-no-link-{}", std::process::id()));
+        std::fs::create_dir(&top).unwrap();
+        let top = top.canonicalize().unwrap();
+        let (place, moved) = (top.join("place"), top.join("moved"));
+        let own = place.join(".fairlane-r");
+        std::fs::create_dir_all(&own).unwrap();
+        let (device, inode) = run_folder::identity(std::fs::File::open(&own).unwrap()).unwrap();
+        let detail = Detail::Inode(device, inode);
+        assert!(open_own(&own, Some(&detail)).unwrap().is_some());
+        assert!(open_own(&place.join(".fairlane-other"), None).unwrap().is_none());
+        let by_hand = |path: &Path| run_folder::open_part_by_part(path, OFlags::PATH | OFlags::DIRECTORY);
+        assert!(by_hand(&own).is_ok());
+        // The inode is the same, as one of another disk may be.
+        std::fs::rename(&place, &moved).unwrap();
+        assert!(open_own(&own, Some(&detail)).unwrap().is_none());
+        std::os::unix::fs::symlink(&moved, &place).unwrap();
+        assert!(matches!(open_own(&own, Some(&detail)), Err(NotUndone::Foreign(_))));
+        assert!(by_hand(&own).is_err() && moved.join(".fairlane-r").is_dir());
+        std::fs::remove_file(&place).unwrap();
+        std::fs::create_dir(&place).unwrap();
+        std::os::unix::fs::symlink(moved.join(".fairlane-r"), &own).unwrap();
+        let behind_a_link = open_own(&own, None);
+        std::fs::remove_dir_all(&top).unwrap();
+        assert!(matches!(behind_a_link, Err(NotUndone::Foreign(_))));
     }
 }

@@ -15,7 +15,7 @@ use rustix::mount::{MoveMountFlags, OpenTreeFlags, move_mount, open_tree};
 use std::fs::Metadata;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Where root's own folders of runs lie.
 const OF_ROOT: &str = "/run";
@@ -178,7 +178,26 @@ impl RunFolder {
 /// Opens a directory no part of whose path is a link: the path names what it named when it was looked up.
 pub(crate) fn open_directory(path: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // Linux before 5.6, and containers that forbid it.
+        Err(Errno::NOSYS | Errno::PERM) => open_part_by_part(path, flags),
+        opened => opened,
+    }
+}
+
+/// The same by hand.
+pub(crate) fn open_part_by_part(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let from = if path.is_absolute() { "/" } else { "." };
+    let mut here = openat(CWD, from, flags, Mode::empty())?;
+    for part in path.components() {
+        let name = match part {
+            Component::Normal(name) => name,
+            Component::ParentDir => std::ffi::OsStr::new(".."),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => continue,
+        };
+        here = openat(&here, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+    }
+    Ok(here)
 }
 
 /// The directory that holds a path, opened, and the name in it.

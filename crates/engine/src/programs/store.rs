@@ -10,7 +10,7 @@ use crate::workloads::heed;
 use model::programs::{Material, Programs};
 use rustix::fs::{FlockOperation, OFlags, flock, fsync, syncfs};
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
@@ -71,10 +71,10 @@ fn of_nobody_else(folder: PathBuf) -> Result<PathBuf, EngineError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(folder);
     }
+    // Behind a folder that is still to be made it leads to one at which nobody looked.
     if folder.components().any(|part| part == Component::ParentDir) {
         return Err(EngineError::Unsuitable(format!(
-            "FAIRLANE_MATERIAL={} is refused because `..` may lead elsewhere once its folders are made; write the path \
-             without",
+            "FAIRLANE_MATERIAL={} is refused because of its `..`; write the path without it",
             model::text::escaped_path(&folder)
         )));
     }
@@ -86,8 +86,8 @@ fn of_nobody_else(folder: PathBuf) -> Result<PathBuf, EngineError> {
         let sticky = (level > 0 || there != folder) && found.mode() & 0o1000 != 0;
         if found.uid() != 0 || (found.mode() & 0o022 != 0 && !sticky) {
             return Err(EngineError::Unsuitable(format!(
-                "FAIRLANE_MATERIAL={} is refused because users other than root can write {}; name a folder that only root \
-                 can write",
+                "{} is refused because users other than root can write {}; name with FAIRLANE_MATERIAL a folder that only \
+                 root can write",
                 model::text::escaped_path(&folder),
                 model::text::escaped_path(above)
             )));
@@ -236,10 +236,10 @@ fn provide(
 ) -> Result<(), EngineError> {
     let path = folder.join(name);
     if !path.join(CHECKSUM).exists() {
-        let mut made = std::fs::DirBuilder::new();
-        // Whatever the umask is: nobody else puts anything beside what is made here.
-        made.recursive(true).mode(0o755).create(folder).map_err(|error| cannot("create directory", folder, &error))?;
-        // Since it was looked at, somebody may have made it.
+        // For root nobody else writes there, whatever the umask is.
+        let made = DirBuilder::new().recursive(true).mode(0o755).create(folder);
+        made.map_err(|error| cannot("create directory", folder, &error))?;
+        // Only now all of it is there to be looked at.
         of_nobody_else(folder.to_owned())?;
         let _lock = lock(folder, stop)?;
         // Somebody else may have made it meanwhile.
@@ -461,14 +461,15 @@ mod tests {
         std::os::unix::fs::chown(&theirs, Some(54321), Some(54321)).unwrap();
         // Nothing is there yet to tell where it leads.
         let said = of_nobody_else(top.path().join("missing/../theirs/mm")).unwrap_err().to_string();
-        assert!(said.contains("`..`") && said.contains("write the path without"), "{said}");
+        assert!(said.contains("because of its `..`; write the path without it"), "{said}");
         // And what became somebody else's since it was looked at.
         let stop = AtomicBool::new(false);
         let made = provide(&theirs.join("mm"), "a-v1", &stop, &mut |_: &Path| panic!("nothing is made there"));
         assert!(made.unwrap_err().to_string().contains("is refused because users other than root can write"));
         assert!(!theirs.join("mm").join(LOCK).exists());
         let own = top.path().join("own");
-        provide(&own.join("mm"), "a-v1", &stop, &mut |path| Ok(std::fs::write(path, "x").unwrap())).unwrap();
+        let write = |path: &Path| std::fs::write(path, "x").map_err(|error| cannot("write", path, &error));
+        provide(&own.join("mm"), "a-v1", &stop, &mut { write }).unwrap();
         assert_eq!(own.join("mm").metadata().unwrap().mode() & 0o022, 0, "whatever the umask is");
     }
 

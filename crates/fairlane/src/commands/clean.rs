@@ -103,13 +103,15 @@ fn clean_as_user() -> Result<String, Failure> {
         answer.map_err(|error| Failure::failed(format!("cannot clean as the user who called sudo: {error}")))?;
     if !status.success() {
         let said = String::from_utf8_lossy(&complained);
-        return Err(Failure::failed(format!(
-            "as the user who called sudo: {}",
-            said.trim().trim_start_matches("fairlane: ")
-        )));
+        return Err(Failure::failed(marked(user, said.trim().trim_start_matches("fairlane: ")).trim_end().to_owned()));
     }
-    let said = String::from_utf8_lossy(&said).into_owned();
-    Ok(if said == NOTHING || said.contains("sudo fairlane clean") { String::new() } else { said })
+    let said = String::from_utf8_lossy(&said);
+    Ok(if said == NOTHING || said.contains("sudo fairlane clean") { String::new() } else { marked(user, &said) })
+}
+
+/// What a process of the user's said, marked line by line: he may have it say anything, and it is not to pass for root's word.
+fn marked(user: u32, said: &str) -> String {
+    said.lines().map(|line| format!("as user {user}: {}\n", report::clean_text(line))).collect()
 }
 
 /// How long the user's own clean-up may take: he may stop it, and root's goes on.
@@ -175,6 +177,16 @@ fn left_by_root() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_users_own_clean_up_says_does_not_pass_for_roots_word() {
+        let said = marked(1000, "removed /tmp/x\nfairlane: done\n\u{1b}[2Jnothing to clean\rx");
+        assert!(said.lines().count() == 3 && said.ends_with('\n'), "{said}");
+        assert!(
+            said.lines().all(|line| line.starts_with("as user 1000: ")) && !said.contains(['\u{1b}', '\r']),
+            "{said}"
+        );
+    }
 
     #[test]
     fn the_users_own_clean_up_is_heard_for_so_long_and_so_much() {

@@ -20,9 +20,7 @@ use stats::gate::{Named, Terms};
 pub fn run(options: &Compare, format: &report::Format, fail_if_slower: f64) -> Result<(), Failure> {
     let baseline = side(&options.baseline)?;
     let candidate = side(&options.candidate)?;
-    if let Some(both) =
-        baseline.iter().find(|(file, _)| candidate.iter().any(|(other, _)| other.identity == file.identity))
-    {
+    if let Some(both) = baseline.iter().find(|(file, _)| candidate.iter().any(|(other, _)| other.is(file))) {
         return Err(Failure::usage(format!(
             "{} is on both sides; name a record as baseline or as candidate",
             both.0.name

@@ -167,7 +167,7 @@ pub fn read(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// What the system answers, and where there is more.
-pub fn read_within(from: impl Read, most_bytes: u64) -> io::Result<Vec<u8>> {
+pub(super) fn read_within(from: impl Read, most_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most_bytes + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > most_bytes {

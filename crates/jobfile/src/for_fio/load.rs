@@ -3,12 +3,12 @@
 //!
 //! Bytes of a request, a worker, a helper and a block to verify were measured with fio 3.33, and are rounded up.
 
+use super::Space;
 use super::numbers::{find, largest_block, maybe_on, number, smallest_block, switch, value};
 use crate::syntax::{Section, Setting};
 use crate::{JobFileError, names, shown, values};
 use model::Bytes;
 use model::job::{Direction, FioJob};
-use std::collections::BTreeMap;
 
 /// Of the machine's memory what all jobs may take together, as one part of so many.
 const PART_OF_MEMORY: u64 = 2;
@@ -56,8 +56,8 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// `known` are the files that jobs before this one name, with their sizes.
-    fn new(settings: &'a [Setting], job: &'a FioJob, known: &BTreeMap<String, u64>) -> Result<Self, JobFileError> {
+    /// `space` is what jobs keep on the lane, this one and those before it.
+    fn new(settings: &'a [Setting], job: &'a FioJob, space: &Space) -> Result<Self, JobFileError> {
         let at_least_one = |name: &str| number(settings, name).map(|number| number.unwrap_or(1).max(1));
         let names = value(settings, "filename").map(names::list).unwrap_or_default();
         let files = if names.is_empty() { at_least_one("nrfiles")? } else { names.len() as u64 };
@@ -69,7 +69,7 @@ impl<'a> Part<'a> {
             None if maybe_on(settings, "fill_device") => u64::MAX,
             None => {
                 let inside = names.iter().filter_map(|name| names::inside(name).ok());
-                inside.filter_map(|name| known.get(&name.inside)).fold(0, |sum: u64, bytes| sum.saturating_add(*bytes))
+                inside.fold(0, |sum: u64, name| sum.saturating_add(space.most_bytes_of(&name)))
             }
         };
         let (workers, iodepth) = (at_least_one("numjobs")?, at_least_one("iodepth")?);
@@ -155,7 +155,7 @@ impl<'a> Part<'a> {
 }
 
 impl Load {
-    /// Counts a job in. `known` are the files that the jobs so far name, with their sizes.
+    /// Counts a job in. `space` is what the jobs so far keep on the lane, this one too.
     ///
     /// # Errors
     /// With this job there is too much of something; numbers that only fio understands.
@@ -163,10 +163,10 @@ impl Load {
         &mut self,
         (section, settings): (&Section, &[Setting]),
         job: &FioJob,
-        known: &BTreeMap<String, u64>,
+        space: &Space,
         machine_bytes: u64,
     ) -> Result<(), JobFileError> {
-        let part = Part::new(settings, job, known)?;
+        let part = Part::new(settings, job, space)?;
         let helpers = part.helpers()?;
         self.workers = self.workers.saturating_add(part.workers);
         self.helpers = self.helpers.saturating_add(helpers);

@@ -83,7 +83,7 @@ pub fn for_fio(path: &Path, surroundings: &Surroundings) -> Result<FioRun, JobFi
             return Err(section.place.refuse(format!("job {} is named twice; rename one", shown(&job.name))));
         }
         space.add(&settings)?;
-        load.add((section, &settings), &job, &space.named, surroundings.memory_bytes)?;
+        load.add((section, &settings), &job, &space, surroundings.memory_bytes)?;
         jobs.push(job);
     }
     let file = path.file_name().map_or_else(|| document.place.file.to_string(), |name| name.to_string_lossy().into());
@@ -247,6 +247,8 @@ struct Space {
     /// Files that jobs share by name.
     named: BTreeMap<String, u64>,
     own: u64,
+    /// The largest file of a job that names none.
+    largest_own: u64,
 }
 
 impl Space {
@@ -265,12 +267,19 @@ impl Space {
         let each = number("filesize")?.unwrap_or_else(|| (size / files).saturating_add(offset));
         if names.is_empty() {
             self.own = self.own.saturating_add(each.saturating_mul(files).saturating_mul(workers));
+            self.largest_own = self.largest_own.max(each);
         }
         for name in names.iter().filter_map(|name| names::inside(name).ok()) {
             let bytes = self.named.entry(name.inside).or_insert(0);
             *bytes = (*bytes).max(each);
         }
         Ok(())
+    }
+
+    /// Bytes of a file that a job names without a size, at most: it may be one of those that fio named for an earlier job
+    /// (`a.0.0`), of which there are too many to remember.
+    fn most_bytes_of(&self, name: &Name) -> u64 {
+        self.named.get(&name.inside).copied().unwrap_or(0).max(self.largest_own)
     }
 
     fn bytes(&self) -> u64 {
