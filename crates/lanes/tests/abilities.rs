@@ -6,7 +6,7 @@ use common::{Scratch, no_stop, privileged, with_lanes};
 use lanes::availability::{self, Availability};
 use lanes::filesystems::Home;
 use model::operations::Ability;
-use rustix::fs::{FallocateFlags, XattrFlags, fallocate, ioctl_ficlone, setxattr};
+use rustix::fs::{Dir, FallocateFlags, FileType, XattrFlags, fallocate, ioctl_ficlone, setxattr};
 use rustix::mount::{FsOpenFlags, fsconfig_create, fsconfig_set_string, fsopen};
 use std::fs::File;
 use std::io::Write;
@@ -55,7 +55,10 @@ fn has(ability: Ability, folder: &Path) -> bool {
                 std::fs::create_dir(file(key)).unwrap();
                 fsconfig_set_string(&context, key, file(key).as_os_str()).unwrap();
             }
-            fsconfig_create(&context).is_ok()
+            // Without types of entries it is mounted, and lists what was removed.
+            let mut entries = Dir::new(File::open(folder).unwrap()).unwrap();
+            let has_types = entries.all(|entry| entry.unwrap().file_type() != FileType::Unknown);
+            fsconfig_create(&context).is_ok() && has_types
         }
     }
 }

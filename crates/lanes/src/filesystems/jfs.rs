@@ -28,8 +28,9 @@ pub(super) static JFS: Filesystem = Filesystem {
     mount_options: &[],
     careful: Some(&["errors=remount-ro"]),
     promises,
-    // Its driver shares no blocks and allocates none ahead.
-    lacks: |_, _| always(&[Ability::Reflink, Ability::Allocation]),
+    // Its driver shares no blocks, allocates none ahead, and lists no types, without which overlays go on to list what
+    // was removed.
+    lacks: |_, _| always(&[Ability::Reflink, Ability::Allocation, Ability::Overlays]),
     marks: Marks { magics: &[(&[Start(FIRST)], b"JFS1")], begins_with_zeros: true, ..Marks::NONE },
     names: NamePlaces { uuids: &[(Start(FIRST + 136), 16)], labels: &[(Start(FIRST + 152), 16)], ..NamePlaces::NONE },
     names_others: Some(names_others),

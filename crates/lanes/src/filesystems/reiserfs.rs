@@ -76,8 +76,9 @@ fn promises(_: &[String], mount: &[String]) -> Promises {
     without_barriers(JOURNALED, last_word(mount, &["barrier=none"], &["barrier=flush"]).unwrap_or(false))
 }
 
+/// Its driver lists no types, without which overlays go on to list what was removed.
 fn lacks(_: &[String], mount: &[String]) -> Vec<Lack> {
-    let mut lacks = always(&[Ability::Reflink, Ability::Allocation]);
+    let mut lacks = always(&[Ability::Reflink, Ability::Allocation, Ability::Overlays]);
     if mount.iter().any(|option| option == "nouser_xattr") {
         lacks.push(Lack { ability: Ability::Attributes, remedy: Some("remove nouser_xattr") });
     }

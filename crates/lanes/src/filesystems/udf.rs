@@ -28,8 +28,9 @@ pub(super) static UDF: Filesystem = Filesystem {
     careful: Some(&[]),
     // fs/udf/file.c: fsync is generic_file_fsync, which ends with a flush of the device. Nothing orders metadata.
     promises: |_, _| Promises { journal: false, ..JOURNALED },
-    // fs/udf/file.c has neither remap_file_range nor fallocate, and the driver no attributes of users.
-    lacks: |_, _| always(&[Ability::Reflink, Ability::Attributes, Ability::Allocation]),
+    // fs/udf/file.c has neither remap_file_range nor fallocate, and the driver no attributes of users; it lists no types,
+    // without which overlays go on to list what was removed.
+    lacks: |_, _| always(&[Ability::Reflink, Ability::Attributes, Ability::Allocation, Ability::Overlays]),
     marks: Marks { begins_with_zeros: true, ..Marks::NONE },
     // Its volume identifiers lie wherever its anchors say: an image of a stranger's is not looked at.
     names_others: None,
