@@ -196,6 +196,174 @@ export type Settle =
  */
 export type Profile = "seq-read" | "seq-write" | "rand-read" | "rand-write" | "flush" | "null";
 /**
+ * A piece of work as an answer names it.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Work".
+ */
+export type Work =
+  | {
+      of: "result";
+      /**
+       * Its place among the results.
+       */
+      result: number;
+    }
+  | {
+      of: "pairs";
+      /**
+       * Their places among its pairs.
+       */
+      pairs: number[];
+      /**
+       * Its place among the results.
+       */
+      result: number;
+    }
+  | {
+      /**
+       * How many.
+       */
+      count: number;
+      of: "steps";
+      /**
+       * Its place among the tables.
+       */
+      table: number;
+    };
+/**
+ * What can be chosen. The lanes are those of the answer.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Choice".
+ */
+export type Choice =
+  | {
+      is: "nothing";
+    }
+  | {
+      is: "searched";
+    }
+  | {
+      is: "alone";
+    }
+  | {
+      is: "twice";
+    }
+  | {
+      because: Undecided;
+      is: "none-yet";
+    }
+  | {
+      /**
+       * The disk was the limit of all that was compared.
+       */
+      disk_everywhere: boolean;
+      is: "none";
+    }
+  | {
+      because: Undecided;
+      is: "open";
+      /**
+       * Where they tie.
+       */
+      ties?: Work[];
+    }
+  | {
+      is: "unnamed";
+    }
+  | {
+      is: "level";
+    }
+  | {
+      is: "by-work";
+    }
+  | {
+      is: "chosen";
+    };
+/**
+ * What can be decided, for who reads no statistics: the choice, without lanes that may not be ranked, and not where what is
+ * open may still turn it.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Decision".
+ */
+export type Decision =
+  | {
+      is: "nothing";
+    }
+  | {
+      is: "searched";
+    }
+  | {
+      is: "alone";
+    }
+  | {
+      is: "twice";
+    }
+  | {
+      because: Undecided;
+      is: "open";
+    }
+  | {
+      is: "disk";
+    }
+  | {
+      is: "apart";
+    }
+  | {
+      is: "nothing-apart";
+    }
+  | {
+      among: Among;
+      is: "take";
+      /**
+       * One or more.
+       */
+      lanes: string[];
+    };
+/**
+ * What may be said of the lanes to take.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Among".
+ */
+export type Among =
+  | {
+      found: "one";
+    }
+  | {
+      found: "by-work";
+    }
+  | {
+      because: Undecided;
+      found: "open";
+    }
+  | {
+      found: "alike";
+    }
+  | {
+      found: "unnamed";
+    };
+/**
+ * What limited a result (method 3.2).
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Limit".
+ */
+export type Limit =
+  | "device"
+  | "own-disk"
+  | "write-amplification"
+  | "filesystem-cpu"
+  | "cpu"
+  | "filesystem-serialised"
+  | "flush"
+  | "cache"
+  | "harness"
+  | "other-programs"
+  | "unattributed";
+/**
  * One sign that something else than a medium answers. Rates in bytes per second.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -262,30 +430,100 @@ export type Counts = "operations" | "requests" | "commits" | "files" | "director
  */
 export type KeptForm = "inline" | "compressed" | "tail";
 /**
- * What limited a result (method 3.2).
- *
- * This interface was referenced by `Page`'s JSON-Schema
- * via the `definition` "Limit".
- */
-export type Limit =
-  | "device"
-  | "own-disk"
-  | "write-amplification"
-  | "filesystem-cpu"
-  | "cpu"
-  | "filesystem-serialised"
-  | "flush"
-  | "cache"
-  | "harness"
-  | "other-programs"
-  | "unattributed";
-/**
  * What a pair's interval means.
  *
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "Verdict".
  */
 export type Verdict = "faster" | "slower" | "tie" | "undecided" | "none";
+/**
+ * One thing to say about a result. Every pair of lanes is said, or follows from what is said.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Statement".
+ */
+export type Statement =
+  | {
+      /**
+       * The fastest lane's.
+       */
+      fastest: number;
+      says: "at-the-disk";
+      /**
+       * The slowest lane's figure.
+       */
+      slowest: number;
+      /**
+       * Each pair ties by verdict.
+       */
+      tie: boolean;
+    }
+  | {
+      /**
+       * The highest.
+       */
+      high?: number | null;
+      /**
+       * Two or more.
+       */
+      lanes: string[];
+      /**
+       * The lowest end of the intervals among them, each turned to lie around the same one; absent where there is none.
+       */
+      low?: number | null;
+      says: "tie";
+    }
+  | {
+      /**
+       * The lane.
+       */
+      lane: string;
+      /**
+       * The lane is the first of each.
+       */
+      pairs: Told[];
+      says: "apart";
+    }
+  | {
+      because: Undecided;
+      /**
+       * All of them.
+       */
+      pairs: Told[];
+      /**
+       * What their reasons add to the intervals that are said anyway, each once.
+       */
+      remarks?: string[];
+      says: "undecided";
+    }
+  | {
+      /**
+       * The pairs; none where their figures mean nothing.
+       */
+      pairs?: Told[];
+      says: "no-verdict";
+      /**
+       * The reason, where it is known.
+       */
+      why?: string | null;
+    }
+  | {
+      /**
+       * The lane.
+       */
+      lane: string;
+      says: "failed";
+    }
+  | {
+      /**
+       * The lane.
+       */
+      lane: string;
+      says: "alone";
+    }
+  | {
+      says: "nothing";
+    };
 /**
  * When a lane sustains its writers.
  *
@@ -612,6 +850,7 @@ export interface Findings {
    * The command line that runs the race again.
    */
   command_line: string[];
+  conclusion?: Conclusion;
   /**
    * What the disk showed when it was written for longer than a slice, flushed and read back; absent where nobody looked.
    */
@@ -1311,6 +1550,172 @@ export interface Ceiling {
   workload: string;
 }
 /**
+ * What the answer of a race tells.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Conclusion".
+ */
+export interface Conclusion {
+  /**
+   * Work that could not tell the lanes apart: something else than the filesystems was measured.
+   */
+  cannot_tell?: Work[];
+  choice: Choice;
+  /**
+   * What sets lanes apart, lane by lane, in the order in which it is told.
+   */
+  claims?: LaneClaims[];
+  decision?: Decision;
+  /**
+   * Lanes that could not do some of the work.
+   */
+  failed?: FailedLane[];
+  /**
+   * The same by what was measured.
+   */
+  limited?: LimitedWork[];
+  /**
+   * Work with pairs that have no verdict, by the reason. What keeps a lane from being ranked at all is said of the lane,
+   * and not here.
+   */
+  no_verdict?: UnrankedWork[];
+  /**
+   * The same by the one reason of each, in the order in which reasons are told.
+   */
+  open?: OpenWork[];
+  /**
+   * Work that is undecided.
+   */
+  undecided?: Work[];
+  /**
+   * Work with a difference that holds for its own row and not over the whole race.
+   */
+  unsure?: Work[];
+}
+/**
+ * What sets one lane apart.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LaneClaims".
+ */
+export interface LaneClaims {
+  /**
+   * What is surest to be large comes first.
+   */
+  claims: Claim[];
+  /**
+   * The lane that it is told of.
+   */
+  lane: string;
+}
+/**
+ * A difference as the answer tells it: held against the same lane as in the verdicts, so that a figure reads the same in
+ * both places.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Claim".
+ */
+export interface Claim {
+  /**
+   * The lane that it is held against.
+   */
+  against: string;
+  /**
+   * The lane that it is told of is the better one.
+   */
+  gain: boolean;
+  /**
+   * Its place among the reasons of the answer.
+   */
+  reason: number;
+  /**
+   * The place of its result; absent where there is none.
+   */
+  result?: number | null;
+}
+/**
+ * A lane that could not do some of the work.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "FailedLane".
+ */
+export interface FailedLane {
+  /**
+   * The lane.
+   */
+  lane: string;
+  /**
+   * The same by the reason.
+   */
+  reasons: FailedWork[];
+  /**
+   * All of that work.
+   */
+  works: Work[];
+}
+/**
+ * Work that a lane could not do for one reason.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "FailedWork".
+ */
+export interface FailedWork {
+  /**
+   * The reason.
+   */
+  reason: string;
+  /**
+   * The work.
+   */
+  works: Work[];
+}
+/**
+ * Work in which one thing was measured instead of the filesystems.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LimitedWork".
+ */
+export interface LimitedWork {
+  limit: Limit;
+  /**
+   * How many results.
+   */
+  results: number;
+  /**
+   * The work.
+   */
+  works: Work[];
+}
+/**
+ * Work with pairs that have no verdict for one reason.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "UnrankedWork".
+ */
+export interface UnrankedWork {
+  /**
+   * The reason.
+   */
+  why: string;
+  /**
+   * The work.
+   */
+  works: Work[];
+}
+/**
+ * Work that is undecided for one reason.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "OpenWork".
+ */
+export interface OpenWork {
+  because: Undecided;
+  /**
+   * The work.
+   */
+  works: Work[];
+}
+/**
  * The disk under the lanes, written in long requests, flushed and read back: medians over the looks at it.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -1928,6 +2333,10 @@ export interface ResultFinding {
    */
   ranking: string[][];
   /**
+   * The lane that the others are held against; absent where nothing is compared.
+   */
+  reference?: string | null;
+  /**
    * Rounds in which two lanes have a figure, of the pair that has the most; of a single lane its own.
    */
   rounds: number;
@@ -1946,6 +2355,10 @@ export interface ResultFinding {
    * belong beside its rate.
    */
   stalls_matter?: boolean;
+  /**
+   * What there is to say about it, in reading order.
+   */
+  statements?: Statement[];
   /**
    * What a person calls it.
    */
@@ -2187,6 +2600,22 @@ export interface SharedRate {
    * The workload.
    */
   workload: string;
+}
+/**
+ * A pair of a result as a statement tells it.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Told".
+ */
+export interface Told {
+  /**
+   * Its place among the pairs of the result.
+   */
+  pair: number;
+  /**
+   * It is told of `b` against `a`.
+   */
+  turned?: boolean;
 }
 /**
  * The largest number of writers that each lane sustains.

@@ -4,7 +4,7 @@ use crate::facts;
 use crate::layout::Phrase;
 use crate::words::{self, answer::Claim};
 use model::findings::{
-    Answer, Choice, Findings, LaneClaims, Limit, OperationsFinding, OpenWork, ResultFinding, Undecided, Work,
+    Answer, Choice, Findings, LaneClaims, Limit, OpenWork, OperationsFinding, ResultFinding, Undecided, Work,
 };
 
 /// Results named that tie, where others are undecided.
@@ -24,7 +24,9 @@ pub(crate) fn sentence(findings: &Findings) -> Phrase {
         (Choice::None { .. }, Some(answer)) => no_choice(findings, answer),
         (Choice::Open { because, ties }, _) => not_yet(findings, *because, ties).say("."),
         (Choice::Unnamed, Some(answer)) => lanes(answer, false).say(words::answer::NO_NAMED_DIFFERENCE).say("."),
-        (Choice::Level, Some(answer)) => lanes(answer, false).say(words::answer::no_difference(findings.margin)).say("."),
+        (Choice::Level, Some(answer)) => {
+            lanes(answer, false).say(words::answer::no_difference(findings.margin)).say(".")
+        }
         (Choice::ByWork, Some(answer)) => chosen(findings, answer, &lanes(answer, true)).say("."),
         (Choice::Chosen, Some(answer)) => chosen(findings, answer, &lanes(answer, false)).say("."),
     };
@@ -37,8 +39,8 @@ fn lanes(answer: &Answer, by_work: bool) -> Phrase {
 
 /// What is to be known of a choice or of its reasons that rounds showed which other programs disturbed.
 fn disturbed(findings: &Findings) -> Option<Phrase> {
-    let rests_on_reasons = matches!(findings.conclusion.choice, Choice::ByWork | Choice::Chosen)
-        && !findings.conclusion.claims.is_empty();
+    let rests_on_reasons =
+        matches!(findings.conclusion.choice, Choice::ByWork | Choice::Chosen) && !findings.conclusion.claims.is_empty();
     let disturbed = findings.answer.as_ref().is_some_and(|answer| answer.disturbed);
     (rests_on_reasons && disturbed).then(|| Phrase::new(words::answer::DISTURBED))
 }
@@ -174,11 +176,11 @@ fn no_choice(findings: &Findings, answer: &Answer) -> Phrase {
         let limited = findings.conclusion.limited.iter().find(|of| of.limit == limit);
         parts.extend(limited.map(|of| Phrase::new(titles(findings, &of.works).join("; ")).say(what)));
     }
-    let result = |result: &ResultFinding| {
-        match facts::group_of(result, &findings.results).filter(|_| result.section.is_none()) {
-            Some(group) => format!("{}: {group}", result.title),
-            None => result.title.clone(),
-        }
+    let result = |result: &ResultFinding| match facts::group_of(result, &findings.results)
+        .filter(|_| result.section.is_none())
+    {
+        Some(group) => format!("{}: {group}", result.title),
+        None => result.title.clone(),
     };
     parts.extend(findings.conclusion.no_verdict.iter().map(|of| {
         let titles = named(findings, &of.works, &result, &|table, _| table.title.clone());

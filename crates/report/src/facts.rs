@@ -158,7 +158,9 @@ fn beside_pairs(findings: &Findings, said: &mut Vec<String>) {
             Verdict::Undecided => 1,
             Verdict::Faster | Verdict::Slower | Verdict::Tie => 0,
         };
-        for note in pair.why.iter().flat_map(|why| why.clauses().into_iter().skip(skipped)).map(|note| words::sentence(note)) {
+        for note in
+            pair.why.iter().flat_map(|why| why.clauses().into_iter().skip(skipped)).map(|note| words::sentence(note))
+        {
             if !note.trim().is_empty() && !said.contains(&note) {
                 said.push(note);
             }

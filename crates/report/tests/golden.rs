@@ -95,8 +95,9 @@ fn text_reports_read_as_reviewed() {
 #[test]
 fn results_of_these_races_are_there_for_the_pages_own_tests() {
     let alone = all_races().into_iter().filter(|(name, of)| of.operations.is_empty() && *name != "hostile");
-    let line =
-        |(name, of): (&str, Findings)| format!("{}\n", serde_json::json!({ "race": name, "results": told(&of).results }));
+    let line = |(name, of): (&str, Findings)| {
+        format!("{}\n", serde_json::json!({ "race": name, "results": told(&of).results }))
+    };
     assert_golden("results", &alone.map(line).collect::<String>());
 }
 

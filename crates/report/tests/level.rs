@@ -72,6 +72,7 @@ fn a_difference_that_may_not_be_named_is_not_denied_and_ties_are_told() {
         answer.settle = None;
         answer.level = stats::level::level(&answer, &findings.results, None);
         findings.answer = Some(answer);
+        stats::conclude::tell(&mut findings);
         findings
     };
     let level = judged(&findings);

@@ -5,8 +5,8 @@ use crate::level;
 use crate::said;
 use model::Sentence;
 use model::findings::{
-    Answer, Choice, Claim, Conclusion, FailedLane, FailedWork, Findings, LaneClaims, Level, Limit, LimitedWork, OpenWork,
-    Pair, Reason, ResultFinding, Undecided, UnrankedWork, Verdict, Work,
+    Answer, Choice, Claim, Conclusion, FailedLane, FailedWork, Findings, LaneClaims, Level, Limit, LimitedWork,
+    OpenWork, Pair, Reason, ResultFinding, Undecided, UnrankedWork, Verdict, Work,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -195,7 +195,8 @@ impl<'a> Told<'a> {
                 }
             }
         }
-        let work = |(why, places): (&Sentence, Vec<usize>)| UnrankedWork { why: why.clone(), works: self.works(places) };
+        let work =
+            |(why, places): (&Sentence, Vec<usize>)| UnrankedWork { why: why.clone(), works: self.works(places) };
         reasons.into_iter().map(work).collect()
     }
 
@@ -245,9 +246,7 @@ impl<'a> Told<'a> {
         let reason = |claim: &Claim| &answer.reasons[claim.reason as usize];
         let sure = |claim: &Claim| reason(claim).at_least.unwrap_or(1.0);
         for of in &mut lanes {
-            of.claims.sort_by(|x, y| {
-                sure(x).total_cmp(&sure(y)).then(reason(x).ratio.total_cmp(&reason(y).ratio))
-            });
+            of.claims.sort_by(|x, y| sure(x).total_cmp(&sure(y)).then(reason(x).ratio.total_cmp(&reason(y).ratio)));
         }
         lanes
     }

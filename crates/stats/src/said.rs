@@ -140,12 +140,7 @@ fn of_pairs(result: &ResultFinding, pairs: &[(u32, &Pair)]) -> Vec<Statement> {
 
 /// The pairs with the reference in second place. Of two other lanes the later one is the subject,
 /// but where they are apart, the one that is better or worse than the reference too.
-fn turned<'a>(
-    result: &ResultFinding,
-    pairs: &[(u32, &'a Pair)],
-    lanes: &Lanes,
-    reference: usize,
-) -> Vec<Numbered<'a>> {
+fn turned<'a>(result: &ResultFinding, pairs: &[(u32, &'a Pair)], lanes: &Lanes, reference: usize) -> Vec<Numbered<'a>> {
     let mut loses = vec![false; lanes.names.len()];
     for pair in &result.pairs {
         let (loser, winner) = match pair.verdict {
@@ -218,7 +213,9 @@ fn apart<'a>(
     known: &mut Known,
 ) -> Vec<Statement> {
     let mut ranks = vec![usize::MAX; lanes.names.len()];
-    for (rank, lane) in result.ranking.iter().enumerate().flat_map(|(rank, level)| level.iter().map(move |of| (rank, of))) {
+    for (rank, lane) in
+        result.ranking.iter().enumerate().flat_map(|(rank, level)| level.iter().map(move |of| (rank, of)))
+    {
         if let Some(of) = ranks.get_mut(lanes.place(lane)) {
             *of = rank.min(*of);
         }

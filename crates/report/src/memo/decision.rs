@@ -7,7 +7,8 @@ use crate::language::{Tongue, fill};
 use crate::layout::Phrase;
 use model::Sentence;
 use model::findings::{
-    Among, Answer, Decision, Estimate, Findings, Limit, NotRanked, Pair, Reason, ResultFinding, Shown, Undecided, Verdict,
+    Among, Answer, Decision, Estimate, Findings, Limit, NotRanked, Pair, Reason, ResultFinding, Shown, Undecided,
+    Verdict,
 };
 use model::lane::Lane;
 

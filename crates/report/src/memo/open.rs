@@ -11,7 +11,8 @@ use crate::operations::others;
 use crate::words::sentence;
 use model::Sentence;
 use model::findings::{
-    Advice, Decision, Findings, Flip, Limit, OperationsFinding, Pair, ResultFinding, Settle, Statement, Undecided, Verdict,
+    Advice, Decision, Findings, Flip, Limit, OperationsFinding, Pair, ResultFinding, Settle, Statement, Undecided,
+    Verdict,
 };
 use model::scenario::Need;
 

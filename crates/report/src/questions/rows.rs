@@ -214,7 +214,9 @@ fn mark(result: &ResultFinding, lane: &str, lanes: &[&str]) -> Phrase {
         let pair = Shown::from_lanes(result, lane, reference).filter(|_| lane != reference);
         return pair.map(|pair| wording::mark(result, &pair)).unwrap_or_default();
     }
-    let Some(own) = result.reference.as_deref().filter(|own| *own != lane && measured(own)) else { return Phrase::default() };
+    let Some(own) = result.reference.as_deref().filter(|own| *own != lane && measured(own)) else {
+        return Phrase::default();
+    };
     let mark = Shown::from_lanes(result, lane, own).map(|pair| wording::mark(result, &pair)).unwrap_or_default();
     if mark.is_empty() { mark } else { mark.say(" (").name(&shorten(own, NAME_COLUMNS)).say(")") }
 }

@@ -68,9 +68,7 @@ fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
             let each = shown(result, pairs).iter().map(|pair| apart(result, pair)).collect();
             Phrase::default().name(lane).say(" ").and(listed(each, "and"))
         }
-        Statement::Undecided { because, pairs, remarks } => {
-            undecided(result, *because, &shown(result, pairs), remarks)
-        }
+        Statement::Undecided { because, pairs, remarks } => undecided(result, *because, &shown(result, pairs), remarks),
         Statement::NoVerdict { pairs, why } => no_verdict(result, &shown(result, pairs), why.as_ref()),
         // The figures carry the whole reason.
         Statement::Failed { lane } => {

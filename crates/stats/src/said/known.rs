@@ -13,7 +13,12 @@ pub(super) struct Known {
 impl Known {
     /// Nothing is known of so many lanes.
     pub(super) fn new(lanes: usize) -> Self {
-        Known { lanes, above: vec![Vec::new(); lanes], level: vec![Vec::new(); lanes], ties: vec![false; lanes * lanes] }
+        Known {
+            lanes,
+            above: vec![Vec::new(); lanes],
+            level: vec![Vec::new(); lanes],
+            ties: vec![false; lanes * lanes],
+        }
     }
 
     pub(super) fn add_above(&mut self, above: usize, below: usize) {

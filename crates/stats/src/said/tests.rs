@@ -102,7 +102,9 @@ fn shown<'a>(result: &'a ResultFinding, pairs: &[Told]) -> Vec<Shown<'a>> {
 }
 
 fn lists(result: &ResultFinding, pairs: &[Told], pair: &Pair) -> bool {
-    shown(result, pairs).iter().any(|shown| (shown.a == pair.a && shown.b == pair.b) || (shown.a == pair.b && shown.b == pair.a))
+    shown(result, pairs)
+        .iter()
+        .any(|shown| (shown.a == pair.a && shown.b == pair.b) || (shown.a == pair.b && shown.b == pair.a))
 }
 
 proptest! {
