@@ -89,7 +89,7 @@ export function appenders(): RacePage {
   const race = quick();
   return {
     ...race,
-    findings: { ...race.findings, swarms: [APPENDERS], searches: [SEARCH] },
+    findings: { ...race.findings, swarms: [APPENDERS], searches: [SEARCH], conclusion: { choice: { is: "searched" } } },
     courses: [
       ...race.courses,
       { workload: APPENDERS.workload, title: APPENDERS.title, lanes: ["ext4", "xfs", "btrfs"].map(course) },

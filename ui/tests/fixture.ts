@@ -15,6 +15,7 @@ import type {
   RacePage,
   ResultFinding,
   Trials,
+  Work,
 } from "../src/types";
 
 const ROOT = join(process.cwd(), "..");
@@ -411,6 +412,15 @@ export function operations(): RacePage {
     not_ranked: [],
     not_tested: ["fsync", "cold caches"],
     next: ["race", "ext4", "xfs", "--rounds", "30"],
+  };
+  const stepsOf = (found: (of: ResultFinding) => boolean): Work => ({ of: "steps", table: 0, count: results.filter(found).length });
+  const cached = stepsOf((of) => of.limit === "cache");
+  whole.conclusion = {
+    choice: { is: "chosen" },
+    claims: [{ lane: "btrfs", claims: [{ reason: 0, against: "ext4", gain: false, result: 0 }] }],
+    undecided: [stepsOf((of) => of.pairs.some((pair) => pair.verdict === "undecided"))],
+    cannot_tell: [cached],
+    limited: [{ limit: "cache", results: results.filter((of) => of.limit === "cache").length, works: [cached] }],
   };
   return race(whole, 8, 60);
 }

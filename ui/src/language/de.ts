@@ -179,7 +179,6 @@ export const de: Words = {
     },
     disturbed: "Andere Programme störten die meisten dieser Runden: Messen Sie noch einmal, wenn die Maschine sonst nichts tut, bevor Sie sich darauf verlassen.",
     reached: (workloads, of) => say`Von ${String(of)} Arbeiten wurden ${String(workloads)} erreicht; nur von ihnen ist die Rede.`,
-    cannotTell: (titles) => say`Nicht zu unterscheiden: ${titles}.`,
     unsure: (titles) => say`Unterschiede, die unter so vielen Zeilen nicht sicher sind: ${titles}.`,
     undecided: (titles, settle) => say`Noch offen: ${titles}; ${settle}.`,
     settleFirst: (option, value, about) =>

@@ -199,7 +199,6 @@ export const en = {
     },
     disturbed: "Other programs disturbed most of these rounds: race again when the machine is idle before relying on this.",
     reached: (workloads: number, of: number) => say`Of ${String(of)} workloads ${String(workloads)} were reached; this speaks of them alone.`,
-    cannotTell: (titles: Said) => say`Could not be told apart: ${titles}.`,
     unsure: (titles: Said) => say`Differences that are not sure among so many rows: ${titles}.`,
     undecided: (titles: Said, settle: Said) => say`Still undecided: ${titles}; ${settle}.`,
     settleBy: (option: string, value: string, about: string | null, someOnly: boolean) =>

@@ -176,7 +176,6 @@ export const zh: Words = {
     },
     disturbed: "多数轮次受到其他程序干扰：请在机器空闲时重新测试，再依此决定。",
     reached: (workloads, of) => say`${String(of)} 项工作中只测到 ${String(workloads)} 项，以上只就这些而言。`,
-    cannotTell: (titles) => say`分不出高下：${titles}。`,
     unsure: (titles) => say`行数这么多，以下差别还不确定：${titles}。`,
     undecided: (titles, settle) => say`尚无定论：${titles}；${settle}。`,
     settleFirst: (option, value, about) =>

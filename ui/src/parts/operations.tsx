@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { Findings, OperationFigure, OperationRow, OperationsFinding, RacePage, ResultFinding } from "../types";
 import { known, sentence, useUi, type Ui } from "../ui";
 import { name, plain, say } from "../words/say";
-import { pairOf } from "../words/statements";
+import { pairOf } from "../words/pairs";
 import { resultSaid } from "../words/told";
 import { LaneName, LimitMark, Mark, Section, Speak } from "./basics";
 import { Courses } from "./course";

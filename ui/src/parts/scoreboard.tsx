@@ -3,8 +3,8 @@ import { useMemo, useState } from "preact/hooks";
 import type { Findings, OperationsFinding, RacePage, ResultFinding, Verdict } from "../types";
 import { known, resultTitle, useUi } from "../ui";
 import { hasGroups, tableOf } from "../words/answer";
+import { pairOf } from "../words/pairs";
 import { name, plain, say } from "../words/say";
-import { pairOf, referenceOf } from "../words/statements";
 import { laneRate } from "../words/told";
 import { LaneName, LimitMark, Mark, Section, Speak } from "./basics";
 
@@ -53,7 +53,7 @@ export function Scoreboard({ race }: { race: RacePage }) {
   const w = ui.words.scoreboard;
   const lanes = findings.lanes.map((lane) => lane.name);
   const first = useMemo(() => {
-    const references = findings.results.map(referenceOf).filter((lane) => lane !== null);
+    const references = findings.results.map((result) => result.reference).filter((lane) => lane != null);
     return references[0] ?? lanes[0] ?? "";
   }, [findings]);
   const [chosen, setChosen] = useState<string | null>(null);
@@ -126,7 +126,7 @@ export function Scoreboard({ race }: { race: RacePage }) {
 /** The lane that a row's others stand against: where the chosen one has no figure, the row's own. */
 export function rowReference(result: ResultFinding, chosen: string): string {
   const measured = result.estimates.some((of) => of.lane === chosen && of.failure == null);
-  return measured ? chosen : (referenceOf(result) ?? chosen);
+  return measured ? chosen : (result.reference ?? chosen);
 }
 
 function Cell({

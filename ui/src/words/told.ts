@@ -1,11 +1,21 @@
-// Findings as sentences of the reader's language: structure from statements and answer, words from the
+// Findings as sentences of the reader's language: what is said was decided before, words come from the
 // language.
 import type { Difference, End, Latency, WorkDifference } from "../language/en";
-import type { Findings, NotRanked, Reason, ResultFinding, SelfCheck, Throttle } from "../types";
+import type {
+  Choice,
+  Findings,
+  NotRanked,
+  Reason,
+  ResultFinding,
+  SelfCheck,
+  Settle,
+  Statement,
+  Throttle,
+} from "../types";
 import { known, sentence, titlesOf, type Ui } from "../ui";
-import { outcome, type Claim, type Outcome } from "./answer";
+import { claimsOf, conclusionOf, titles, type Claim } from "./answer";
+import { toldPairs, type Shown } from "./pairs";
 import { joined, name, say, type Said } from "./say";
-import { statements, type Shown, type Statement } from "./statements";
 
 /** Characters of a reason on the first screen; the results carry the whole. */
 const BRIEF = 160;
@@ -47,8 +57,8 @@ export function differenceOf(
 
 /** All verdicts of a result in one sentence. */
 export function resultSaid(ui: Ui, result: ResultFinding): Said {
-  const all = statements(result);
-  const first = all.findIndex((one) => one.kind === "tie" || one.kind === "apart");
+  const all = result.statements ?? [];
+  const first = all.findIndex((one) => one.says === "tie" || one.says === "apart");
   const parts = all.map((one, at) => {
     const said = statement(ui, result, one);
     return result.shared_rate != null && at === first
@@ -64,7 +74,8 @@ function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
   const { words, figures } = ui;
   const w = words.statements;
   const latency = latencyOf(result.metric);
-  switch (of.kind) {
+  const estimate = (lane: string) => result.estimates.find((one) => one.lane === lane);
+  switch (of.says) {
     case "at-the-disk": {
       const rate = (value: number) =>
         result.unit === "operations/s" ? figures.iops(value) : figures.rate(result.unit, value);
@@ -72,36 +83,38 @@ function statement(ui: Ui, result: ResultFinding, of: Statement): Said {
     }
     case "tie": {
       const lanes = words.list(of.lanes.map(name), "and");
-      return w.tie(lanes, latency, of.interval === null ? null : figures.within(of.interval[0], of.interval[1]));
+      return w.tie(lanes, latency, of.low == null || of.high == null ? null : figures.within(of.low, of.high));
     }
     case "apart":
       return w.apart(
         name(of.lane),
-        of.pairs.map((pair) => differenceOf(ui, result.metric, pair.b, pair.ratio ?? 1, pair.interval)),
+        toldPairs(result, of.pairs).map((pair) => differenceOf(ui, result.metric, pair.b, pair.ratio ?? 1, pair.interval)),
       );
     case "undecided": {
-      const pairs = of.pairs.map((pair) => openPair(ui, pair, latency));
-      const remarks = of.pairs.map(remark).filter((why) => why !== null);
-      const said = [joined(pairs, words.clause), ...[...new Set(remarks)].map((why) => sentence(ui, why))];
-      return w.undecided(of.pairs[0]?.undecided ?? "noise", joined(said, words.semicolon));
+      const pairs = toldPairs(result, of.pairs).map((pair) => openPair(ui, pair, latency));
+      const said = [joined(pairs, words.clause), ...(of.remarks ?? []).map((why) => sentence(ui, why))];
+      return w.undecided(of.because, joined(said, words.semicolon));
     }
     case "no-verdict": {
+      const told = toldPairs(result, of.pairs ?? []);
       // All of these pairs are told of one lane.
-      const subject = name(of.pairs[0]?.a ?? "");
-      const ratios = of.pairs.flatMap((pair) =>
+      const subject = name(told[0]?.a ?? "");
+      const ratios = told.flatMap((pair) =>
         pair.ratio === null ? [] : [{ factor: figures.times(latency === null ? pair.ratio : 1 / pair.ratio), other: name(pair.b) }],
       );
-      const bare = of.pairs.filter((pair) => pair.ratio === null).map((pair) => name(pair.b));
+      const bare = told.filter((pair) => pair.ratio === null).map((pair) => name(pair.b));
       const pairs = [
         ...(ratios.length > 0 ? [w.ratios(subject, ratios)] : []),
         ...(bare.length > 0 ? [w.against(subject, words.list(bare, "and"))] : []),
       ];
-      return w.noVerdict(joined(pairs, words.clause), of.why === "" ? null : sentence(ui, of.why));
+      return w.noVerdict(joined(pairs, words.clause), of.why == null ? null : sentence(ui, of.why));
     }
     case "failed":
-      return w.failed(name(of.lane), sentence(ui, of.reason, BRIEF));
-    case "alone":
-      return w.alone(name(of.lane), laneRate(ui, result, of.mean, of.low, of.high));
+      return w.failed(name(of.lane), sentence(ui, estimate(of.lane)?.failure ?? "", BRIEF));
+    case "alone": {
+      const only = estimate(of.lane);
+      return w.alone(name(of.lane), only ? laneRate(ui, result, only.mean, only.low, only.high) : "");
+    }
     case "nothing":
       return w.nothing;
   }
@@ -113,7 +126,7 @@ function openPair(ui: Ui, pair: Shown, latency: Latency | null): Said {
   if (pair.interval === null) {
     return pair.ratio === null
       ? // Why there is no ratio is said behind, where it is known.
-        remark(pair) === null ? w.notTogether(a, b) : w.against(a, b)
+        pair.why === null ? w.notTogether(a, b) : w.against(a, b)
       : w.soFar(a, b, latency, part(ui, latency === null ? pair.ratio : 1 / pair.ratio));
   }
   // Of latencies the times themselves are told: a minus means less time.
@@ -133,23 +146,6 @@ function end(ui: Ui, ratio: number): End {
 /** A ratio as a part of the whole, and from two on as a factor. */
 function part(ui: Ui, ratio: number): string {
   return ratio >= 0.095 && ratio < 1.995 ? ui.figures.percent(ratio, 0) : ui.figures.times(ratio);
-}
-
-/** What the reason of an undecided pair adds to its interval, which is said anyway. What stands beside the pair,
- * behind the first semicolon, is a note of the race. */
-export function remark(pair: Shown): string | null {
-  const reason = pair.why?.split("; ")[0]?.trim() ?? "";
-  if (reason === "") return null;
-  // The reason was written about the pair as it was judged, which may be the other way round.
-  const named = ([low, high]: readonly [number, number]) => [low, high].every((end) => reason.includes(wholePercent(end)));
-  const known = pair.interval !== null && (named(pair.interval) || named([1 / pair.interval[1], 1 / pair.interval[0]]));
-  return known ? null : reason;
-}
-
-/** A ratio as the statistics write it in a reason: `+9 %`. */
-function wholePercent(ratio: number): string {
-  const percent = ((ratio - 1) * 100).toFixed(0);
-  return `${percent.startsWith("-") ? "" : "+"}${percent} %`;
 }
 
 /** How the first lane did against itself; `null`: it was not raced twice. */
@@ -229,39 +225,44 @@ export interface ToldAnswer {
 export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
   const { words, figures } = ui;
   const w = words.answer;
-  const of = outcome(findings);
-  const lanes = of.lanes.map(name);
+  const of = conclusionOf(findings);
   const answer = findings.answer ?? null;
-  const chosenAll = of.claims.every((one) => of.lanes.includes(one.subject));
-  const items = of.claims.map((one) => w.claims(name(one.subject), differences(ui, one.claims), one.more));
+  const choose = answer?.choose ?? [];
+  const apart = of.claims ?? [];
+  const chosenAll = apart.every((one) => choose.includes(one.lane));
+  const items = apart.map((one) => {
+    const { claims, more } = claimsOf(findings, one);
+    return w.claims(name(one.lane), differences(ui, claims), more);
+  });
+  const titled = (works: Parameters<typeof titles>[1]) => titlesOf(ui, titles(findings, works));
+  const some = (works: Parameters<typeof titles>[1]) => (works ?? []).length > 0;
   const several = findings.lanes.filter((lane) => lane.is_self !== true).length > 1;
   return {
-    headline: headline(ui, of, lanes),
+    headline: headline(ui, of.choice, choose.map(name)),
     why:
-      of.choice === "level"
+      of.choice.is === "level"
         ? w.levelWhy(figures.margin(findings.margin))
-        : of.choice === "unnamed"
+        : of.choice.is === "unnamed"
           ? [w.unnamed]
-          : of.choice === "open" && of.open
-            ? w.yet(of.open.because, titlesOf(ui, of.open.ties))
-            : of.choice === "alone"
+          : of.choice.is === "open"
+            ? w.yet(of.choice.because, titled(of.choice.ties))
+            : of.choice.is === "alone"
               ? [w.aloneWhy]
               : null,
     claims: items.length > 0 ? { heading: chosenAll ? w.apart : w.costs, items } : null,
     cannot: [
-      ...(answer?.disturbed === true && answer.reasons.length > 0 && of.claims.length > 0 ? [[w.disturbed]] : []),
+      ...(answer?.disturbed === true && answer.reasons.length > 0 && apart.length > 0 ? [[w.disturbed]] : []),
       ...(answer?.reached && answer.reached.workloads < answer.reached.of ? [w.reached(answer.reached.workloads, answer.reached.of)] : []),
-      ...of.limited.map((one) => {
+      ...(of.limited ?? []).map((one) => {
         const say_ = w.limited[one.limit as "device" | "cache" | "harness"];
-        return say_(one.count, findings.results.length, titlesOf(ui, one.titles));
+        return say_(one.results, findings.results.length, titled(one.works));
       }),
       ...disksSaid(ui, findings),
-      ...(of.cannotTell.length > 0 ? [w.cannotTell(titlesOf(ui, of.cannotTell))] : []),
-      ...(of.unsure.length > 0 ? [w.unsure(titlesOf(ui, of.unsure))] : []),
-      ...(of.undecided.length > 0 ? [w.undecided(titlesOf(ui, of.undecided), settleSaid(ui, of))] : []),
-      ...of.noVerdict.map((one) => w.noVerdictAt(titlesOf(ui, one.titles), sentence(ui, one.why, BRIEF))),
+      ...(some(of.unsure) ? [w.unsure(titled(of.unsure))] : []),
+      ...(some(of.undecided) ? [w.undecided(titled(of.undecided), settleSaid(ui, answer?.settle ?? null))] : []),
+      ...(of.no_verdict ?? []).map((one) => w.noVerdictAt(titled(one.works), sentence(ui, one.why, BRIEF))),
       ...notRankedSaid(ui, several ? (answer?.not_ranked ?? []) : []),
-      ...of.failed.map((one) => w.failedAt(name(one.lane), titlesOf(ui, one.titles))),
+      ...(of.failed ?? []).map((one) => w.failedAt(name(one.lane), titled(one.works))),
       ...[answer?.cached_disk, answer?.raced].flatMap((said) => (said ? [w.saidOfTheGround(capital(sentence(ui, said)))] : [])),
       ...(answer && answer.not_tested.length > 0
         ? [w.notTested(joined(answer.not_tested.map((what) => known(ui, what)), words.comma))]
@@ -278,9 +279,9 @@ function capital(said: Said): Said {
   return said;
 }
 
-function headline(ui: Ui, of: Outcome, lanes: Said[]): Said {
+function headline(ui: Ui, choice: Choice, lanes: Said[]): Said {
   const w = ui.words.answer;
-  switch (of.choice) {
+  switch (choice.is) {
     case "chosen":
     case "unnamed":
       return w.choice(lanes);
@@ -305,9 +306,8 @@ function headline(ui: Ui, of: Outcome, lanes: Said[]): Said {
 }
 
 /** What should settle what is undecided: one figure for the whole race. */
-function settleSaid(ui: Ui, of: Outcome): Said {
+function settleSaid(ui: Ui, by: Settle | null): Said {
   const w = ui.words.answer;
-  const by = of.settle;
   if (by === null) return w.settleMore;
   const seconds = "seconds" in by ? (by.seconds ?? 0) : 0;
   const about = seconds > 0 ? ui.figures.duration(seconds) : null;
