@@ -150,6 +150,7 @@ impl Setting {
         let seconds = demand.changes * rates.change_seconds
             + demand.cold_files * rates.cold_seconds
             + demand.moved_bytes / rates.sequential
+            + demand.flushes * rates.flush_seconds
             + demand.around_seconds;
         Work { seconds, bytes: demand.written_bytes }
     }

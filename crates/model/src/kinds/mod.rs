@@ -283,6 +283,8 @@ pub struct Demand {
     pub moved_bytes: f64,
     /// Of these, written.
     pub written_bytes: f64,
+    /// Calls that wait for the disk's flush.
+    pub flushes: f64,
     /// Mounts in between, for empty caches and checks.
     pub remounts: f64,
     /// How a window goes on writing, beside `written_bytes`.

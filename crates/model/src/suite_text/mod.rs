@@ -13,8 +13,8 @@ use shape::Shape;
 use std::collections::BTreeMap;
 use tree::{Node, Value};
 
-/// Kinds of workloads that a suite may hold.
-const KINDS: [&str; 8] = ["io", "small-files", "operations", "appenders", "oltp", "streams", "programs", "mix"];
+/// Kinds of workloads that no suite holds.
+const JOB_FILES: [&str; 2] = ["jobs", "fio"];
 
 /// What is wrong with the text of a suite: one sentence with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -130,17 +130,18 @@ fn check_keys(shape: &Shape, node: &Node, who: &str) -> Result<(), SuiteMistake>
     if !matches!(node.value, Value::Table(_)) {
         return Err(SuiteMistake::at(node, format!("{who} is {}; write a [[workload]] table", node.what())));
     }
+    let known: Vec<&str> = shape.kinds().filter(|kind| !JOB_FILES.contains(kind)).collect();
+    let kinds = known.join(", ");
     let Some(kind) = node.get("kind") else {
-        let kinds = KINDS.join(", ");
         return Err(SuiteMistake::at(node, format!("{who}: the key `kind` is missing; set it to one of {kinds}")));
     };
     let name = kind.text().unwrap_or_default();
-    if ["jobs", "fio"].contains(&name) {
+    if JOB_FILES.contains(&name) {
         return Err(SuiteMistake::at(kind, no_job_file(who)));
     }
-    if !KINDS.contains(&name) {
-        let meant = nearest(name, KINDS).map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
-        let (what, kinds) = (kind.what(), KINDS.join(", "));
+    if !known.contains(&name) {
+        let meant = nearest(name, known).map_or(String::new(), |near| format!(" (did you mean \"{near}\"?)"));
+        let what = kind.what();
         return Err(SuiteMistake::at(kind, format!("{who}: `kind` is {what}{meant}; it takes one of {kinds}")));
     }
     shape.check_workload(node, name, who, AS_PUBLISHED)?;

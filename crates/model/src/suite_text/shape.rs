@@ -59,8 +59,16 @@ impl Shape {
     }
 
     fn workload_of(&self, kind: &str) -> Option<&Json> {
-        let kinds = self.root.pointer("/$defs/Workload/oneOf")?.as_array()?;
-        kinds.iter().find(|shape| shape.pointer("/properties/kind/const").is_some_and(|of| of == kind))
+        self.workloads().find(|shape| kind_of(shape) == Some(kind))
+    }
+
+    /// Names of all kinds of workloads, in order.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = &str> {
+        self.workloads().filter_map(kind_of)
+    }
+
+    fn workloads(&self) -> impl Iterator<Item = &Json> {
+        self.root.pointer("/$defs/Workload/oneOf").and_then(Json::as_array).into_iter().flatten()
     }
 
     fn resolve<'s>(&'s self, shape: &'s Json) -> (&'s Json, Option<&'s str>) {
@@ -184,6 +192,11 @@ impl Shape {
             _ => "a value".to_owned(),
         }
     }
+}
+
+/// The kind of work that a shape is of.
+fn kind_of(workload: &Json) -> Option<&str> {
+    workload.pointer("/properties/kind/const").and_then(Json::as_str)
 }
 
 /// Where a value stands: `who` in words, `path` its key below that.
