@@ -115,6 +115,8 @@ pub enum Kind {
     Programs(Box<Programs>),
     /// Threads that repeat a turn of mixed operations: one window, lane after lane.
     Mix(Box<Mix>),
+    /// One act at a time, by one thread and by several at once, each on files of its own or all on one.
+    Contention(crate::kinds::contention::Contention),
 }
 
 impl Workload {

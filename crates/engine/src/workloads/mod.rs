@@ -2,6 +2,7 @@
 
 mod append;
 mod appenders;
+mod contention;
 pub(crate) mod direct;
 mod files;
 mod fio;
@@ -218,6 +219,7 @@ pub fn prepare_noted(
         Kind::Streams(streams) => Box::new(StreamsWork::prepare(place, streams, seed, stop)?),
         Kind::Programs(programs) => Box::new(ProgramsWork::prepare(place, programs, stop)?),
         Kind::Mix(mix) => Box::new(MixWork::prepare(place, mix, seed, stop)?),
+        Kind::Contention(contention) => Box::new(contention::ContentionWork::prepare(place, contention, seed, stop)?),
     })
 }
 

@@ -1,6 +1,7 @@
 //! The kinds of work, and what everybody outside of their folders asks them.
 
 pub mod appenders;
+pub mod contention;
 pub mod job;
 pub mod mix;
 pub mod oltp;
@@ -346,6 +347,7 @@ impl Kind {
             Kind::Streams(streams) => streams,
             Kind::Programs(programs) => &**programs,
             Kind::Mix(mix) => &**mix,
+            Kind::Contention(contention) => contention,
         }
     }
 
@@ -362,6 +364,7 @@ impl Kind {
             Kind::Streams(streams) => streams,
             Kind::Programs(programs) => &mut **programs,
             Kind::Mix(mix) => &mut **mix,
+            Kind::Contention(contention) => contention,
         }
     }
 }

@@ -1,0 +1,480 @@
+//! Threads that do one act at the same time, each on files of its own or all on one.
+
+use super::{Observer, Work, heed};
+use crate::beneath;
+use crate::buffers::Buffers;
+use crate::clock::{Clock, seconds};
+use crate::error::EngineError;
+use crate::histogram::Latencies;
+use crate::operations::gate::{Gate, Start};
+use crate::target::OpenTarget;
+use crate::window::{OPERATIONS_PER_SECOND, Window};
+use model::agent::Part;
+use model::kinds::contention::{Act, Contention, Contest, REGION_BYTES};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, XattrFlags, fdatasync, fsetxattr, mknodat, openat, renameat, statat,
+};
+use rustix::io::{Errno, pwrite, write};
+use std::ffi::CStr;
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// All files lie below this folder of the target.
+const TOP: &str = "fairlane-contention";
+/// The attribute that is set.
+const ATTRIBUTE: &CStr = c"user.fairlane";
+/// Bytes of its value. Chosen: small enough that every filesystem keeps it in the inode or beside it.
+const VALUE_BYTES: usize = 16;
+/// A worker's stack, in bytes.
+const STACK_BYTES: usize = 256 << 10;
+
+/// Acts of several threads, prepared: each group has a folder of its own.
+pub struct ContentionWork {
+    contention: Contention,
+    seed: u64,
+    stop: Arc<AtomicBool>,
+    written_bytes: u64,
+    /// Operations that each thread did in the present group, and the group's number.
+    done: (usize, Vec<u64>),
+}
+
+/// What one thread did in a part.
+struct Did {
+    operations: u64,
+    bytes: u64,
+    /// When its first operation began and its last one ended, by the clock of all.
+    began: u64,
+    ended: u64,
+    /// Nanoseconds on a CPU meanwhile.
+    on_cpu: u64,
+    latencies: Latencies,
+}
+
+impl ContentionWork {
+    /// Makes the folders and files, synced. What an interrupted race left there is removed.
+    ///
+    /// # Errors
+    /// Where there is no directory, or a call fails.
+    pub fn prepare(
+        place: &OpenTarget,
+        contention: &Contention,
+        seed: u64,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, EngineError> {
+        let (path, directory) = place.directory().ok_or_else(no_directory)?;
+        let top = path.join(TOP);
+        beneath::remove_tree(directory, TOP).map_err(|errno| EngineError::file("remove", &top, errno))?;
+        let folder = beneath::make_folder(directory, TOP, Mode::RWXU, None)
+            .map_err(|errno| EngineError::file("create directory", &top, errno))?;
+        let mut work =
+            ContentionWork { contention: contention.clone(), seed, stop, written_bytes: 0, done: (0, Vec::new()) };
+        for (number, contest) in contention.contests().iter().enumerate() {
+            let name = folder_name(number);
+            let path = top.join(&name);
+            let made = beneath::make_folder(folder.as_fd(), &name, Mode::RWXU, None)
+                .map_err(|errno| EngineError::file("create directory", &path, errno))?;
+            work.populate(contest, made.as_fd(), &path)?;
+        }
+        place.sync()?;
+        Ok(work)
+    }
+
+    /// The files and directories in which a group works.
+    fn populate(&mut self, contest: &Contest, folder: BorrowedFd<'_>, path: &Path) -> Result<(), EngineError> {
+        for number in 0..contest.places() {
+            heed(&self.stop)?;
+            let name = place_name(number);
+            let path = path.join(&name);
+            if contest.act.changes_names() {
+                beneath::make_folder(folder, &name, Mode::RWXU, None)
+                    .map_err(|errno| EngineError::file("create directory", &path, errno))?;
+                continue;
+            }
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let file = openat(folder, &name, flags, Mode::RUSR | Mode::WUSR)
+                .map_err(|errno| EngineError::file("create", &path, errno))?;
+            if matches!(contest.act, Act::Overwrite | Act::Fdatasync) {
+                let regions = u64::from(contest.threads / contest.places());
+                self.fill(&file, &path, regions * REGION_BYTES)?;
+            }
+        }
+        if contest.act == Act::Rename {
+            for thread in 0..contest.threads {
+                let name = format!("{}/{}", place_name(thread % contest.places()), thread_name(thread, 0));
+                mknodat(folder, &name, FileType::RegularFile, Mode::RUSR | Mode::WUSR, 0)
+                    .map_err(|errno| EngineError::file("create", path.join(&name), errno))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, file: &OwnedFd, path: &Path, bytes: u64) -> Result<(), EngineError> {
+        let mut buffers = Buffers::for_writes(REGION_BYTES, 1, self.seed ^ self.written_bytes)?;
+        for offset in (0..bytes).step_by(REGION_BYTES as usize) {
+            heed(&self.stop)?;
+            let chunk = buffers.take();
+            buffers.renew(chunk);
+            whole(pwrite(file, &buffers.bytes(chunk)[..REGION_BYTES as usize], offset), REGION_BYTES, offset, path)?;
+            buffers.give_back(chunk);
+        }
+        self.written_bytes += bytes;
+        Ok(())
+    }
+
+    /// A part of a group, in threads of their own, which begin together.
+    fn together(
+        &self,
+        (number, contest): (usize, Contest),
+        part: Range<u64>,
+        place: &OpenTarget,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Did>, EngineError> {
+        let gate = Gate::new(contest.threads, observer);
+        std::thread::scope(|scope| {
+            let mut workers = Vec::new();
+            for thread in 0..contest.threads {
+                let gate = &gate;
+                let share = Part { index: thread, of: contest.threads }.range(part.end - part.start);
+                let numbers = part.start + share.start..part.start + share.end;
+                let before = self.done.1[thread as usize];
+                let work = move || {
+                    let start = Start::with(gate, thread as usize);
+                    Worker::new(self, (number, contest), thread, place)?.run(numbers, before, start)
+                };
+                let builder = std::thread::Builder::new().name(worker_name(thread)).stack_size(STACK_BYTES);
+                match builder.spawn_scoped(scope, work) {
+                    Ok(worker) => workers.push(worker),
+                    Err(error) => {
+                        gate.give_up();
+                        let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
+                        return Err(EngineError::Memory { bytes: STACK_BYTES as u64, errno });
+                    }
+                }
+            }
+            gate.open();
+            let gone = || EngineError::Unsuitable("a worker ended by itself; this is a fault of Fairlane".to_owned());
+            let all: Vec<_> = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(gone()))).collect();
+            all.into_iter().collect()
+        })
+    }
+
+    /// What the group left is what its operations leave: files of the right length, as many names as were made.
+    fn look_at(&self, number: usize, contest: &Contest, place: &OpenTarget) -> Result<(), EngineError> {
+        let (path, directory) = place.directory().ok_or_else(no_directory)?;
+        let (folder, path) = open_folder(directory, path, number)?;
+        let mut found = 0;
+        for at in 0..contest.places() {
+            let path = path.join(place_name(at));
+            let error = |errno| EngineError::file("look at", &path, errno);
+            found += match contest.act.changes_names() {
+                true => count_names(folder.as_fd(), &place_name(at), &self.stop, &path)?,
+                false => statat(&folder, place_name(at), AtFlags::SYMLINK_NOFOLLOW).map_err(error)?.st_size as u64,
+            };
+        }
+        let (expected, of) = match contest.act {
+            Act::Append => (self.contention.operations * self.contention.size.get(), "bytes"),
+            Act::Overwrite | Act::Fdatasync => (u64::from(contest.threads) * REGION_BYTES, "bytes"),
+            Act::Create => (self.contention.operations, "names"),
+            Act::Rename => (u64::from(contest.threads), "names"),
+            Act::Setxattr => (0, "bytes"),
+        };
+        match found == expected {
+            true => Ok(()),
+            false => {
+                Err(EngineError::Contents { path, what: format!("holds {found} {of} where {expected} were made") })
+            }
+        }
+    }
+}
+
+fn count_names(folder: BorrowedFd<'_>, name: &str, stop: &AtomicBool, path: &Path) -> Result<u64, EngineError> {
+    let error = |errno| EngineError::file("list", path, errno);
+    let mut names = 0;
+    for entry in Dir::new(beneath::open_folder(folder, name).map_err(error)?).map_err(error)? {
+        heed(stop)?;
+        let entry = entry.map_err(error)?;
+        names += u64::from(!matches!(entry.file_name().to_bytes(), b"." | b".."));
+    }
+    Ok(names)
+}
+
+/// One thread's part.
+struct Worker<'a> {
+    work: &'a ContentionWork,
+    contest: Contest,
+    thread: u32,
+    /// The file, or the directory in which names change.
+    file: OwnedFd,
+    path: PathBuf,
+    buffers: Buffers,
+    /// Offset in bytes of what this thread writes over.
+    region: u64,
+}
+
+impl<'a> Worker<'a> {
+    fn new(
+        work: &'a ContentionWork,
+        (number, contest): (usize, Contest),
+        thread: u32,
+        place: &OpenTarget,
+    ) -> Result<Self, EngineError> {
+        let (path, directory) = place.directory().ok_or_else(no_directory)?;
+        let (folder, path) = open_folder(directory, path, number)?;
+        let name = place_name(thread % contest.places());
+        let flags = match contest.act {
+            act if act.changes_names() => OFlags::RDONLY | OFlags::DIRECTORY,
+            Act::Append => OFlags::WRONLY | OFlags::APPEND,
+            _ => OFlags::WRONLY,
+        };
+        let path = path.join(&name);
+        // A description of its own: no lock of a shared one is measured.
+        let file = openat(&folder, &name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| EngineError::file("open", &path, errno))?;
+        let region = if contest.places() == 1 { u64::from(thread) * REGION_BYTES } else { 0 };
+        let size = work.contention.size.get();
+        let buffers = Buffers::for_writes(size, 1, work.seed ^ u64::from(thread).rotate_left(40))?;
+        Ok(Worker { work, contest, thread, file, path, buffers, region })
+    }
+
+    /// Does these operations, after so many before them.
+    fn run(mut self, numbers: Range<u64>, before: u64, start: Start<'_, '_>) -> Result<Did, EngineError> {
+        let operations = numbers.end - numbers.start;
+        let mut latencies = Latencies::resident();
+        let mut names = Names::new(self.thread);
+        let clock = Clock::get();
+        start.now()?;
+        let (began, cpu) = (clock.now(), thread_cpu_nanoseconds());
+        let mut ended = began;
+        for (at, number) in numbers.enumerate() {
+            heed(&self.work.stop)?;
+            self.operate(number, before + at as u64, &mut names)?;
+            let now = clock.now();
+            latencies.record(now - ended);
+            ended = now;
+        }
+        let on_cpu = thread_cpu_nanoseconds() - cpu;
+        let bytes = if self.contest.act.writes() { operations * self.work.contention.size.get() } else { 0 };
+        Ok(Did { operations, bytes, began, ended, on_cpu, latencies })
+    }
+
+    /// Operation `number` of all; `turn`: of this thread's own, from 0.
+    #[inline]
+    fn operate(&mut self, number: u64, turn: u64, names: &mut Names) -> Result<(), EngineError> {
+        let size = self.work.contention.size.get();
+        match self.contest.act {
+            Act::Append => {
+                let chunk = self.fresh();
+                let moved = write(&self.file, &self.buffers.bytes(chunk)[..size as usize]);
+                self.buffers.give_back(chunk);
+                whole(moved, size, 0, &self.path)
+            }
+            Act::Overwrite | Act::Fdatasync => {
+                let chunk = self.fresh();
+                let offset = self.region + turn % (REGION_BYTES / size) * size;
+                let moved = pwrite(&self.file, &self.buffers.bytes(chunk)[..size as usize], offset);
+                self.buffers.give_back(chunk);
+                whole(moved, size, offset, &self.path)?;
+                match self.contest.act {
+                    Act::Fdatasync => fdatasync(&self.file).map_err(|errno| self.failed("sync", errno)),
+                    _ => Ok(()),
+                }
+            }
+            Act::Create => {
+                let mode = Mode::RUSR | Mode::WUSR;
+                mknodat(&self.file, names.created(number), FileType::RegularFile, mode, 0)
+                    .map_err(|errno| self.failed("create a file in", errno))
+            }
+            Act::Rename => {
+                let [from, to] = names.renamed(turn);
+                renameat(&self.file, from, &self.file, to).map_err(|errno| self.failed("rename a file in", errno))
+            }
+            Act::Setxattr => {
+                let mut value = [0; VALUE_BYTES];
+                value[..8].copy_from_slice(&number.to_le_bytes());
+                value[8..].copy_from_slice(&turn.to_le_bytes());
+                fsetxattr(&self.file, ATTRIBUTE, &value, XattrFlags::empty()).map_err(|errno| match errno {
+                    Errno::OPNOTSUPP => EngineError::Unsupported {
+                        what: self.failed("set an attribute of", errno).to_string(),
+                        step: self.contest.group(),
+                        errno: errno.raw_os_error(),
+                    },
+                    errno => self.failed("set an attribute of", errno),
+                })
+            }
+        }
+    }
+
+    /// A chunk of new data.
+    fn fresh(&mut self) -> u32 {
+        let chunk = self.buffers.take();
+        self.buffers.renew(chunk);
+        chunk
+    }
+
+    fn failed(&self, action: &'static str, errno: Errno) -> EngineError {
+        EngineError::file(action, &self.path, errno)
+    }
+}
+
+impl Work for ContentionWork {
+    fn phase(
+        &mut self,
+        place: &OpenTarget,
+        group: &str,
+        part: Part,
+        observer: &mut dyn Observer,
+    ) -> Result<Window, EngineError> {
+        let contests = self.contention.contests();
+        let Some(number) = contests.iter().position(|of| of.group() == group).filter(|_| part.index < part.of) else {
+            return Err(EngineError::Unsuitable(format!(
+                "there is no part {} of {} of {}; choose one of {}",
+                part.index,
+                part.of,
+                model::text::escaped(group.as_bytes()),
+                contests.iter().map(Contest::group).collect::<Vec<_>>().join("; ")
+            )));
+        };
+        let contest = contests[number];
+        if part.index == 0 {
+            self.done = (number, vec![0; contest.threads as usize]);
+        }
+        if self.done.0 != number || self.done.1.is_empty() {
+            return Err(EngineError::Unsuitable(format!("{group} has not begun; ask for its first part")));
+        }
+        let all = self.together((number, contest), part.range(self.contention.operations), place, observer)?;
+        // Each part pays for what it leaves to be written, which would else be written beside the next lane's part.
+        let synced = if contest.act == Act::Fdatasync { 0.0 } else { place.sync()? };
+        observer.window_closes();
+        let mut window = Window {
+            group: group.to_owned(),
+            primary_metric: OPERATIONS_PER_SECOND,
+            sync_seconds: synced,
+            ..Window::default()
+        };
+        for (did, done) in all.iter().zip(&mut self.done.1) {
+            window.operations += did.operations;
+            window.bytes += did.bytes;
+            window.latencies.add(&did.latencies);
+            *done += did.operations;
+        }
+        let began = all.iter().map(|did| did.began).min().unwrap_or(0);
+        let worked = seconds(all.iter().map(|did| did.ended).max().unwrap_or(0).saturating_sub(began));
+        window.seconds = worked + synced;
+        window.busiest_thread = busiest(&all, worked);
+        self.written_bytes += window.bytes;
+        if part.index + 1 == part.of {
+            self.look_at(number, &contest, place)?;
+        }
+        Ok(window)
+    }
+
+    /// Nothing is held open between parts.
+    fn release(&mut self) {}
+
+    fn written_bytes(&self) -> u64 {
+        self.written_bytes
+    }
+}
+
+/// The highest share of one core that one of several threads took in so many seconds.
+fn busiest(all: &[Did], worked: f64) -> Option<(f64, String)> {
+    let (thread, most) = all.iter().enumerate().max_by_key(|(_, did)| did.on_cpu)?;
+    (all.len() > 1 && worked > 0.0).then(|| (seconds(most.on_cpu) / worked, worker_name(thread as u32)))
+}
+
+fn thread_cpu_nanoseconds() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// An error where not all bytes were written.
+#[inline]
+fn whole(moved: Result<usize, Errno>, bytes: u64, offset: u64, path: &Path) -> Result<(), EngineError> {
+    match moved {
+        Ok(moved) if moved as u64 == bytes => Ok(()),
+        Ok(moved) => {
+            Err(EngineError::Short { action: "write", moved: moved as u64, bytes, offset, path: path.to_owned() })
+        }
+        Err(errno) => Err(EngineError::file("write", path, errno)),
+    }
+}
+
+fn open_folder(directory: BorrowedFd<'_>, path: &Path, number: usize) -> Result<(OwnedFd, PathBuf), EngineError> {
+    let below = format!("{TOP}/{}", folder_name(number));
+    let path = path.join(&below);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let folder = beneath::open_beneath(directory, Path::new(&below), flags)
+        .map_err(|errno| EngineError::file("open", &path, errno))?;
+    Ok((folder, path))
+}
+
+fn no_directory() -> EngineError {
+    EngineError::Unsuitable("contention needs a filesystem; race a lane that has a directory".to_owned())
+}
+
+/// Of a group's folder.
+fn folder_name(number: usize) -> String {
+    format!("g{number:03}")
+}
+
+/// Of a file or directory that threads work in.
+fn place_name(number: u32) -> String {
+    format!("p{number:03}")
+}
+
+/// Of the file that a thread renames; it has two names.
+fn thread_name(thread: u32, turn: u64) -> String {
+    format!("t{thread:03}-{}", turn % 2)
+}
+
+/// Of a thread, as the kernel shows it: 15 bytes at most.
+fn worker_name(thread: u32) -> String {
+    format!("contention-{thread}")
+}
+
+/// Names in fixed buffers, so that nothing is allocated for an operation.
+struct Names {
+    /// `f000000123`.
+    created: [u8; 11],
+    /// The two names of the file that is renamed.
+    renamed: [std::ffi::CString; 2],
+}
+
+impl Names {
+    fn new(thread: u32) -> Self {
+        let of = |turn| std::ffi::CString::new(thread_name(thread, turn)).unwrap_or_default();
+        Names { created: *b"f000000000\0", renamed: [of(0), of(1)] }
+    }
+
+    fn created(&mut self, mut number: u64) -> &CStr {
+        for digit in self.created[1..10].iter_mut().rev() {
+            *digit = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+        CStr::from_bytes_until_nul(&self.created).unwrap_or(c"f")
+    }
+
+    /// From which name to which.
+    fn renamed(&self, turn: u64) -> [&CStr; 2] {
+        let [even, odd] = &self.renamed;
+        if turn.is_multiple_of(2) { [even, odd] } else { [odd, even] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_without_allocating() {
+        let mut names = Names::new(7);
+        assert_eq!(names.created(123).to_str(), Ok("f000000123"));
+        assert_eq!(names.created(9_999_999).to_str(), Ok("f009999999"));
+        assert_eq!(names.renamed(0).map(|name| name.to_str().unwrap()), ["t007-0", "t007-1"]);
+        assert_eq!(names.renamed(3).map(|name| name.to_str().unwrap()), ["t007-1", "t007-0"]);
+        assert!(worker_name(255).len() <= 15);
+    }
+}
