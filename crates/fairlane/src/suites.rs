@@ -16,6 +16,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("database", include_str!("../../../suites/database.toml")),
     ("media", include_str!("../../../suites/media.toml")),
     ("applications", include_str!("../../../suites/applications.toml")),
+    ("contention", include_str!("../../../suites/contention.toml")),
     ("appenders", include_str!("../../../suites/appenders.toml")),
 ];
 
