@@ -349,10 +349,13 @@ pub struct Estimate {
     /// Why there is no figure, where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Sentence>,
+    /// Its trials are void: the throttle did not hold, the machine slept, or its clock changed. That is no failure of the lane.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub void: bool,
 }
 
-/// Why a lane has no figure that did nothing wrong: the race was interrupted, or its record torn, before.
-const NOT_REACHED: &str = "the race did not come to it";
+/// Template of why a lane has no figure that did nothing wrong: the race was interrupted, or its record torn, before.
+pub const NOT_REACHED: &str = "no_round_completed";
 
 impl Estimate {
     /// The figure that stands in a row beside those of the other lanes.
@@ -364,11 +367,16 @@ impl Estimate {
     pub fn failed(&self) -> Option<&Sentence> {
         self.failure.as_ref().filter(|why| !is_not_reached(why))
     }
+
+    /// The same, where the lane itself is to blame: its trials are not void.
+    pub fn own_failure(&self) -> Option<&Sentence> {
+        self.failed().filter(|_| !self.void)
+    }
 }
 
 /// Whether a lane's reason is that the race did not come to it: that is not the lane's failure.
-pub fn is_not_reached(reason: &str) -> bool {
-    reason.starts_with(NOT_REACHED)
+pub fn is_not_reached(reason: &Sentence) -> bool {
+    reason.said().is_some_and(|said| said.id == NOT_REACHED)
 }
 
 /// Two lanes.

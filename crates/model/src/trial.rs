@@ -7,10 +7,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How the reason of a trial begins that is void because the machine slept meanwhile.
-pub const SUSPENDED: &str = "the machine slept";
-/// How the reason of a trial begins that is void because the kernel took another clock meanwhile.
-pub const OTHER_CLOCK: &str = "the kernel changed its clock source";
 /// How the reason of a trial begins to tell that its guest's end was no doing of the guest's.
 pub const KILLED_FROM_OUTSIDE: &str = "killed from outside";
 

@@ -5,6 +5,7 @@ use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, hang};
 use crate::words::{self, operations as wording};
 use crate::{Style, figures};
+use model::Sentence;
 use model::findings::{
     Findings, Limit, OperationFigure, OperationRow, OperationTotal, OperationsFinding, OperationsPair, Pair,
     ResultFinding, Verdict,
@@ -156,15 +157,15 @@ fn acts(findings: &Findings, table: &OperationsFinding, rows: &[&OperationRow]) 
 
 /// Reasons of lanes that have no figure in some step, each once.
 pub(crate) fn failures(table: &OperationsFinding) -> Vec<Phrase> {
-    let mut seen: Vec<(&str, &str)> = Vec::new();
+    let mut seen: Vec<(&str, &Sentence)> = Vec::new();
     for figure in table.rows.iter().flat_map(|row| &row.figures) {
-        if let Some(reason) = figure.failure.as_deref()
+        if let Some(reason) = figure.failure.as_ref()
             && !seen.contains(&(&figure.lane, reason))
         {
             seen.push((&figure.lane, reason));
         }
     }
-    let of = |(lane, reason): (&str, &str)| match has_rows(table, lane) {
+    let of = |(lane, reason): (&str, &Sentence)| match has_rows(table, lane) {
         true => wording::missing(lane, reason),
         false => wording::failed(lane, reason),
     };

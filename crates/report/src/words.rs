@@ -24,6 +24,7 @@ pub(crate) mod waits;
 use crate::clean::{SENTENCE_COLUMNS, shorten};
 use crate::figures;
 use crate::layout::{Phrase, Tone};
+use model::Sentence;
 
 pub(crate) const DISK_CEILING: &str = "disk ceiling";
 pub(crate) const GUEST_CEILING: &str = "guest ceiling";
@@ -148,12 +149,17 @@ pub(crate) fn listed(parts: Vec<Phrase>, last: &str) -> Phrase {
 }
 
 /// A lane without a figure.
-pub(crate) fn failed(lane: &str, reason: &str) -> Phrase {
+pub(crate) fn failed(lane: &str, reason: &Sentence) -> Phrase {
+    failed_for(lane, reason, reason)
+}
+
+/// The same with so much of the reason.
+pub(crate) fn failed_for(lane: &str, reason: &Sentence, told: &str) -> Phrase {
     let said = match model::findings::is_not_reached(reason) {
         true => " has no figure",
         false => " failed",
     };
-    Phrase::default().name(lane).tone(Tone::Failed, said).say(": ").say(sentence(reason))
+    Phrase::default().name(lane).tone(Tone::Failed, said).say(": ").say(sentence(told))
 }
 
 /// `1 round`, `6 rounds`.

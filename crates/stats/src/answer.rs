@@ -11,7 +11,6 @@ use crate::pair;
 use crate::ranking::{beats, beats_over_race};
 use crate::series::Series;
 use crate::statements;
-use crate::throttle;
 use model::Mark;
 use model::Sentence;
 use model::findings::{Answer, Limit, Pair, Reached, Reason, ResultFinding, Settle, Undecided, Verdict};
@@ -147,8 +146,7 @@ fn choose(lanes: &[&Lane], telling: &[&ResultFinding]) -> Vec<String> {
     // What may be chance puts no lane out, and keeps one in.
     let may_win = |one: &Lane, other: &Lane| telling.iter().any(|of| beats(&of.pairs, &one.name, &other.name));
     let failed = |result: &ResultFinding, lane: &Lane| {
-        let failed = |why: &Sentence| !throttle::is_void(why);
-        result.estimates.iter().any(|at| at.lane == lane.name && at.failure.as_ref().is_some_and(failed))
+        result.estimates.iter().any(|at| at.lane == lane.name && at.own_failure().is_some())
     };
     let unable = |lane: &Lane, other: &Lane| {
         comparable(lane, other).is_ok() && telling.iter().any(|result| failed(result, lane) && !failed(result, other))

@@ -21,7 +21,7 @@ pub fn tell(findings: &mut Findings) {
 
 /// What the answer of these findings tells.
 fn conclusion(findings: &Findings) -> Conclusion {
-    let of = Told::new(findings);
+    let of = Race::new(findings);
     let failed = of.failures();
     let Some(answer) = &findings.answer else {
         let choice = of.choice_without_answer();
@@ -45,7 +45,7 @@ fn conclusion(findings: &Findings) -> Conclusion {
 }
 
 /// Findings, with what is asked of them over and over.
-struct Told<'a> {
+struct Race<'a> {
     findings: &'a Findings,
     /// Places of the tables of file operations by their workloads.
     tables: HashMap<&'a str, u32>,
@@ -55,7 +55,7 @@ struct Told<'a> {
     twins: HashSet<&'a str>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> Race<'a> {
     fn new(findings: &'a Findings) -> Self {
         let tables = findings.operations.iter().zip(0..).map(|(table, place)| (table.workload.as_str(), place));
         let twins = findings.lanes.iter().filter(|lane| lane.is_self).map(|lane| lane.name.as_str());
@@ -64,7 +64,7 @@ impl<'a> Told<'a> {
             titles.entry(result.title.clone()).or_insert(place);
             titles.entry(format!("{}: {}", result.title, result.group)).or_insert(place);
         }
-        Told { findings, tables: tables.collect(), titles, twins: twins.collect() }
+        Race { findings, tables: tables.collect(), titles, twins: twins.collect() }
     }
 
     /// The places of results that the answer names by their titles, with their groups where a workload has several.

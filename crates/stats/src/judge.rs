@@ -321,6 +321,7 @@ fn estimate_of(
     let warning = (unreadable > 0).then(|| statement::histograms_unreadable(name(&lane.lane.name), unreadable));
     let estimate = Estimate {
         lane: lane.lane.name.clone(),
+        void: lane.is_void(),
         mean: level.map_or(0.0, |level| level.mean),
         row_mean: None,
         low: level.and_then(|level| Some(level.interval?.0)),

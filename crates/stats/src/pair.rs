@@ -312,12 +312,12 @@ pub(crate) fn says_something() -> f64 {
     SAYS_NOTHING.ln()
 }
 
-/// What every warning about correlated rounds says.
-const CORRELATED: &str = "the rounds are correlated";
+/// Template of every warning about correlated rounds.
+const CORRELATED: &str = "correlated";
 
 /// Whether a warning is about correlated rounds.
-pub fn is_about_correlation(warning: &str) -> bool {
-    warning.contains(CORRELATED)
+pub fn is_about_correlation(warning: &Sentence) -> bool {
+    warning.said().is_some_and(|said| said.id == CORRELATED)
 }
 
 fn correlation_words(pair: &Pair, interval: &Interval) -> Option<Sentence> {

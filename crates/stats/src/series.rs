@@ -280,6 +280,11 @@ impl<'a> LaneSeries<'a> {
         Some(reason.unwrap_or_else(statement::no_round_completed))
     }
 
+    /// Whether it has no figure at all because its trials are void.
+    pub fn is_void(&self) -> bool {
+        self.ok.is_empty() && self.failed.is_empty() && !self.void.is_empty()
+    }
+
     /// Why this lane has no figure of a group; `None`: it has some, or nobody knows.
     pub fn lacks(&self, group: &str) -> Option<Sentence> {
         self.failure().or_else(|| match self.group(group).next() {

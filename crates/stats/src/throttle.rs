@@ -5,11 +5,10 @@
 
 use crate::statements::{self, limit, name, race};
 use crate::words;
-use model::findings::is_not_reached;
 use model::plan::Plan;
 use model::sentence::Value;
 use model::throttle::{Quantity, STEP_SECONDS};
-use model::trial::{DeviceUse, OTHER_CLOCK, SUSPENDED, SystemUse, Trial};
+use model::trial::{DeviceUse, SystemUse, Trial};
 use model::workload::Workload;
 use model::{Sentence, Throttle};
 
@@ -24,15 +23,6 @@ const BURSTS_OF_SLICES: f64 = 1.0;
 const BURSTS_FROM_IDLE: f64 = 2.0;
 /// Windows of fewer steps than this are mostly the burst that an idle device is given.
 const TOO_SHORT_STEPS: f64 = 5.0;
-
-/// What every reason of a void trial begins with.
-const DID_NOT_HOLD: &str = "the throttle did not hold";
-
-/// Whether a lane's reason is that its throttle did not hold, that the machine slept, or that the race did not come to
-/// it: that is not the lane's failure.
-pub(crate) fn is_void(reason: &str) -> bool {
-    is_not_reached(reason) || [DID_NOT_HOLD, SUSPENDED, OTHER_CLOCK].iter().any(|of| reason.starts_with(of))
-}
 
 /// What a reader must know where lanes do not stand on the same disk, in one sentence that names each
 /// lane of these with what its device is held to. `None`: all are held to the same, or to nothing.
@@ -89,7 +79,7 @@ pub fn broken(trial: &Trial, workload: &Workload, throttle: &Throttle) -> Option
         })?;
         let rate = counted(&system.device, quantity) / system.window_seconds.max(f64::MIN_POSITIVE);
         Some(format!(
-            "{DID_NOT_HOLD}: the device did {} in windows of {:.2} s in all, where {} were allowed (bursts and 2 % are tolerated)",
+            "the throttle did not hold: the device did {} in windows of {:.2} s in all, where {} were allowed (bursts and 2 % are tolerated)",
             said(quantity, rate),
             system.window_seconds,
             said(quantity, limit)

@@ -4,7 +4,6 @@
 //! which may not; a disk that was off and caches that were lost make such a trial void in any case. The wall clock
 //! measures nothing: it stands in records as the time of day, and where somebody sets it, that is only remarked.
 
-use model::trial::{OTHER_CLOCK, SUSPENDED};
 use model::{Flag, Mark};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -63,11 +62,11 @@ impl Clocks {
         let slept = (self.boot - self.monotonic) - (earlier.boot - earlier.monotonic);
         if slept > doubt + LEAST_SLEEP {
             let time = model::units::human_seconds(slept as f64 / 1e9);
-            found.void = Some(format!("{SUSPENDED} for {time} during this trial"));
-            found.flags.push(Mark::Suspended.with(format!("{SUSPENDED} for {time}")));
+            found.void = Some(format!("the machine slept for {time} during this trial"));
+            found.flags.push(Mark::Suspended.with(format!("the machine slept for {time}")));
         }
         if self.source != earlier.source {
-            let sources = format!("{OTHER_CLOCK} from {} to {}", earlier.source, self.source);
+            let sources = format!("the kernel changed its clock source from {} to {}", earlier.source, self.source);
             found.void.get_or_insert_with(|| format!("{sources} during this trial"));
             found.flags.push(Mark::ClockSource.with(sources));
             found.other_clock = true;

@@ -5,6 +5,7 @@ use crate::figures;
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::words;
 use crate::words::questions::TOO_NOISY;
+use model::Sentence;
 use model::findings::{Findings, OperationsFinding, OperationsPair, Verdict};
 
 pub(crate) const TOTAL: &str = "all steps";
@@ -249,7 +250,7 @@ pub(crate) fn some_steps(title: &str, count: usize, of: usize) -> String {
 }
 
 /// A lane without a figure in some steps.
-pub(crate) fn failed(lane: &str, reason: &str) -> Phrase {
+pub(crate) fn failed(lane: &str, reason: &Sentence) -> Phrase {
     words::failed(lane, reason)
 }
 

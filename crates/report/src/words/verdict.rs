@@ -4,7 +4,7 @@ use crate::clean::shorten;
 use crate::facts;
 use crate::figures;
 use crate::layout::{Phrase, Tone};
-use crate::words::{difference, failed, latency, listed, names, sentence, turned};
+use crate::words::{difference, failed_for, latency, listed, names, sentence, turned};
 use model::Sentence;
 use model::findings::{Estimate, Limit, ResultFinding, Shown, Statement, Told, Undecided, Verdict};
 
@@ -72,8 +72,8 @@ fn statement(result: &ResultFinding, statement: &Statement) -> Phrase {
         Statement::NoVerdict { pairs, why } => no_verdict(result, &shown(result, pairs), why.as_ref()),
         // The figures carry the whole reason.
         Statement::Failed { lane } => {
-            let reason = estimate(result, lane).and_then(|of| of.failure.as_deref()).unwrap_or_default();
-            failed(lane, &shorten(reason, BRIEF_REASON_COLUMNS))
+            let failure = estimate(result, lane).and_then(|of| of.failure.as_ref());
+            failure.map(|why| failed_for(lane, why, &shorten(why, BRIEF_REASON_COLUMNS))).unwrap_or_default()
         }
         Statement::Alone { lane } => Phrase::default()
             .name(lane)

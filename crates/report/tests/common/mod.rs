@@ -125,6 +125,7 @@ pub fn estimate(lane: &str, mean: f64) -> Estimate {
         extents: None,
         once_seconds: None,
         failure: None,
+        void: false,
     }
 }
 

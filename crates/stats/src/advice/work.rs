@@ -7,7 +7,6 @@ use crate::failed;
 use crate::resample::FEWEST_ROUNDS;
 use crate::series;
 use crate::statements::{advice as statement, text};
-use crate::throttle;
 use model::Sentence;
 use model::findings::{Counts, Equal, Limit, Pair, ResultFinding, Verdict};
 use model::scenario::{Matcher, Scenario, Weight};
@@ -251,7 +250,7 @@ impl<'a> Part<'a> {
     pub fn failure(&self, lane: &str) -> Option<Sentence> {
         let of = |series: &Series| {
             let estimate = series.result.estimates.iter().find(|estimate| estimate.lane == lane)?;
-            let none = estimate.failure.clone().filter(|why| !throttle::is_void(why));
+            let none = estimate.own_failure().cloned();
             let some = || series.raced(lane)?.failed.clone();
             Some(statement::of_part(text(&series.result.title), none.or_else(some)?))
         };
