@@ -117,10 +117,10 @@ aarch64:
 	@./scripts/aarch64-kernel $(AARCH64_GUEST)/fairlane/guest
 	$(AARCH64_CARGO) build --release --locked --target $(AARCH64)
 	$(AARCH64_CARGO) test --no-run --locked --target $(AARCH64) --workspace --lib --bins
-	$(AARCH64_CARGO) test --no-run --locked --target $(AARCH64) -p fairlane --test guests
+	$(AARCH64_CARGO) test --no-run --locked --target $(AARCH64) -p fairlane --test integration
 	./scripts/emulated $(AARCH64_CARGO) test --locked --target $(AARCH64) --workspace --lib --bins --no-fail-fast
 	RUST_BACKTRACE=0 QEMU_PAGESIZE=65536 ./scripts/emulated $(AARCH64_CARGO) test --locked --target $(AARCH64) --workspace --lib --bins --no-fail-fast
-	XDG_DATA_HOME=$(AARCH64_GUEST) ./scripts/emulated $(AARCH64_CARGO) test --locked --target $(AARCH64) -p fairlane --test guests qemu_mounts
+	XDG_DATA_HOME=$(AARCH64_GUEST) ./scripts/emulated $(AARCH64_CARGO) test --locked --target $(AARCH64) -p fairlane --test integration guests::qemu_mounts
 	@echo "target/$(AARCH64)/release/fairlane"
 
 # One file that runs on any recent Linux of this architecture, without Rust.

@@ -1,6 +1,6 @@
 //! Steps that a lane cannot do: refused by name before the race, or else no loss of the steps before.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence, root, tool};
 use serde_json::Value;

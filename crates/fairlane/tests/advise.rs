@@ -1,6 +1,6 @@
 //! `fairlane advise` on the record of a real race.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence};
 use serde_json::Value;
@@ -218,6 +218,6 @@ fn the_documented_table_is_that_of_the_files() {
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, format!("{before}{begin}{table}{end}{after}")).unwrap();
     } else {
-        assert!(old == table, "docs/advice.md is old: UPDATE_GOLDEN=1 cargo test -p fairlane --test advise");
+        assert!(old == table, "docs/advice.md is old: UPDATE_GOLDEN=1 cargo test --test integration advise");
     }
 }

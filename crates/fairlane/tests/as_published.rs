@@ -1,7 +1,7 @@
 //! How often work is done: `--as-published` once, by the article's own method, and operations with
 //! `loops` several times a round. In directory lanes: no root needed.
 
-mod common;
+use crate::common;
 
 use common::Place;
 use serde_json::Value;

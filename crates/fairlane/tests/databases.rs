@@ -1,6 +1,6 @@
 //! Races of databases from end to end, small ones, and nothing left of their servers.
 
-mod common;
+use crate::common;
 
 use common::{Place, root};
 use rustix::process::{Pid, Signal, kill_process};

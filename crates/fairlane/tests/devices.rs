@@ -1,6 +1,6 @@
 //! Nothing that holds data is formatted: block devices, with real loop devices in their place.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence, root, tool};
 

@@ -1,6 +1,6 @@
 //! Job files raced from end to end: by the installed fio, by Fairlane's own engine, and refused.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence, root};
 use rustix::process::{Pid, Signal, kill_process};

@@ -1,6 +1,6 @@
 //! `fairlane compare --baseline … --candidate …`: the regression gate over records of real races.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence};
 use serde_json::Value;

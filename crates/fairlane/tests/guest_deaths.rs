@@ -1,6 +1,6 @@
 //! What becomes of races whose guests, keepers or agents die or hang.
 
-mod common;
+use crate::common;
 #[path = "common/home.rs"]
 mod home;
 #[path = "common/user_mode_linux.rs"]

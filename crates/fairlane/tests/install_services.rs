@@ -1,7 +1,7 @@
 //! An installation of servers starts none of them, and whatever ends it, nothing stays that would keep another one
 //! from starting its services.
 
-mod common;
+use crate::common;
 
 use common::{Place, root};
 use rustix::process::{Pid, Signal, kill_process};

@@ -1,6 +1,6 @@
 //! Whatever ends a race, the next command leaves nothing behind.
 
-mod common;
+use crate::common;
 
 use common::{Place, root};
 use rustix::process::{Pid, Signal, kill_process};

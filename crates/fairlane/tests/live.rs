@@ -1,6 +1,6 @@
 //! The dashboard beside a real race: it is seen while it lasts, by its own user, and no longer.
 
-mod common;
+use crate::common;
 #[path = "common/server.rs"]
 mod server;
 

@@ -1,7 +1,7 @@
 //! Machines that are not ours: an overlay under the images, a read-only home, a container's /dev, loop devices that come
 //! and go, an automounter. Whole races on the real binary; `make distributions` does the like on fresh machines.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence, root, tool};
 use std::path::{Path, PathBuf};

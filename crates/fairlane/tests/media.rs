@@ -1,6 +1,6 @@
 //! Large files, real programs and applications raced from end to end, small ones.
 
-mod common;
+use crate::common;
 
 use common::{Place, root};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! `fairlane report --format memo` on a record that was kept: its languages, and who refuses them.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence};
 

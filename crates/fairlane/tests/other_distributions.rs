@@ -1,7 +1,7 @@
 //! Packages by the names of the distribution that is there: the real script and the real binary, in a mount namespace
 //! with another distribution's /etc/os-release and package managers that only note what they are told.
 
-mod common;
+use crate::common;
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;

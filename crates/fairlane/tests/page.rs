@@ -1,6 +1,6 @@
 //! The HTML report: every race ends with one, and `fairlane report` writes it again.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence, root};
 use std::os::unix::fs::MetadataExt;

@@ -1,7 +1,7 @@
 //! Power cuts on the real kernel: both controls at a small size, a failing image again, and
 //! nothing left after any death.
 
-mod common;
+use crate::common;
 #[path = "../../crashes/tests/plain/mod.rs"]
 mod plain;
 

@@ -1,7 +1,7 @@
 //! What `powercut` and `integrity` refuse before they begin, each with a sentence, the remedy and the documented status;
 //! and one failing image, looked at again.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence, root};
 use crashes::log::{Entry, LogWriter, What};

@@ -1,6 +1,6 @@
 //! `fairlane compare RECORD published:NAME` and the suites that published figures belong to.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence};
 

@@ -1,6 +1,6 @@
 //! Real races from end to end, small ones: figures, verdicts, reports, and nothing left.
 
-mod common;
+use crate::common;
 
 use common::{Place, root};
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Bad input: one clear sentence with the remedy, the documented exit status, and nothing lost.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence, root, tool};
 use std::os::unix::fs::PermissionsExt;

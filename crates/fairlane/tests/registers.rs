@@ -1,7 +1,7 @@
 //! User-mode Linux where the CPU has more registers than its kernel knows, and where it runs nothing at all.
 #![cfg(target_arch = "x86_64")]
 
-mod common;
+use crate::common;
 #[path = "common/home.rs"]
 mod home;
 #[path = "common/picky_host.rs"]

@@ -1,6 +1,6 @@
 //! `-o FILE` of reports: a record is never written over, and what was there survives a full disk.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence};
 use std::fs;

@@ -1,6 +1,6 @@
 //! A record whose race is still under way, seen by other commands.
 
-mod common;
+use crate::common;
 
 use common::Place;
 use rustix::process::{Pid, Signal, kill_process};

@@ -1,6 +1,6 @@
 //! The dashboard's server as a real process: what it answers, whom it turns away, and that it only reads.
 
-mod common;
+use crate::common;
 #[path = "common/server.rs"]
 mod server;
 

@@ -1,7 +1,7 @@
 //! What strangers wrote (records, suites, names, folders, links) reaches no terminal, no memory without a bound, and no
 //! root's hand; and a race on a machine that sleeps.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence, root, tool};
 use model::record::{EndOutcome, Record};

@@ -1,6 +1,6 @@
 //! Under sudo, links, pipes and folders of a user lead root nowhere that he may not go himself.
 
-mod common;
+use crate::common;
 #[path = "common/server.rs"]
 mod server;
 

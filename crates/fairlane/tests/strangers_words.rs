@@ -1,6 +1,6 @@
 //! Suites, records and kept images come from anywhere: nothing in them chooses what root starts, formats or reads.
 
-mod common;
+use crate::common;
 
 use common::{Place, assert_one_sentence, root, tool};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Short job files that ask for much: refused while they are read, before memory is taken.
 
-mod common;
+use crate::common;
 
 use common::{refused, refuses, with_files};
 use jobfile::{Surroundings, for_fio, parse};

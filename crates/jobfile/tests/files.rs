@@ -1,6 +1,6 @@
 //! Sizes, offsets and files: what they are called, how large they are, how they are made ready.
 
-mod common;
+use crate::common;
 
 use common::{io, jobs, notes, refused, refuses};
 use model::Bytes;

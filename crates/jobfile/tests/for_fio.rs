@@ -1,6 +1,6 @@
 //! The text that the installed fio gets, and what it makes of it.
 
-mod common;
+use crate::common;
 
 use common::{jobs, with_files};
 use jobfile::for_fio;

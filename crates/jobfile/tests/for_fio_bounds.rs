@@ -1,6 +1,6 @@
 //! What the installed fio would take without bounds of its own: memory by block, by entry and by thread.
 
-mod common;
+use crate::common;
 
 use common::with_files;
 use jobfile::for_fio;

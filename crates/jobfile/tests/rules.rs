@@ -1,6 +1,6 @@
 //! One test for each rule about what the work is: patterns, blocks, engines, rates, data, durability.
 
-mod common;
+use crate::common;
 
 use common::{io, jobs, notes, refused, refuses};
 use model::Bytes;

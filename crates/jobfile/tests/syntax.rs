@@ -1,6 +1,6 @@
 //! How the text is read: sections, lines, includes, variables, units, and which of two options counts.
 
-mod common;
+use crate::common;
 
 use common::{io, jobs, notes, refused, refuses, with_files};
 use jobfile::parse;

@@ -1,6 +1,6 @@
 //! What the table says that filesystems lack, asked of the real ones.
 
-mod common;
+use crate::common;
 
 use common::{Scratch, no_stop, privileged, with_lanes};
 use lanes::availability::{self, Availability};

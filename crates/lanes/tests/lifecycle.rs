@@ -1,6 +1,6 @@
 //! Lanes on real loop devices, with real filesystems.
 
-mod common;
+use crate::common;
 
 use common::{Scratch, no_stop, privileged, with_lanes};
 use lanes::availability::{self, Availability};

@@ -1,6 +1,6 @@
 //! Swarms of writers and searches, as reports show them.
 
-mod common;
+use crate::common;
 
 use model::findings::{AppendersFinding, AppendersRow, Bursts, Pair, SearchFinding, SearchLane, SearchPass, Verdict};
 use model::search::Criterion;

@@ -3,7 +3,7 @@
 //! `scripts/install-fio-consumer` puts them into target/fio-consumer (`make test` runs it). Where
 //! that could not be done these tests say so and pass.
 
-mod common;
+use crate::common;
 
 use common::{jobs, races};
 use model::record::Record;

@@ -1,6 +1,6 @@
 //! fio's JSON: its shape against a real output's, its figures against the record's.
 
-mod common;
+use crate::common;
 
 use common::{jobs, lane, races, record};
 use model::Bytes;

@@ -1,7 +1,7 @@
 //! Reports compared with files that a person has read: `UPDATE_GOLDEN=1 cargo test -p report`
 //! writes them anew, and the difference is then reviewed like any other change.
 
-mod common;
+use crate::common;
 
 use common::{RECORD_PATH, advice, gates, jobs, memos, operations, races, record, told};
 use model::findings::{Findings, Verdict};

@@ -1,6 +1,6 @@
 //! Lanes in guests, as every report that a person reads tells of them.
 
-mod common;
+use crate::common;
 
 use common::{memos, races, record, told};
 use model::findings::{Findings, NotRanked};

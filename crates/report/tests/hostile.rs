@@ -1,6 +1,6 @@
 //! Whatever stands in a record, no report obeys it.
 
-mod common;
+use crate::common;
 
 use common::{gates, operations, races, record, told};
 use model::findings::{Findings, Verdict};

@@ -1,6 +1,6 @@
 //! Pages: what is embedded reads back as it was, whatever the record holds, and files stay small.
 
-mod common;
+use crate::common;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

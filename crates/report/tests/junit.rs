@@ -1,6 +1,6 @@
 //! A gate as JUnit's XML, read back by a parser that is not ours.
 
-mod common;
+use crate::common;
 
 use common::gates;
 use model::gate::Gate;

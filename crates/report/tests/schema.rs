@@ -1,6 +1,6 @@
 //! The JSON that reports print keeps to the schemas of the repository, and those to the types.
 
-mod common;
+use crate::common;
 
 use common::{advice, gates, operations, races, record, told};
 use model::record::{EndOutcome, Line};

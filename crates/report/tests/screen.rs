@@ -1,6 +1,6 @@
 //! The screen during a race, fed with events as the conductor sends them.
 
-mod common;
+use crate::common;
 
 use common::{RECORD_PATH, ceilings, operations, pair, races, undecided};
 use model::event::Event;

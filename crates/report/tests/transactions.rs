@@ -1,6 +1,6 @@
 //! What transactions wait for and cost, as reports show it.
 
-mod common;
+use crate::common;
 
 use model::findings::{TransactionsFinding, TransactionsRow};
 use report::{Input, Style, render};

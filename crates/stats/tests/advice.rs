@@ -2,7 +2,7 @@
 
 #[path = "common/asking.rs"]
 mod asking;
-mod common;
+use crate::common;
 
 use asking::{asked, excluded, judged, nothing_known, race, scenario, table, three};
 use common::{lane, probe, small_files, trial};

@@ -2,7 +2,7 @@
 
 #[path = "common/asking.rs"]
 mod asking;
-mod common;
+use crate::common;
 
 use asking::{asked, excluded, race, scenario, three};
 use common::lane;

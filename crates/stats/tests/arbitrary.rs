@@ -1,6 +1,6 @@
 //! Whatever figures a record holds: no panic, no figure that JSON cannot hold.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, operations, probe, record, small_files, step, trial};
 use model::operations::Operation;

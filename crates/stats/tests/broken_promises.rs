@@ -2,7 +2,6 @@
 
 #[path = "common/asking.rs"]
 mod asking;
-mod common;
 
 use asking::{excluded, judged, nothing_known, race, scenario, table, three};
 use model::lane::Lane;

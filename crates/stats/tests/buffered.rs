@@ -1,6 +1,6 @@
 //! Lanes that sent direct writes through the page cache are told, and nobody is who did not.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, record, run};
 use model::findings::{KeptForm, ResultFinding};

@@ -1,6 +1,6 @@
 //! What a calibration says, and of which races.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, record, run, small_files};
 use model::calibration::Calibration;

@@ -1,6 +1,6 @@
 //! Two records side by side.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, operations, record, run, step};
 use model::findings::{Comparison, Verdict};

@@ -1,6 +1,6 @@
 //! A race beside published figures.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, record, run};
 use model::findings::{PublishedComparison, PublishedRow};

@@ -1,6 +1,6 @@
 //! Whether the disk under the lanes is called a cache, or another device than theirs, at each threshold on both sides.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, record, run};
 use model::disk::{Behind, BehindKind, DiskProbe, QueueLimits};

@@ -3,7 +3,6 @@
 
 #[path = "common/boots.rs"]
 mod boots;
-mod common;
 
 use boots::{boots, fail, judge, judged, row};
 use model::gate::{GateOutcome, GateVerdict};

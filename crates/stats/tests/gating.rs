@@ -2,7 +2,7 @@
 
 #[path = "common/boots.rs"]
 mod boots;
-mod common;
+use crate::common;
 
 use boots::{LUCK, NEW, OLD, boots, judge, judged, named, row};
 use common::{io, lane, small_files};

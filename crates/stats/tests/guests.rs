@@ -2,7 +2,7 @@
 
 #[path = "common/boots.rs"]
 mod boots;
-mod common;
+use crate::common;
 
 use boots::{boots, judge, judged};
 use common::{io, lane, record, run};

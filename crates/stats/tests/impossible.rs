@@ -1,6 +1,6 @@
 //! Figures that no disk and no memory can give are told, with what gave them.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, operations, operations_trial, probe, record, run, step};
 use model::findings::{Findings, Limit, Verdict};

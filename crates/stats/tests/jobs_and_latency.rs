@@ -1,6 +1,6 @@
 //! Job files, and latencies of open loops at a shared rate.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, probe, record, run, trial};
 use model::Bytes;

@@ -1,6 +1,6 @@
 //! Verdicts end to end, on records whose truth is known.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, record, run, sample, small_files, trial};
 use model::findings::{Limit, Settle, Verdict};

@@ -1,6 +1,6 @@
 //! Every rule of what limited a result, each with a synthetic record that meets it.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, probe, record, run, small_files};
 use model::findings::{Limit, Verdict};

@@ -1,6 +1,6 @@
 //! What limited databases, large files and real programs: others work there beside the filesystem.
 
-mod common;
+use crate::common;
 
 use common::{lane, probe, record, run};
 use model::findings::Limit;

@@ -1,6 +1,6 @@
 //! Tables of file operations, on records whose truth is known.
 
-mod common;
+use crate::common;
 
 use common::{lane, operations, operations_trial, record, step};
 use model::findings::{Findings, Limit, OperationsPair, Verdict};

@@ -1,6 +1,6 @@
 //! The page's data from records whose truth is known.
 
-mod common;
+use crate::common;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,6 +1,6 @@
 //! Rounds in which something went wrong, or nothing was done: what a verdict may still rest on.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, record, run, trial};
 use model::findings::{Findings, Pair, ResultFinding, Verdict};

@@ -1,6 +1,6 @@
 //! Lanes whose medians over slices hide something: means decide, for all lanes alike, and what was decided stands.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, noise, record, small_files, trial};
 use model::findings::{Findings, ResultFinding, Verdict};

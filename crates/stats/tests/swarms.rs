@@ -1,6 +1,6 @@
 //! Swarms of writers: tables, verdicts on lateness, and searches, from records made up for the purpose.
 
-mod common;
+use crate::common;
 
 use common::*;
 use model::findings::{Limit, Verdict};

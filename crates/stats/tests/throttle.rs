@@ -1,6 +1,6 @@
 //! An emulated disk in a record: void trials, the limit as the ceiling, what its bursts hide.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, operations, operations_trial, probe, record, run, small_files, step, trial};
 use model::Throttle;

@@ -1,6 +1,6 @@
 //! Transactions as tables, from records made up for the purpose.
 
-mod common;
+use crate::common;
 
 use common::*;
 use model::plan::Rounds;

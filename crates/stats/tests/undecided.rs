@@ -1,6 +1,6 @@
 //! Why pairs are undecided, and the one remedy of a race.
 
-mod common;
+use crate::common;
 
 use common::{io, lane, record, run};
 use model::findings::{Level, Settle, Undecided, Verdict};

@@ -1,0 +1,39 @@
+//! The binary as its users call it, but for what needs the machine to itself.
+//!
+//! One program, so that it is linked once and the tests of all files wait at the same time.
+
+mod common;
+
+mod abilities;
+mod advise;
+mod as_published;
+mod databases;
+mod devices;
+mod documents;
+mod fio;
+mod gate;
+mod guest_deaths;
+mod guests;
+mod install_services;
+mod killed;
+mod languages;
+mod live;
+mod machines;
+mod media;
+mod memo;
+mod other_distributions;
+mod page;
+mod powercut;
+mod powercut_killed;
+mod powercut_refusals;
+mod published;
+mod races;
+mod refusals;
+mod registers;
+mod reports_into_files;
+mod running;
+mod serve;
+mod strangers;
+mod strangers_cases;
+mod strangers_links;
+mod strangers_words;

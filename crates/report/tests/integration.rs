@@ -1,0 +1,20 @@
+//! Findings in every format.
+//!
+//! One program, so that it is linked once and the tests of all files wait at the same time.
+
+mod common;
+
+mod appenders;
+mod durability;
+mod fio_consumer;
+mod fio_json;
+mod golden;
+mod guests;
+mod hostile;
+mod html;
+mod junit;
+mod level;
+mod published;
+mod schema;
+mod screen;
+mod transactions;

@@ -1,0 +1,34 @@
+//! What records of races and simulations come to.
+//!
+//! One program, so that it is linked once and the tests of all files wait at the same time.
+
+mod common;
+
+mod advice;
+mod advice_databases;
+mod advice_lanes;
+mod arbitrary;
+mod broken_promises;
+mod buffered;
+mod calibrating;
+mod compare_errors;
+mod comparing;
+mod comparing_published;
+mod disks;
+mod gate_errors;
+mod gate_failures;
+mod gating;
+mod guests;
+mod impossible;
+mod jobs_and_latency;
+mod judging;
+mod limits;
+mod limits_programs;
+mod operations;
+mod page;
+mod rounds;
+mod stalls;
+mod swarms;
+mod throttle;
+mod transactions;
+mod undecided;
