@@ -8,23 +8,20 @@
 use super::worker::{Counts, Tallied};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::fork::fork;
 use crate::histogram::Latencies;
 use crate::io;
+use crate::workers::{Shareable, SharedMemory, fork};
 use model::Flag;
 use model::trial::Submission;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, retry_on_intr};
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -51,52 +48,11 @@ pub(super) struct Signals {
     pub(super) begin_at: AtomicU64,
 }
 
+// SAFETY: all fields are atomics, and zeros are values of them.
+unsafe impl Shareable for Signals {}
+
 /// Signals of several jobs in memory that forked processes share.
-#[derive(Debug)]
-pub(super) struct JobSignals {
-    start: NonNull<Signals>,
-    jobs: usize,
-}
-
-// SAFETY: the mapping holds atomics only, and lives until the last owner drops it.
-unsafe impl Send for JobSignals {}
-// SAFETY: as above; all access is atomic.
-unsafe impl Sync for JobSignals {}
-
-impl JobSignals {
-    pub(super) fn new(jobs: usize) -> Result<Arc<JobSignals>, EngineError> {
-        let bytes = (size_of::<Signals>() * jobs).max(1);
-        let error = |errno: Errno| EngineError::Memory { bytes: bytes as u64, errno: errno.raw_os_error() };
-        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that
-        // anyone holds. Its zeros are valid signals: false and 0.
-        let start = unsafe {
-            mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED)
-        }
-        .map_err(error)?;
-        let start = NonNull::new(start.cast()).ok_or_else(|| error(Errno::NOMEM))?;
-        Ok(Arc::new(JobSignals { start, jobs }))
-    }
-
-    /// The signals of a job.
-    pub(super) fn of(&self, job: usize) -> &Signals {
-        assert!(job < self.jobs, "job {job} of {}", self.jobs);
-        // SAFETY: the index is within the mapping, which is page-aligned, holds zeros or what the
-        // atomics wrote, and lives as long as `self`.
-        unsafe { &*self.start.as_ptr().add(job) }
-    }
-
-    /// All of them.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Signals> {
-        (0..self.jobs).map(|job| self.of(job))
-    }
-}
-
-impl Drop for JobSignals {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, of this length, and no reference outlives `self`.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), (size_of::<Signals>() * self.jobs).max(1)) };
-    }
-}
+pub(super) type JobSignals = SharedMemory<Signals>;
 
 impl Signals {
     /// Waits until the parent says when to begin, then until that moment. `false`: it was stopped.

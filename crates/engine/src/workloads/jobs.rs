@@ -213,7 +213,7 @@ impl JobsWork {
             let (place, own_board) = (place.try_clone()?, board.clone());
             let ledger = crew.ledgers[worker].clone();
             let stint = Stint { task, ledger, verify_seed: self.seed };
-            let duty: Duty = Box::new(move || stint.serve(&place, own_board.of(job)));
+            let duty: Duty = Box::new(move || stint.serve(&place, &own_board[job]));
             Ok(duty)
         };
         let kin = match io.thread {
@@ -223,7 +223,7 @@ impl JobsWork {
             true => Kin::Hosted,
         };
         let duties = crew.plans.iter().enumerate().map(duty).collect::<Result<_, EngineError>>()?;
-        JobWorker::start(kin, &crew.job.name, duties, &board.of(job).stop)
+        JobWorker::start(kin, &crew.job.name, duties, &board[job].stop)
     }
 
     /// Runs all jobs in their order, and answers their workers' outcomes, job by job.
@@ -236,7 +236,7 @@ impl JobsWork {
         let mut races: Vec<Race> = self.crews.iter().map(|_| Race::Waiting).collect();
         let conducted = self.conduct_races(place, board, &mut races, observer);
         // Before the hands are dropped, which waits for their workers: none may wait for us.
-        board.all().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
+        board.iter().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
         conducted
     }
 
@@ -255,7 +255,7 @@ impl JobsWork {
                 trouble.get_or_insert(EngineError::Interrupted);
             }
             if trouble.is_some() {
-                board.all().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
+                board.iter().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
             } else {
                 let counts_from = self.begin_what_may_begin(place, board, races)?;
                 if let (Some(begin_at), false) = (counts_from, watched) {
@@ -266,7 +266,7 @@ impl JobsWork {
                     observer.window_opens();
                 }
             }
-            if !watched && board.all().any(|signals| signals.counting.load(Ordering::Relaxed)) {
+            if !watched && board.iter().any(|signals| signals.counting.load(Ordering::Relaxed)) {
                 // The system is watched from the first operation that counts: ramps and delays stay out.
                 watched = true;
                 observer.window_opens();
@@ -308,7 +308,7 @@ impl JobsWork {
     fn end_group(&self, job: usize, board: &JobSignals) {
         for (other, crew) in self.crews.iter().enumerate() {
             if crew.wall == self.crews[job].wall {
-                board.of(other).end.store(true, Ordering::Relaxed);
+                board[other].end.store(true, Ordering::Relaxed);
             }
         }
     }
@@ -337,7 +337,7 @@ impl JobsWork {
             let hands = self.start(place, job, board)?;
             races[job] = Race::Running(hands.into_iter().map(Some).collect());
         }
-        let ready = |job: usize| board.of(job).ready.load(Ordering::Acquire) as usize >= self.crews[job].plans.len();
+        let ready = |job: usize| board[job].ready.load(Ordering::Acquire) as usize >= self.crews[job].plans.len();
         let workers: u64 = turn.iter().map(|&job| self.crews[job].plans.len() as u64).sum();
         // A worker that fails before it is ready says so, and is heard by the caller.
         let mut ended = false;
@@ -354,7 +354,7 @@ impl JobsWork {
         let pause = (now - first_start).min(job_workers::LONGEST_PAUSE.as_nanos() as u64);
         let begin_at = now + HEAD_START_NS + pause;
         for &job in &turn {
-            board.of(job).begin_at.store(begin_at, Ordering::Release);
+            board[job].begin_at.store(begin_at, Ordering::Release);
         }
         let at_once = turn.iter().any(|&job| {
             let io = &self.crews[job].job.io;
@@ -492,7 +492,7 @@ impl JobGroup {
 
 impl Work for JobsWork {
     fn run(&mut self, place: &OpenTarget, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
-        let board = JobSignals::new(self.crews.len())?;
+        let board = Arc::new(JobSignals::new(self.crews.len() as u64)?);
         self.uses.clear();
         self.direct = self.look_before(place);
         let outcomes = self.conduct(place, &board, observer);

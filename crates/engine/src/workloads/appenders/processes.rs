@@ -5,7 +5,7 @@ use super::shared_counters::{Action, Fault, Role, SharedCounters};
 use super::worker::{Files, Shape, Worker};
 use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
-use crate::fork::fork;
+use crate::workers::fork;
 use crate::workloads::heed;
 use crate::workloads::job_workers::Usage;
 use model::appenders::{Appenders, AppendersMethod};

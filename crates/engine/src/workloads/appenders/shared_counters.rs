@@ -4,10 +4,8 @@
 use super::backlog::PARTS;
 use crate::error::EngineError;
 use crate::histogram::{Latencies, PLACES, place_of};
-use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use crate::workers::SharedMemory;
 use std::ops::Range;
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Buckets of an interval: eight for each power of two.
@@ -114,8 +112,7 @@ impl Action {
 /// The shared memory.
 #[derive(Debug)]
 pub(super) struct SharedCounters {
-    start: NonNull<AtomicU64>,
-    words: usize,
+    words: SharedMemory<AtomicU64>,
     /// Where the late members, the files' records and their last syncs stand.
     late: [Range<usize>; 2],
     records: Range<usize>,
@@ -134,11 +131,6 @@ struct Tally {
     buckets: Range<usize>,
     interval_largest: Range<usize>,
 }
-
-// SAFETY: the mapping holds atomics only, and lives until its one owner drops it.
-unsafe impl Send for SharedCounters {}
-// SAFETY: as above; all access is atomic.
-unsafe impl Sync for SharedCounters {}
 
 impl SharedCounters {
     /// For so many writers, readers and files.
@@ -160,22 +152,11 @@ impl SharedCounters {
         let tallies = [tally(), tally()];
         let late = [take(writers as usize), take(readers as usize)];
         let (records, synced) = (take(files as usize), take(files as usize));
-        let bytes = words * size_of::<AtomicU64>();
-        let error = |errno: Errno| EngineError::Memory { bytes: bytes as u64, errno: errno.raw_os_error() };
-        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that anyone
-        // holds. Its zeros are valid atomics, and pages that nobody touches take no memory.
-        let start = unsafe {
-            mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED)
-        }
-        .map_err(error)?;
-        let start = NonNull::new(start.cast()).ok_or_else(|| error(Errno::NOMEM))?;
-        Ok(SharedCounters { start, words, late, records, synced, tallies })
+        Ok(SharedCounters { words: SharedMemory::new(words as u64)?, late, records, synced, tallies })
     }
 
     fn all(&self) -> &[AtomicU64] {
-        // SAFETY: the mapping is page-aligned, as long as this, holds zeros or what the atomics wrote, and
-        // lives as long as `self`.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.words) }
+        &self.words
     }
 
     fn control(&self, word: Control) -> &AtomicU64 {
@@ -185,7 +166,7 @@ impl SharedCounters {
     /// The word that processes wait for, as a futex: 0 until they may begin.
     pub(super) fn gate(&self) -> &AtomicU32 {
         // SAFETY: the beginning of a word of the mapping that is used in no other way while there are processes.
-        unsafe { &*self.start.as_ptr().add(Control::Gate as usize).cast::<AtomicU32>() }
+        unsafe { &*self.control(Control::Gate).as_ptr().cast::<AtomicU32>() }
     }
 
     /// One more is ready to begin.
@@ -393,13 +374,6 @@ impl SharedCounters {
             (percentile_99(&counts).min(largest) as f64, largest as f64)
         };
         (0..count.min(MOST_INTERVALS as usize)).map(of).unzip()
-    }
-}
-
-impl Drop for SharedCounters {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, of this length, and no reference outlives `self`.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.words * size_of::<AtomicU64>()) };
     }
 }
 

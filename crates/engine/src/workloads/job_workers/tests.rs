@@ -1,6 +1,7 @@
 //! Workers of job files, as processes and as threads.
 
 use super::*;
+use std::sync::Arc;
 
 alone_tests!(
     a_worker_sends_its_outcome_whatever_it_is,
@@ -30,10 +31,10 @@ fn a_worker_sends_its_outcome_whatever_it_is() {
         return;
     }
     for kin in ALL {
-        let board = JobSignals::new(2).unwrap();
+        let board = Arc::new(JobSignals::new(2).unwrap());
         let seen = board.clone();
         let duty: Duty = Box::new(move || {
-            if !seen.of(1).wait_to_begin(Clock::kernel()) {
+            if !seen[1].wait_to_begin(Clock::kernel()) {
                 return Err(EngineError::Interrupted);
             }
             let mut counts: [Counts; 4] = Default::default();
@@ -45,10 +46,10 @@ fn a_worker_sends_its_outcome_whatever_it_is() {
             Ok(outcome)
         });
         let hand = start(kin, duty);
-        while board.of(1).ready.load(Ordering::Acquire) == 0 {
+        while board[1].ready.load(Ordering::Acquire) == 0 {
             std::thread::yield_now();
         }
-        board.of(1).begin_at.store(1, Ordering::Release);
+        board[1].begin_at.store(1, Ordering::Release);
         let outcome = wait_for(hand).unwrap();
         let counts = outcome.counts(Tallied::Write).unwrap();
         assert_eq!((outcome.elapsed_ns, counts.operations, counts.latencies.operations()), (7, 3, 3));
