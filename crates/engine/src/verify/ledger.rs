@@ -286,12 +286,11 @@ mod tests {
             return;
         }
         let ledger = Ledger::new(512, &[(0, 4096)]).unwrap();
-        let child = crate::workers::fork(|| {
+        let child = crate::workers::Process::fork(|| {
             ledger.issue(0, 512, 1024, |_, _| {});
             ledger.complete(0, 512, 512);
         });
-        let waited = rustix::process::waitpid(Some(child.unwrap()), rustix::process::WaitOptions::empty());
-        assert_eq!(waited.unwrap().unwrap().1.exit_status(), Some(0));
+        assert_eq!(child.unwrap().wait().unwrap().exit_status(), Some(0));
         let written: Vec<(u64, u32, u32)> = ledger.written().map(|of| (of.offset, of.low, of.high)).collect();
         assert_eq!(written, [(512, 1, 1), (1024, 0, 1)]);
     }

@@ -1,10 +1,10 @@
 //! A job file: its jobs run whole, together, or one group after another, each by its own workers.
 
+mod outcome;
 mod stint;
 
 use super::direct::DirectFiles;
 use super::files::{self, FilePlan};
-use super::job_workers::{self, Duty, JobSignals, JobWorker, Kin, Outcome, Usage};
 use super::memory;
 use super::steady::primary_metric;
 use super::verifier;
@@ -17,9 +17,11 @@ use crate::io;
 use crate::target::OpenTarget;
 use crate::verify::Ledger;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
+use crate::workers::{Duty, Kin, LONGEST_PAUSE, SharedMemory, Signals, Usage, WorkerHandle};
 use model::Flag;
 use model::job::{Direction, Io, Job, Jobs, Verify, group_name};
 use model::trial::{JobUse, Submission};
+use outcome::Outcome;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -198,7 +200,12 @@ impl JobsWork {
     }
 
     /// Starts the workers of a job; they wait for the common beginning.
-    fn start(&self, place: &OpenTarget, job: usize, board: &Arc<JobSignals>) -> Result<Vec<JobWorker>, EngineError> {
+    fn start(
+        &self,
+        place: &OpenTarget,
+        job: usize,
+        board: &Arc<SharedMemory<Signals>>,
+    ) -> Result<Vec<WorkerHandle<Outcome>>, EngineError> {
         let crew = &self.crews[job];
         let io = &crew.job.io;
         let duty = |(worker, files): (usize, &Vec<FilePlan>)| {
@@ -213,7 +220,7 @@ impl JobsWork {
             let (place, own_board) = (place.try_clone()?, board.clone());
             let ledger = crew.ledgers[worker].clone();
             let stint = Stint { task, ledger, verify_seed: self.seed };
-            let duty: Duty = Box::new(move || stint.serve(&place, &own_board[job]));
+            let duty: Duty<Outcome> = Box::new(move || stint.serve(&place, &own_board[job]));
             Ok(duty)
         };
         let kin = match io.thread {
@@ -223,14 +230,14 @@ impl JobsWork {
             true => Kin::Hosted,
         };
         let duties = crew.plans.iter().enumerate().map(duty).collect::<Result<_, EngineError>>()?;
-        JobWorker::start(kin, &crew.job.name, duties, &board[job].stop)
+        WorkerHandle::start(kin, &crew.job.name, duties, &board[job].stop)
     }
 
     /// Runs all jobs in their order, and answers their workers' outcomes, job by job.
     fn conduct(
         &self,
         place: &OpenTarget,
-        board: &Arc<JobSignals>,
+        board: &Arc<SharedMemory<Signals>>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Vec<Outcome>>, EngineError> {
         let mut races: Vec<Race> = self.crews.iter().map(|_| Race::Waiting).collect();
@@ -243,7 +250,7 @@ impl JobsWork {
     fn conduct_races(
         &self,
         place: &OpenTarget,
-        board: &Arc<JobSignals>,
+        board: &Arc<SharedMemory<Signals>>,
         races: &mut [Race],
         observer: &mut dyn Observer,
     ) -> Result<Vec<Vec<Outcome>>, EngineError> {
@@ -283,7 +290,7 @@ impl JobsWork {
             }
             for job in 0..races.len() {
                 let Race::Running(hands) = &mut races[job] else { continue };
-                for (_, outcome) in job_workers::listen(hands)? {
+                for (_, outcome) in WorkerHandle::listen(hands)? {
                     match outcome {
                         Ok(outcome) => {
                             outcomes[job].push(outcome);
@@ -305,7 +312,7 @@ impl JobsWork {
     }
 
     /// Ends the other jobs of a job's group: those between the same stonewalls.
-    fn end_group(&self, job: usize, board: &JobSignals) {
+    fn end_group(&self, job: usize, board: &SharedMemory<Signals>) {
         for (other, crew) in self.crews.iter().enumerate() {
             if crew.wall == self.crews[job].wall {
                 board[other].end.store(true, Ordering::Relaxed);
@@ -318,7 +325,7 @@ impl JobsWork {
     fn begin_what_may_begin(
         &self,
         place: &OpenTarget,
-        board: &Arc<JobSignals>,
+        board: &Arc<SharedMemory<Signals>>,
         races: &mut [Race],
     ) -> Result<Option<u64>, EngineError> {
         let over = |race: &Race| matches!(race, Race::Over);
@@ -345,13 +352,13 @@ impl JobsWork {
             // Each look asks every worker: rarer where there are many.
             std::thread::sleep(Duration::from_micros(200 + 20 * workers));
             ended = turn.iter().any(|&job| match &races[job] {
-                Race::Running(hands) => hands.iter().flatten().any(JobWorker::has_spoken),
+                Race::Running(hands) => hands.iter().flatten().any(WorkerHandle::has_spoken),
                 Race::Waiting | Race::Over => false,
             });
         }
         // A worker's pause is at most what it has waited: all have looked once more by then.
         let now = Clock::get().now();
-        let pause = (now - first_start).min(job_workers::LONGEST_PAUSE.as_nanos() as u64);
+        let pause = (now - first_start).min(LONGEST_PAUSE.as_nanos() as u64);
         let begin_at = now + HEAD_START_NS + pause;
         for &job in &turn {
             board[job].begin_at.store(begin_at, Ordering::Release);
@@ -457,7 +464,7 @@ fn is_null(io: &Io, place: &OpenTarget) -> bool {
 /// Where a job stands.
 enum Race {
     Waiting,
-    Running(Vec<Option<JobWorker>>),
+    Running(Vec<Option<WorkerHandle<Outcome>>>),
     Over,
 }
 
@@ -492,7 +499,7 @@ impl JobGroup {
 
 impl Work for JobsWork {
     fn run(&mut self, place: &OpenTarget, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
-        let board = Arc::new(JobSignals::new(self.crews.len() as u64)?);
+        let board = Arc::new(SharedMemory::new(self.crews.len() as u64)?);
         self.uses.clear();
         self.direct = self.look_before(place);
         let outcomes = self.conduct(place, &board, observer);

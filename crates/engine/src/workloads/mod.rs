@@ -7,7 +7,6 @@ mod files;
 mod fio;
 mod fio_process;
 mod fio_result;
-mod job_workers;
 mod jobs;
 mod memory;
 mod mix;

@@ -5,12 +5,10 @@ use super::shared_counters::{Action, Fault, Role, SharedCounters};
 use super::worker::{Files, Shape, Worker};
 use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
-use crate::workers::fork;
+use crate::workers::{Process, Usage};
 use crate::workloads::heed;
-use crate::workloads::job_workers::Usage;
 use model::appenders::{Appenders, AppendersMethod};
 use rustix::fs::{Mode, OFlags, openat};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -32,7 +30,7 @@ const END: Duration = Duration::from_secs(60);
 /// Processes of appenders. Those that are left are killed and reaped when it is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Crowd {
-    left: Vec<Pid>,
+    left: Vec<Process>,
     /// Of those that have ended the ones that did not end by their own will.
     lost: usize,
 }
@@ -118,7 +116,7 @@ impl Crowd {
                     child(ground, role, (deal, number), &mut members, hand);
                 }
             };
-            self.left.push(fork(work).map_err(|error| not_started(number, count, &error))?);
+            self.left.push(Process::fork(work).map_err(|error| not_started(number, count, &error))?);
         }
         drop(hand);
         Ok(())
@@ -199,24 +197,17 @@ impl Crowd {
     /// Takes leave of those that have ended.
     fn reap(&mut self) {
         let lost = &mut self.lost;
-        self.left.retain(|pid| match waitpid(Some(*pid), WaitOptions::NOHANG) {
-            Ok(None) => true,
-            Ok(Some((_, status))) => {
-                *lost += usize::from(status.exit_status() != Some(0));
-                false
-            }
-            Err(_) => false,
+        self.left.retain(|process| {
+            let ended = process.has_ended();
+            *lost += usize::from(ended && process.wait().is_some_and(|status| status.exit_status() != Some(0)));
+            !ended
         });
     }
 
     fn kill(&mut self) {
-        for pid in &self.left {
-            // Not reaped yet, so the number is still its own.
-            let _ = kill_process(*pid, Signal::KILL);
-        }
-        for pid in self.left.drain(..) {
-            while matches!(waitpid(Some(pid), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
-        }
+        // All of them before the first is waited for.
+        self.left.iter().for_each(Process::kill);
+        self.left.clear();
     }
 }
 

@@ -1,11 +1,12 @@
 //! One worker of a job, in its own thread or process: its loops, from the common beginning to its outcome.
 
+use super::outcome::Outcome;
 use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
 use crate::target::OpenTarget;
 use crate::verify::Ledger;
+use crate::workers::{Signals, Usage};
 use crate::workloads::files::{self, FilePlan};
-use crate::workloads::job_workers::{Outcome, Signals, Usage};
 use crate::workloads::verifier::Verifier;
 use crate::workloads::worker::{Call, Task, Until, Worker};
 use crate::workloads::{Observer, heed};
