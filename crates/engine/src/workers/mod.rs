@@ -2,12 +2,18 @@
 
 mod handle;
 mod process;
+mod run_state;
 mod shared_memory;
 mod signals;
+mod start_gate;
+mod threads;
 mod usage;
 
 pub(crate) use handle::{Duty, Kin, WorkerHandle, fault};
 pub(crate) use process::Process;
+pub(crate) use run_state::{RunState, Running};
 pub(crate) use shared_memory::{Shareable, SharedMemory};
 pub(crate) use signals::{LONGEST_PAUSE, Signals};
+pub(crate) use start_gate::{Start, StartGate};
+pub(crate) use threads::{Threads, ThreadsError, end_naps_on_time, sleep_while};
 pub(crate) use usage::Usage;

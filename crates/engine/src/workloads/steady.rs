@@ -13,6 +13,7 @@ use crate::error::EngineError;
 use crate::io;
 use crate::target::{Access, OpenTarget, open_file};
 use crate::window::{BANDWIDTH, LATENCY_P99, OPERATIONS_PER_SECOND, Window};
+use crate::workers::end_naps_on_time;
 use model::Flag;
 use model::job::{Data, Direction, Io, Pattern, Rate, RateProcess};
 use std::collections::BTreeSet;
@@ -65,8 +66,7 @@ impl SteadyWork {
             let ratio = compressibility::check_blocks(&io.data, block, seed)?;
             notes.extend(ratio.map(|ratio| format!("data: zstd -3 makes {ratio:.2}:1 of what is written")));
         }
-        // Naps end on time, not up to 50 µs later: the schedule of a rate hangs on it.
-        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        end_naps_on_time();
         let plans: Vec<Vec<FilePlan>> = (0..io.numjobs).map(|worker| plan(io, worker, seed)).collect();
         if let (false, Some(directory)) = (null || io.rw == Pattern::Append, place.directory()) {
             if let (true, Some(first)) = (io.direct, plans.iter().flatten().next()) {

@@ -5,7 +5,7 @@ use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
 use crate::target::OpenTarget;
 use crate::verify::Ledger;
-use crate::workers::{Signals, Usage};
+use crate::workers::{Signals, Usage, end_naps_on_time};
 use crate::workloads::files::{self, FilePlan};
 use crate::workloads::verifier::Verifier;
 use crate::workloads::worker::{Call, Task, Until, Worker};
@@ -29,8 +29,7 @@ impl Stint {
         let io = self.task.io.clone();
         let plan = self.task.files.clone();
         let verifier = Verifier::new(&self.task, self.ledger, self.verify_seed)?;
-        // Naps end on time, not up to 50 µs later: the schedule of a rate hangs on it.
-        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        end_naps_on_time();
         let mut worker = Worker::new(place, self.task, verifier)?;
         if !io.create_on_open && !io.create_only {
             worker.open(place)?;

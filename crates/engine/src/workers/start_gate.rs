@@ -13,7 +13,7 @@ const ALL_RUN_WITHIN: Duration = Duration::from_millis(20);
 
 /// Holds threads back until all of them are ready and, where there are as many CPUs, all run; then the
 /// window opens, and they go. What waking them and waiting for each other costs lies before the window.
-pub(crate) struct Gate<'o> {
+pub(crate) struct StartGate<'o> {
     inside: Mutex<Inside>,
     /// The last thread came.
     full: Condvar,
@@ -41,10 +41,10 @@ enum Door {
     GivenUp,
 }
 
-impl<'o> Gate<'o> {
+impl<'o> StartGate<'o> {
     pub(crate) fn new(threads: u32, observer: &'o mut dyn Observer) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
-        Gate {
+        StartGate {
             inside: Mutex::new(Inside { missing: threads, door: Door::Shut }),
             full: Condvar::new(),
             opened: Condvar::new(),
@@ -144,7 +144,7 @@ pub(crate) struct Start<'a, 'o>(Way<'a, 'o>);
 enum Way<'a, 'o> {
     Alone(&'a mut dyn Observer),
     /// Together with whom, and the thread's number.
-    With(&'a Gate<'o>, usize),
+    With(&'a StartGate<'o>, usize),
     Passed,
 }
 
@@ -155,7 +155,7 @@ impl<'a, 'o> Start<'a, 'o> {
     }
 
     /// Together with the other threads of the gate.
-    pub(crate) fn with(gate: &'a Gate<'o>, thread: usize) -> Self {
+    pub(crate) fn with(gate: &'a StartGate<'o>, thread: usize) -> Self {
         Start(Way::With(gate, thread))
     }
 
@@ -232,7 +232,7 @@ mod tests {
     fn nobody_begins_before_the_last_one_came_and_the_window_opened() {
         let (last_came, watched) = (AtomicBool::new(false), AtomicBool::new(false));
         let mut flag = Flag(&watched);
-        let gate = Gate::new(3, &mut flag);
+        let gate = StartGate::new(3, &mut flag);
         std::thread::scope(|scope| {
             for thread in 0..3 {
                 let (gate, last_came, watched) = (&gate, &last_came, &watched);
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn with_a_cpu_for_each_the_last_thread_that_runs_opens_the_window_once() {
         let mut watch = Watch::default();
-        let gate = Gate::new(2, &mut watch);
+        let gate = StartGate::new(2, &mut watch);
         let has_cpus = gate.has_cpus;
         let workers: Vec<ThreadId> = std::thread::scope(|scope| {
             let gate = &gate;
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn who_drops_out_keeps_nobody_waiting_and_a_gate_given_up_sends_all_away() {
         let mut watch = Watch::default();
-        let gate = Gate::new(2, &mut watch);
+        let gate = StartGate::new(2, &mut watch);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| Start::with(&gate, 0).now());
             drop(Start::with(&gate, 1));
@@ -286,7 +286,7 @@ mod tests {
         });
         assert_eq!(watch.opened_by.len(), 1);
         let mut nobody = ();
-        let never_full = Gate::new(2, &mut nobody);
+        let never_full = StartGate::new(2, &mut nobody);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| Start::with(&never_full, 0).now());
             never_full.give_up();

@@ -1,0 +1,151 @@
+//! A group of threads that do one piece of work and are waited for.
+
+use crate::clock::Clock;
+use crate::error::EngineError;
+use std::io::Error;
+use std::time::Duration;
+
+/// How often who leads workers looks whether to stop.
+const GLANCE: Duration = Duration::from_millis(10);
+
+/// How the threads of a group are made.
+#[derive(Default)]
+pub(crate) struct Threads<'a> {
+    /// Names of them by their number, of which the kernel shows 15 bytes; `None`: as who starts them is called.
+    pub(crate) name: Option<&'a dyn Fn(usize) -> String>,
+    /// Bytes of its stack; `None`: as Rust sets it.
+    pub(crate) stack_bytes: Option<usize>,
+}
+
+/// Why a group did not do its work.
+#[derive(Debug)]
+pub(crate) enum ThreadsError {
+    /// The kernel made no thread for this number of the group.
+    NotStarted(usize, Error),
+    /// A thread panicked.
+    Panicked,
+}
+
+impl From<ThreadsError> for EngineError {
+    fn from(error: ThreadsError) -> Self {
+        match error {
+            ThreadsError::NotStarted(_, error) => {
+                EngineError::Memory { bytes: 2 << 20, errno: error.raw_os_error().unwrap_or(libc::EAGAIN) }
+            }
+            ThreadsError::Panicked => {
+                EngineError::Unsuitable("a worker ended by itself; this is a fault of Fairlane".to_owned())
+            }
+        }
+    }
+}
+
+impl Threads<'_> {
+    /// Runs each work in a thread of its own, and `lead` in this one, which is given what tells whether all have ended.
+    /// Answers what came of all of them, once they have ended. `release` lets threads end that wait for the others or for
+    /// who leads: it is called where one cannot be started, and where `lead` panics.
+    ///
+    /// # Errors
+    /// Where a thread cannot be started, or panics.
+    pub(crate) fn run<'env, W, T, L>(
+        &self,
+        works: impl IntoIterator<Item = W>,
+        release: impl Fn(),
+        lead: impl FnOnce(&dyn Fn() -> bool) -> L,
+    ) -> Result<(Vec<T>, L), ThreadsError>
+    where
+        W: FnOnce() -> T + Send + 'env,
+        T: Send + 'env,
+    {
+        std::thread::scope(|scope: &std::thread::Scope<'_, 'env>| {
+            // The scope waits for all threads, whatever becomes of this one.
+            let release = Release(release);
+            let mut threads = Vec::new();
+            for (number, work) in works.into_iter().enumerate() {
+                let mut builder = std::thread::Builder::new();
+                if let Some(name) = self.name {
+                    builder = builder.name(name(number));
+                }
+                if let Some(bytes) = self.stack_bytes {
+                    builder = builder.stack_size(bytes);
+                }
+                let started = builder.spawn_scoped(scope, work);
+                threads.push(started.map_err(|error| ThreadsError::NotStarted(number, error))?);
+            }
+            let led = lead(&|| threads.iter().all(|thread| thread.is_finished()));
+            std::mem::forget(release);
+            let all: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+            let all = all.into_iter().collect::<Result<_, _>>().map_err(|_| ThreadsError::Panicked)?;
+            Ok((all, led))
+        })
+    }
+}
+
+struct Release<F: Fn()>(F);
+
+impl<F: Fn()> Drop for Release<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Naps of this thread end on time, not up to 50 µs later: what is due at a moment hangs on it.
+pub(crate) fn end_naps_on_time() {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+}
+
+/// Sleeps until that moment of the engine's clock, or until the condition, which is looked at every 10 ms, is no more.
+pub(crate) fn sleep_while(go_on: impl Fn() -> bool, until: u64) {
+    let clock = Clock::get();
+    while go_on() {
+        match until.saturating_sub(clock.now()) {
+            0 => return,
+            left => std::thread::sleep(Duration::from_nanos(left).min(GLANCE)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn a_group_answers_in_its_order_and_a_panic_is_an_error() {
+        let threads = Threads { name: Some(&|number| format!("group-{number}")), stack_bytes: Some(64 << 10) };
+        let name = || std::thread::current().name().map(str::to_owned);
+        let works: Vec<_> = (0..3).map(|_| name).collect();
+        let (names, all_ended) = threads
+            .run(
+                works,
+                || (),
+                |all_ended| {
+                    while !all_ended() {
+                        std::thread::yield_now();
+                    }
+                    true
+                },
+            )
+            .unwrap();
+        assert_eq!(
+            (names.into_iter().flatten().collect::<Vec<_>>().join(" "), all_ended),
+            ("group-0 group-1 group-2".to_owned(), true)
+        );
+        let panics = Threads::default().run([|| panic!("on purpose")], || (), |_| ());
+        assert!(matches!(panics, Err::<(Vec<()>, ()), _>(ThreadsError::Panicked)));
+    }
+
+    #[test]
+    fn threads_that_wait_are_released_where_who_leads_panics() {
+        let over = AtomicBool::new(false);
+        let waits = || {
+            while !over.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+        };
+        let release = || over.store(true, Ordering::Relaxed);
+        let led = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            Threads::default().run([waits], release, |_| -> () { panic!("on purpose") }).is_ok()
+        }));
+        assert!(led.is_err());
+    }
+}
