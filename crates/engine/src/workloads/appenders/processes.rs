@@ -5,7 +5,7 @@ use super::shared_counters::{Action, Fault, Role, SharedCounters};
 use super::worker::{Files, Shape, Worker};
 use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
-use crate::workers::{Process, Usage};
+use crate::workers::{Process, Usage, end_naps_on_time};
 use crate::workloads::heed;
 use model::appenders::{Appenders, AppendersMethod};
 use rustix::fs::{Mode, OFlags, openat};
@@ -250,8 +250,7 @@ fn child(ground: Setup<'_>, role: Role, (deal, number): (Deal, u32), members: &m
     let Setup { board, shape, top } = ground;
     // Seen in ps and in the list of tasks.
     let _ = rustix::thread::set_name(if role == Role::Writer { c"fairlane-writer" } else { c"fairlane-reader" });
-    // Naps end on time, not up to 50 µs later.
-    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    end_naps_on_time();
     let mut own = Vec::new();
     if let (Role::Writer, Some(top), false) = (role, top, shape.reopen) {
         match open_own(shape, top, deal.members(number)) {
