@@ -1,6 +1,7 @@
 //! Workers of all kinds of work, threads or processes: how they are made, begin together, are told to stop and end.
 
 mod handle;
+mod pool;
 mod process;
 mod run_state;
 mod shared_memory;
@@ -10,6 +11,7 @@ mod threads;
 mod usage;
 
 pub(crate) use handle::{Duty, Kin, WorkerHandle, fault};
+pub(crate) use pool::{Answers, Pool};
 pub(crate) use process::Process;
 pub(crate) use run_state::{RunState, Running};
 pub(crate) use shared_memory::{Shareable, SharedMemory};

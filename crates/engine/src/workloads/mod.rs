@@ -15,7 +15,6 @@ mod populate;
 mod small_files;
 mod steady;
 mod streams;
-mod thread_pool;
 mod verifier;
 mod worker;
 

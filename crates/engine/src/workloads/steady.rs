@@ -1,10 +1,11 @@
 //! Steady block I/O in slices of time: one worker in this thread, or several in threads of their own.
 
+mod pooled;
+
 use super::direct::DirectFiles;
 use super::files::{self, FilePlan};
 use super::memory;
 use super::populate::populate;
-use super::thread_pool::ThreadPool;
 use super::worker::{Call, Counts, Tallied, Task, Until, Worker, windows};
 use super::{Observer, Work};
 use crate::clock::{nanoseconds, seconds};
@@ -16,6 +17,7 @@ use crate::window::{BANDWIDTH, LATENCY_P99, OPERATIONS_PER_SECOND, Window};
 use crate::workers::end_naps_on_time;
 use model::Flag;
 use model::job::{Data, Direction, Io, Pattern, Rate, RateProcess};
+use pooled::PooledWorkers;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -41,7 +43,7 @@ enum Workers {
     /// One, here.
     One(Box<Worker>),
     /// Several, each in its own thread.
-    ThreadPool(ThreadPool),
+    Pooled(PooledWorkers),
 }
 
 impl SteadyWork {
@@ -104,7 +106,7 @@ impl SteadyWork {
                 Workers::One(worker)
             }
             (_, first) => {
-                Workers::ThreadPool(ThreadPool::start(place, first.into_iter().chain(tasks).collect(), &stop)?)
+                Workers::Pooled(PooledWorkers::start(place, first.into_iter().chain(tasks).collect(), &stop)?)
             }
         };
         Ok(SteadyWork { io: io.clone(), workers, direct, notes, stop })
@@ -180,7 +182,7 @@ impl Work for SteadyWork {
                 worker.tidy(place)?;
                 (directions.iter().map(|&direction| of(worker.counts(), direction)).collect(), seconds(elapsed))
             }
-            Workers::ThreadPool(crew) => crew.slice(place, warm_up, window, directions, observer)?,
+            Workers::Pooled(pooled) => pooled.slice(place, warm_up, window, directions, observer)?,
         };
         // The window is closed: what is looked at now is in no figure.
         let direct = self.direct.as_ref().zip(place.directory());
@@ -207,21 +209,21 @@ impl Work for SteadyWork {
     fn written_bytes(&self) -> u64 {
         match &self.workers {
             Workers::One(worker) => worker.written_bytes(),
-            Workers::ThreadPool(crew) => crew.written_bytes(),
+            Workers::Pooled(pooled) => pooled.written_bytes(),
         }
     }
 
     fn release(&mut self) {
         match &mut self.workers {
             Workers::One(worker) => worker.release(),
-            Workers::ThreadPool(crew) => crew.release(),
+            Workers::Pooled(pooled) => pooled.release(),
         }
     }
 
     fn notes(&self) -> Vec<Flag> {
         let of_workers = match &self.workers {
             Workers::One(worker) => worker.notes(),
-            Workers::ThreadPool(crew) => crew.notes(),
+            Workers::Pooled(pooled) => pooled.notes(),
         };
         self.notes.iter().cloned().map(Flag::Note).chain(of_workers).collect()
     }
