@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What is known of one unit. All zero: never written. The fields need no order among themselves:
 /// a reader comes after the writers, past a join or a wait for their process.
-#[derive(Default)]
+#[derive(Debug, Default)]
 #[repr(C)]
 struct Unit {
     /// The last generation issued in the upper half, writes in flight in the lower: one addition
@@ -54,6 +54,7 @@ pub struct Written {
 ///
 /// It takes 16 bytes for each unit, which the kernel provides when they are first touched. Workers
 /// that share files share one ledger: all methods may be called from several threads or processes.
+#[derive(Debug)]
 pub struct Ledger {
     table: SharedMemory<Unit>,
     ranges: Vec<Range>,
@@ -80,7 +81,7 @@ impl Ledger {
             ranges.push(Range { start, units, before });
             before = before.saturating_add(units);
         }
-        Ok(Ledger { table: SharedMemory::unreserved(before)?, ranges, unit_bytes })
+        Ok(Ledger { table: SharedMemory::new(before)?, ranges, unit_bytes })
     }
 
     /// Bytes of one unit.
@@ -181,12 +182,6 @@ impl Ledger {
                 (high > 0).then_some(Written { file, offset, low, high })
             })
         })
-    }
-}
-
-impl std::fmt::Debug for Ledger {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Ledger").field("ranges", &self.ranges).field("unit_bytes", &self.unit_bytes).finish()
     }
 }
 

@@ -28,27 +28,9 @@ struct Failure {
     interrupted: bool,
 }
 
-impl From<&EngineError> for Failure {
-    fn from(error: &EngineError) -> Self {
-        Failure {
-            message: error.to_string(),
-            errno: error.errno(),
-            corrupt: error.is_corrupt(),
-            interrupted: matches!(error, EngineError::Interrupted),
-        }
-    }
-}
-
-impl From<Failure> for EngineError {
-    fn from(Failure { message, errno, corrupt, interrupted }: Failure) -> Self {
-        if interrupted { EngineError::Interrupted } else { EngineError::Worker { message, errno, corrupt } }
-    }
-}
-
 /// A fault of a worker's that no user can cause.
 pub(crate) fn fault(what: &str) -> EngineError {
-    let message = format!("a worker {what}; this is a fault of Fairlane, report it");
-    EngineError::Worker { message, errno: None, corrupt: false }
+    EngineError::worker(format!("a worker {what}; this is a fault of Fairlane, report it"))
 }
 
 /// A worker under way, whose outcome is a `T`. Where it is a process it is killed when this is dropped.
@@ -85,9 +67,6 @@ pub(crate) type Ended<T> = (usize, Result<T, EngineError>);
 
 impl<T: Serialize + DeserializeOwned + 'static> WorkerHandle<T> {
     /// Starts workers that all have this name. `stop` is set where one cannot be started: the others are ended then.
-    ///
-    /// # Errors
-    /// Where the kernel makes no more of them.
     pub(crate) fn start(
         kin: Kin,
         name: &str,
@@ -129,23 +108,13 @@ impl<T: Serialize + DeserializeOwned + 'static> WorkerHandle<T> {
         let pipes = duties.iter().map(|_| pipe()).collect::<Result<Vec<_>, _>>()?;
         let (pipes, senders): (Vec<_>, Vec<_>) = pipes.into_iter().unzip();
         let host = Process::fork(|| {
-            let threads: Vec<_> = senders
-                .iter()
-                .zip(duties)
-                .map(|(sender, duty)| {
-                    let own = sender.try_clone()?;
-                    spawn(name, move || report(&own, duty))
-                })
-                .collect();
-            // Before those that wait for all are waited for.
-            for (thread, sender) in threads.iter().zip(&senders) {
-                if let Err(error) = thread {
-                    send::<T>(sender, Err(not_started(error)));
-                }
-            }
-            for thread in threads.into_iter().flatten() {
-                let _ = thread.join();
-            }
+            let start = |(sender, duty): (&OwnedFd, Duty<T>)| {
+                let started = sender.try_clone().and_then(|own| spawn(name, move || report(&own, duty)));
+                // Before those that wait for all are waited for.
+                started.inspect_err(|error| send::<T>(sender, Err(not_started(error)))).ok()
+            };
+            let threads: Vec<_> = senders.iter().zip(duties).filter_map(start).collect();
+            threads.into_iter().for_each(|thread| drop(thread.join()));
         });
         let host = Rc::new(host.map_err(|error| not_started(&error))?);
         Ok(pipes.into_iter().map(|pipe| WorkerHandle::new(Body::Process(host.clone()), pipe)).collect())
@@ -159,29 +128,17 @@ impl<T: Serialize + DeserializeOwned + 'static> WorkerHandle<T> {
     }
 
     /// Waits at most 10 ms for any of the workers, and answers those that have ended, by their place.
-    ///
-    /// # Errors
-    /// Where the kernel cannot wait for them.
     pub(crate) fn listen(handles: &mut [Option<Self>]) -> Result<Vec<Ended<T>>, EngineError> {
         const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
-        let mut numbers = Vec::new();
-        let mut waiting: Vec<PollFd<'_>> = Vec::new();
-        for (number, handle) in handles.iter().enumerate() {
-            if let Some(handle) = handle {
-                numbers.push(number);
-                waiting.push(PollFd::new(&handle.pipe, PollFlags::IN));
-            }
-        }
+        let under_way: Vec<usize> = (0..handles.len()).filter(|&number| handles[number].is_some()).collect();
+        let pipes = handles.iter().flatten().map(|handle| &handle.pipe);
+        let mut waiting: Vec<PollFd<'_>> = pipes.map(|pipe| PollFd::new(pipe, PollFlags::IN)).collect();
         match poll(&mut waiting, Some(&PATIENCE)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(EngineError::file("wait for a worker's", "pipe", errno)),
         }
-        let spoke: Vec<usize> = waiting
-            .iter()
-            .zip(&numbers)
-            .filter(|(descriptor, _)| !descriptor.revents().is_empty())
-            .map(|(_, &number)| number)
-            .collect();
+        let has_spoken = |(_, pipe): &(&usize, &PollFd<'_>)| !pipe.revents().is_empty();
+        let spoke: Vec<usize> = under_way.iter().zip(&waiting).filter(has_spoken).map(|(&number, _)| number).collect();
         let mut ended = Vec::new();
         for number in spoke {
             if let Some(outcome) = handles[number].as_mut().and_then(WorkerHandle::hear) {
@@ -204,11 +161,15 @@ impl<T: Serialize + DeserializeOwned + 'static> WorkerHandle<T> {
                 }
                 let ended = self.join();
                 Some(match serde_json::from_slice::<Result<T, Failure>>(&self.text) {
-                    Ok(outcome) => outcome.map_err(EngineError::from),
-                    Err(_) => Err(match ended.and_then(untimely) {
-                        Some(message) => EngineError::Worker { message, errno: None, corrupt: false },
-                        None => fault("ended without a word"),
-                    }),
+                    Ok(Ok(outcome)) => Ok(outcome),
+                    Ok(Err(Failure { interrupted: true, .. })) => Err(EngineError::Interrupted),
+                    Ok(Err(Failure { message, errno, corrupt, .. })) => {
+                        Err(EngineError::Worker { message, errno, corrupt })
+                    }
+                    Err(_) => {
+                        let untimely = ended.and_then(untimely).map(EngineError::worker);
+                        Err(untimely.unwrap_or_else(|| fault("ended without a word")))
+                    }
                 })
             }
             Err(errno) => Some(Err(EngineError::file("read from a worker's", "pipe", errno))),
@@ -276,7 +237,13 @@ fn report<T: Serialize>(pipe: &OwnedFd, duty: Duty<T>) {
 }
 
 fn send<T: Serialize>(pipe: &OwnedFd, outcome: Result<T, EngineError>) {
-    let mut text = serde_json::to_vec(&outcome.as_ref().map_err(Failure::from)).unwrap_or_default();
+    let failure = |error: EngineError| Failure {
+        message: error.to_string(),
+        errno: error.errno(),
+        corrupt: error.is_corrupt(),
+        interrupted: matches!(error, EngineError::Interrupted),
+    };
+    let mut text = serde_json::to_vec(&outcome.map_err(failure)).unwrap_or_default();
     text.push(b'\n');
     let mut rest = &text[..];
     while !rest.is_empty() {

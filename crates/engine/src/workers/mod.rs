@@ -8,14 +8,12 @@ mod shared_memory;
 mod signals;
 mod start_gate;
 mod threads;
-mod usage;
 
 pub(crate) use handle::{Duty, Kin, WorkerHandle, fault};
-pub(crate) use pool::{Answers, Pool};
+pub(crate) use pool::Pool;
 pub(crate) use process::Process;
 pub(crate) use run_state::{RunState, Running};
 pub(crate) use shared_memory::{Shareable, SharedMemory};
 pub(crate) use signals::{LONGEST_PAUSE, Signals};
 pub(crate) use start_gate::{Start, StartGate};
-pub(crate) use threads::{Threads, ThreadsError, end_naps_on_time, sleep_while};
-pub(crate) use usage::Usage;
+pub(crate) use threads::{Threads, ThreadsError, Usage, end_naps_on_time, sleep_while};

@@ -10,79 +10,64 @@ type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
 
 /// So many threads, each with an `S`. They end when it is dropped.
 pub(crate) struct Pool<S> {
-    members: Vec<Member<S>>,
-}
-
-struct Member<S> {
-    jobs: Option<Sender<Job<S>>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-/// Answers that are to come, one of each thread.
-pub(crate) struct Answers<A> {
-    expected: usize,
-    answers: Receiver<(usize, Result<A, EngineError>)>,
+    jobs: Vec<Sender<Job<S>>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl<S: 'static> Pool<S> {
-    /// Starts a thread for each of these, which makes its state; all are made when it answers.
-    ///
-    /// # Errors
-    /// Where a thread cannot be started or a state cannot be made.
+    /// Starts a thread for each of these, which makes its state; all are made, or one has failed, when it answers.
     pub(crate) fn start<M>(name: &str, makers: impl IntoIterator<Item = M>) -> Result<Self, EngineError>
     where
         M: FnOnce() -> Result<S, EngineError> + Send + 'static,
     {
-        let (sender, answers) = channel();
-        let mut pool = Pool { members: Vec::new() };
+        let (sender, made) = channel();
+        let mut pool = Pool { jobs: Vec::new(), threads: Vec::new() };
         for (number, make) in makers.into_iter().enumerate() {
             let (jobs, orders) = channel();
             let sender = sender.clone();
             let thread = std::thread::Builder::new().name(format!("{name}-{number}")).spawn(move || {
-                let mut state = match make() {
-                    Ok(state) => state,
-                    Err(error) => return drop(sender.send((number, Err(error)))),
+                let (state, made) = match make() {
+                    Ok(state) => (Some(state), Ok(())),
+                    Err(error) => (None, Err(error)),
                 };
-                let _ = sender.send((number, Ok(())));
-                drop(sender);
+                drop((sender.send((number, made)), sender));
+                let Some(mut state) = state else { return };
                 orders.into_iter().for_each(|job: Job<S>| job(&mut state));
             });
-            let thread = thread.map_err(|error| ThreadsError::NotStarted(number, error))?;
-            pool.members.push(Member { jobs: Some(jobs), thread: Some(thread) });
+            pool.threads.push(thread.map_err(|error| ThreadsError::NotStarted(number, error))?);
+            pool.jobs.push(jobs);
         }
         drop(sender);
-        Answers { expected: pool.members.len(), answers }.wait()?;
+        pool.all(made)?;
         Ok(pool)
     }
 
-    /// Has each thread do a job, which is made by its number, and answers at once.
-    ///
-    /// # Errors
-    /// Where a job cannot be made.
-    pub(crate) fn tell<A, J>(&self, job: impl Fn(usize) -> Result<J, EngineError>) -> Result<Answers<A>, EngineError>
+    /// Has each thread do a job, which is made by its number, and meanwhile this one `lead`. Answers what came of all, or
+    /// the first error, once all have answered.
+    pub(crate) fn run<A, J>(
+        &self,
+        job: impl Fn(usize) -> Result<J, EngineError>,
+        lead: impl FnOnce(),
+    ) -> Result<Vec<A>, EngineError>
     where
         A: Send + 'static,
         J: FnOnce(&mut S) -> Result<A, EngineError> + Send + 'static,
     {
         let (sender, answers) = channel();
-        for (number, member) in self.members.iter().enumerate() {
+        for (number, jobs) in self.jobs.iter().enumerate() {
             let (job, sender) = (job(number)?, sender.clone());
-            let job: Job<S> = Box::new(move |state| drop(sender.send((number, job(state)))));
             // A thread that is gone is noticed when its answer does not come.
-            if let Some(jobs) = &member.jobs {
-                let _ = jobs.send(job);
-            }
+            let _ = jobs.send(Box::new(move |state| drop(sender.send((number, job(state))))));
         }
-        Ok(Answers { expected: self.members.len(), answers })
+        drop(sender);
+        lead();
+        self.all(answers)
     }
-}
 
-impl<A> Answers<A> {
-    /// All of them, in the threads' order; the first error, once all have answered.
-    pub(crate) fn wait(self) -> Result<Vec<A>, EngineError> {
-        let mut all: Vec<_> = self.answers.into_iter().collect();
+    fn all<A>(&self, answers: Receiver<(usize, Result<A, EngineError>)>) -> Result<Vec<A>, EngineError> {
+        let mut all: Vec<_> = answers.into_iter().collect();
         all.sort_by_key(|(number, _)| *number);
-        let gone = all.len() < self.expected;
+        let gone = all.len() < self.jobs.len();
         let all = all.into_iter().map(|(_, answer)| answer).collect::<Result<_, _>>()?;
         if gone { Err(ThreadsError::Panicked.into()) } else { Ok(all) }
     }
@@ -91,11 +76,9 @@ impl<A> Answers<A> {
 impl<S> Drop for Pool<S> {
     fn drop(&mut self) {
         // Between jobs every thread waits for the next: without any more it ends.
-        for member in &mut self.members {
-            member.jobs = None;
-            if let Some(thread) = member.thread.take() {
-                let _ = thread.join();
-            }
+        self.jobs.clear();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
         }
     }
 }

@@ -30,7 +30,27 @@ impl Process {
     /// # Errors
     /// Where the kernel makes no more processes, and where this one has other threads.
     pub(crate) fn fork(work: impl FnOnce()) -> Result<Process, Error> {
-        Ok(Process { pid: fork(work)?, ended: OnceCell::new() })
+        alone()?;
+        let parent = rustix::process::getpid();
+        // SAFETY: this process has one thread, so that no lock is held by another; the child leaves by `_exit`, so that nothing
+        // of the parent's stack is unwound twice.
+        match unsafe { libc::fork() } {
+            -1 => Err(Error::last_os_error()),
+            0 => {
+                let follows = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
+                // A panic that went on would go on as a second agent.
+                let ended = match follows && rustix::process::getppid() == Some(parent) {
+                    true => catch_unwind(AssertUnwindSafe(work)).is_ok(),
+                    false => true,
+                };
+                // SAFETY: ends this process at once, without the parent's exit handlers.
+                unsafe { libc::_exit(i32::from(!ended)) }
+            }
+            pid => {
+                let pid = Pid::from_raw(pid).ok_or_else(|| Error::from_raw_os_error(libc::ESRCH))?;
+                Ok(Process { pid, ended: OnceCell::new() })
+            }
+        }
     }
 
     /// Whether it has ended, which is seen without waiting.
@@ -67,27 +87,6 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
         self.wait();
-    }
-}
-
-fn fork(work: impl FnOnce()) -> Result<Pid, Error> {
-    alone()?;
-    let parent = rustix::process::getpid();
-    // SAFETY: this process has one thread, so that no lock is held by another; the child leaves by `_exit`, so that nothing
-    // of the parent's stack is unwound twice.
-    match unsafe { libc::fork() } {
-        -1 => Err(Error::last_os_error()),
-        0 => {
-            let follows = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
-            // A panic that went on would go on as a second agent.
-            let ended = match follows && rustix::process::getppid() == Some(parent) {
-                true => catch_unwind(AssertUnwindSafe(work)).is_ok(),
-                false => true,
-            };
-            // SAFETY: ends this process at once, without the parent's exit handlers.
-            unsafe { libc::_exit(i32::from(!ended)) }
-        }
-        pid => Pid::from_raw(pid).ok_or_else(|| Error::from_raw_os_error(libc::ESRCH)),
     }
 }
 

@@ -61,9 +61,6 @@ impl RunState {
     }
 
     /// Lets them work for so long, or until one has failed; calls `look` meanwhile.
-    ///
-    /// # Errors
-    /// [`EngineError::Interrupted`] where `stop` is set.
     pub(crate) fn wait(&self, length: Duration, stop: &AtomicBool, look: impl Fn()) -> Result<(), EngineError> {
         let until = Clock::get().now().saturating_add(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX));
         let go_on = || {

@@ -16,7 +16,7 @@ pub(crate) unsafe trait Shareable: Sync {}
 // SAFETY: an atomic, and 0 is a number.
 unsafe impl Shareable for AtomicU64 {}
 
-/// So many values, all zeros at first; pages that nobody touches take no memory.
+/// So many values, all zeros at first.
 #[derive(Debug)]
 pub(crate) struct SharedMemory<T: Shareable> {
     start: NonNull<T>,
@@ -29,28 +29,14 @@ unsafe impl<T: Shareable> Send for SharedMemory<T> {}
 unsafe impl<T: Shareable> Sync for SharedMemory<T> {}
 
 impl<T: Shareable> SharedMemory<T> {
-    /// Memory that the kernel has promised.
-    ///
-    /// # Errors
-    /// Where it has not so much.
+    /// Zeros. Of memory that nobody touches the kernel promises none: most of it never is.
     pub(crate) fn new(count: u64) -> Result<Self, EngineError> {
-        Self::map(count, MapFlags::SHARED)
-    }
-
-    /// Memory of which most is never touched: the kernel promises none.
-    ///
-    /// # Errors
-    /// As [`SharedMemory::new`].
-    pub(crate) fn unreserved(count: u64) -> Result<Self, EngineError> {
-        Self::map(count, MapFlags::SHARED | MapFlags::NORESERVE)
-    }
-
-    fn map(count: u64, flags: MapFlags) -> Result<Self, EngineError> {
         let bytes = count.max(1).saturating_mul(size_of::<T>() as u64);
         let error = |errno: Errno| EngineError::Memory { bytes, errno: errno.raw_os_error() };
         let length = usize::try_from(bytes).map_err(|_| error(Errno::NOMEM))?;
+        let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
         // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that anyone holds.
-        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::READ | ProtFlags::WRITE, flags) };
+        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), length, access, flags) };
         let start = NonNull::new(start.map_err(error)?.cast()).ok_or_else(|| error(Errno::NOMEM))?;
         Ok(SharedMemory { start, count: count as usize })
     }

@@ -1,5 +1,6 @@
 //! Threads that begin at the same moment, each on a CPU of its own where there are enough.
 
+use super::threads::Finally;
 use crate::error::EngineError;
 use crate::workloads::Observer;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -118,22 +119,13 @@ impl<'o> StartGate<'o> {
         let observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(observer) = observer {
             // Whatever becomes of the call, nobody waits for ever.
-            let _go = Go(&self.go);
+            let _go = Finally(|| self.go.store(true, Ordering::Release));
             observer.window_opens();
         }
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Lets the threads go when it is dropped.
-struct Go<'a>(&'a AtomicBool);
-
-impl Drop for Go<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
     }
 }
 
@@ -162,9 +154,6 @@ impl<'a, 'o> Start<'a, 'o> {
     /// Returns when all are ready. While it waits the thread stays on one CPU, the next thread on the
     /// next one: the scheduler puts a thread that is woken on the CPU of the one that wakes it as often
     /// as not, and there it waited 4 ms, until a tick moved it.
-    ///
-    /// # Errors
-    /// [`EngineError::Interrupted`] where the gate was given up.
     pub(crate) fn now(mut self) -> Result<(), EngineError> {
         let (gate, thread) = match std::mem::replace(&mut self.0, Way::Passed) {
             Way::With(gate, thread) => (gate, thread),
@@ -202,54 +191,44 @@ impl Drop for Start<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Threads;
     use super::*;
     use std::thread::ThreadId;
 
-    /// Notes by which thread the window was opened.
+    /// Notes by which thread the window was opened, and tells those who cannot see it while the gate holds it.
     #[derive(Default)]
-    struct Watch {
+    struct Watch<'a> {
         opened_by: Vec<ThreadId>,
+        is_open: Option<&'a AtomicBool>,
     }
 
-    impl Observer for Watch {
+    impl Observer for Watch<'_> {
         fn window_opens(&mut self) {
             self.opened_by.push(std::thread::current().id());
-        }
-        fn window_closes(&mut self) {}
-    }
-
-    /// A flag for threads that cannot see the watch while the gate holds it.
-    struct Flag<'a>(&'a AtomicBool);
-
-    impl Observer for Flag<'_> {
-        fn window_opens(&mut self) {
-            self.0.store(true, Ordering::SeqCst);
+            self.is_open.into_iter().for_each(|is_open| is_open.store(true, Ordering::SeqCst));
         }
         fn window_closes(&mut self) {}
     }
 
     #[test]
     fn nobody_begins_before_the_last_one_came_and_the_window_opened() {
-        let (last_came, watched) = (AtomicBool::new(false), AtomicBool::new(false));
-        let mut flag = Flag(&watched);
-        let gate = StartGate::new(3, &mut flag);
-        std::thread::scope(|scope| {
-            for thread in 0..3 {
-                let (gate, last_came, watched) = (&gate, &last_came, &watched);
-                scope.spawn(move || {
-                    let before = sched_getaffinity(None).unwrap();
-                    if thread == 2 {
-                        std::thread::sleep(Duration::from_millis(20));
-                        assert!(!watched.load(Ordering::SeqCst));
-                        last_came.store(true, Ordering::SeqCst);
-                    }
-                    Start::with(gate, thread).now().unwrap();
-                    assert!(last_came.load(Ordering::SeqCst) && watched.load(Ordering::SeqCst));
-                    assert_eq!(sched_getaffinity(None).unwrap(), before);
-                });
+        let (last_came, is_open) = (&AtomicBool::new(false), &AtomicBool::new(false));
+        let mut watch = Watch { is_open: Some(is_open), ..Watch::default() };
+        let gate = &StartGate::new(3, &mut watch);
+        let works = (0..3).map(|thread| {
+            move || {
+                let before = sched_getaffinity(None).unwrap();
+                if thread == 2 {
+                    std::thread::sleep(Duration::from_millis(20));
+                    assert!(!is_open.load(Ordering::SeqCst));
+                    last_came.store(true, Ordering::SeqCst);
+                }
+                Start::with(gate, thread).now().unwrap();
+                assert!(last_came.load(Ordering::SeqCst) && is_open.load(Ordering::SeqCst));
+                assert_eq!(sched_getaffinity(None).unwrap(), before);
             }
-            gate.open();
         });
+        Threads::default().run(works, || gate.give_up(), |_| gate.open()).unwrap();
     }
 
     #[test]
@@ -257,18 +236,14 @@ mod tests {
         let mut watch = Watch::default();
         let gate = StartGate::new(2, &mut watch);
         let has_cpus = gate.has_cpus;
-        let workers: Vec<ThreadId> = std::thread::scope(|scope| {
+        let works = (0..2).map(|thread| {
             let gate = &gate;
-            let work = |thread: usize| {
-                scope.spawn(move || {
-                    Start::with(gate, thread).now().unwrap();
-                    std::thread::current().id()
-                })
-            };
-            let workers = [work(0), work(1)];
-            gate.open();
-            workers.map(|worker| worker.join().unwrap()).to_vec()
+            move || {
+                Start::with(gate, thread).now().unwrap();
+                std::thread::current().id()
+            }
         });
+        let (workers, ()) = Threads::default().run(works, || gate.give_up(), |_| gate.open()).unwrap();
         assert_eq!(watch.opened_by.len(), 1);
         // Waking them lies before the window: whoever wakes them does not open it.
         assert_eq!(workers.contains(&watch.opened_by[0]), has_cpus);

@@ -2,7 +2,9 @@
 
 use crate::clock::Clock;
 use crate::error::EngineError;
+use serde::{Deserialize, Serialize};
 use std::io::Error;
+use std::thread::{Builder, Scope};
 use std::time::Duration;
 
 /// How often who leads workers looks whether to stop.
@@ -43,9 +45,6 @@ impl Threads<'_> {
     /// Runs each work in a thread of its own, and `lead` in this one, which is given what tells whether all have ended.
     /// Answers what came of all of them, once they have ended. `release` lets threads end that wait for the others or for
     /// who leads: it is called where one cannot be started, and where `lead` panics.
-    ///
-    /// # Errors
-    /// Where a thread cannot be started, or panics.
     pub(crate) fn run<'env, W, T, L>(
         &self,
         works: impl IntoIterator<Item = W>,
@@ -56,18 +55,13 @@ impl Threads<'_> {
         W: FnOnce() -> T + Send + 'env,
         T: Send + 'env,
     {
-        std::thread::scope(|scope: &std::thread::Scope<'_, 'env>| {
+        std::thread::scope(|scope: &Scope<'_, 'env>| {
             // The scope waits for all threads, whatever becomes of this one.
-            let release = Release(release);
+            let release = Finally(release);
             let mut threads = Vec::new();
             for (number, work) in works.into_iter().enumerate() {
-                let mut builder = std::thread::Builder::new();
-                if let Some(name) = self.name {
-                    builder = builder.name(name(number));
-                }
-                if let Some(bytes) = self.stack_bytes {
-                    builder = builder.stack_size(bytes);
-                }
+                let builder = self.name.map_or_else(Builder::new, |name| Builder::new().name(name(number)));
+                let builder = self.stack_bytes.into_iter().fold(builder, Builder::stack_size);
                 let started = builder.spawn_scoped(scope, work);
                 threads.push(started.map_err(|error| ThreadsError::NotStarted(number, error))?);
             }
@@ -80,9 +74,10 @@ impl Threads<'_> {
     }
 }
 
-struct Release<F: Fn()>(F);
+/// Calls it when it is dropped, whatever becomes of the thread.
+pub(super) struct Finally<F: Fn()>(pub(super) F);
 
-impl<F: Fn()> Drop for Release<F> {
+impl<F: Fn()> Drop for Finally<F> {
     fn drop(&mut self) {
         (self.0)();
     }
@@ -104,6 +99,47 @@ pub(crate) fn sleep_while(go_on: impl Fn() -> bool, until: u64) {
     }
 }
 
+/// What a worker used between its first and its last operation.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Usage {
+    pub(crate) user_ns: u64,
+    pub(crate) system_ns: u64,
+    pub(crate) context_switches: u64,
+    pub(crate) major_faults: u64,
+    pub(crate) minor_faults: u64,
+}
+
+impl Usage {
+    /// Of this thread so far.
+    pub(crate) fn now() -> Usage {
+        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the pointer is to a whole rusage of our own, which the call fills; zeros are valid.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+        Usage {
+            user_ns: nanoseconds(usage.ru_utime),
+            system_ns: nanoseconds(usage.ru_stime),
+            context_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
+            major_faults: usage.ru_majflt as u64,
+            minor_faults: usage.ru_minflt as u64,
+        }
+    }
+
+    /// From an earlier reading of the same thread to this one.
+    pub(crate) fn since(self, earlier: Usage) -> Usage {
+        Usage {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+            context_switches: self.context_switches.saturating_sub(earlier.context_switches),
+            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
+            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,26 +148,11 @@ mod tests {
     #[test]
     fn a_group_answers_in_its_order_and_a_panic_is_an_error() {
         let threads = Threads { name: Some(&|number| format!("group-{number}")), stack_bytes: Some(64 << 10) };
-        let name = || std::thread::current().name().map(str::to_owned);
-        let works: Vec<_> = (0..3).map(|_| name).collect();
-        let (names, all_ended) = threads
-            .run(
-                works,
-                || (),
-                |all_ended| {
-                    while !all_ended() {
-                        std::thread::yield_now();
-                    }
-                    true
-                },
-            )
-            .unwrap();
-        assert_eq!(
-            (names.into_iter().flatten().collect::<Vec<_>>().join(" "), all_ended),
-            ("group-0 group-1 group-2".to_owned(), true)
-        );
-        let panics = Threads::default().run([|| panic!("on purpose")], || (), |_| ());
-        assert!(matches!(panics, Err::<(Vec<()>, ()), _>(ThreadsError::Panicked)));
+        let name = |number: usize| move || (number, std::thread::current().name().map(str::to_owned));
+        let (names, ()) = threads.run((0..2).map(name), || (), |_| ()).unwrap();
+        assert_eq!(names, [(0, Some("group-0".to_owned())), (1, Some("group-1".to_owned()))]);
+        let panics: Result<(Vec<()>, ()), _> = threads.run([|| panic!("on purpose")], || (), |_| ());
+        assert!(matches!(panics, Err(ThreadsError::Panicked)));
     }
 
     #[test]

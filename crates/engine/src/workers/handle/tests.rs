@@ -11,7 +11,7 @@ alone_tests!(
     a_worker_sends_its_outcome_whatever_it_is,
     a_worker_that_fails_or_panics_says_so,
     a_process_that_is_given_up_ends,
-    a_host_that_is_killed_is_told_and_one_that_is_given_up_ends,
+    a_host_that_is_killed_is_told,
 );
 
 type Told = Vec<u64>;
@@ -75,50 +75,40 @@ fn a_worker_that_fails_or_panics_says_so() {
     }
 }
 
+fn endless(kin: Kin, count: usize) -> Vec<WorkerHandle<Told>> {
+    let duty = |_| -> Duty<Told> {
+        Box::new(|| {
+            std::thread::sleep(Duration::from_secs(600));
+            Ok(Told::default())
+        })
+    };
+    WorkerHandle::start(kin, "w", (0..count).map(duty).collect(), &AtomicBool::new(false)).unwrap()
+}
+
 #[test]
 fn a_process_that_is_given_up_ends() {
     if crate::alone::elsewhere("a_process_that_is_given_up_ends") {
         return;
     }
-    let duty: Duty<Told> = Box::new(|| {
-        std::thread::sleep(Duration::from_secs(600));
-        Ok(Told::default())
-    });
-    let handle = start(Kin::Processes, duty);
-    let pid = pid_of(&handle);
-    drop(handle);
-    assert_eq!(rustix::process::test_kill_process(pid), Err(Errno::SRCH));
+    for (kin, count) in [(Kin::Processes, 1), (Kin::Hosted, 3)] {
+        let handles = endless(kin, count);
+        let pid = pid_of(&handles[0]);
+        drop(handles);
+        assert_eq!(rustix::process::test_kill_process(pid), Err(Errno::SRCH));
+    }
 }
 
 #[test]
-fn a_host_that_is_killed_is_told_and_one_that_is_given_up_ends() {
-    if crate::alone::elsewhere("a_host_that_is_killed_is_told_and_one_that_is_given_up_ends") {
+fn a_host_that_is_killed_is_told() {
+    if crate::alone::elsewhere("a_host_that_is_killed_is_told") {
         return;
     }
-    let duties = || {
-        let endless = |_| -> Duty<Told> {
-            Box::new(|| {
-                std::thread::sleep(Duration::from_secs(600));
-                Ok(Told::default())
-            })
-        };
-        (0..3).map(endless).collect::<Vec<_>>()
-    };
-    let host = || WorkerHandle::start(Kin::Hosted, "w", duties(), &AtomicBool::new(false)).unwrap();
-    let mut handles: Vec<_> = host().into_iter().map(Some).collect();
+    let mut handles: Vec<_> = endless(Kin::Hosted, 3).into_iter().map(Some).collect();
     kill_process(pid_of(handles[0].as_ref().unwrap()), Signal::KILL).unwrap();
     let mut said = Vec::new();
     while said.len() < 3 {
-        said.extend(
-            WorkerHandle::listen(&mut handles)
-                .unwrap()
-                .into_iter()
-                .map(|(_, outcome)| outcome.unwrap_err().to_string()),
-        );
+        let ended = WorkerHandle::listen(&mut handles).unwrap();
+        said.extend(ended.into_iter().map(|(_, outcome)| outcome.unwrap_err().to_string()));
     }
     assert!(said.iter().all(|said| said.contains("killed by signal 9")), "{said:?}");
-    let handles = host();
-    let pid = pid_of(&handles[0]);
-    drop(handles);
-    assert_eq!(rustix::process::test_kill_process(pid), Err(Errno::SRCH));
 }

@@ -319,21 +319,15 @@ fn not_started(member: u32, count: u32, error: &std::io::Error) -> EngineError {
 }
 
 fn lost(count: usize) -> EngineError {
-    EngineError::Worker {
-        message: format!(
-            "{count} processes of the appenders were killed at work; was memory short? See the kernel's log"
-        ),
-        errno: None,
-        corrupt: false,
-    }
+    EngineError::worker(format!(
+        "{count} processes of the appenders were killed at work; was memory short? See the kernel's log"
+    ))
 }
 
 fn gone(count: usize, all: usize) -> EngineError {
-    EngineError::Worker {
-        message: format!("{count} of {all} processes ended before they began; was memory short? See the kernel's log"),
-        errno: None,
-        corrupt: false,
-    }
+    EngineError::worker(format!(
+        "{count} of {all} processes ended before they began; was memory short? See the kernel's log"
+    ))
 }
 
 #[cfg(test)]

@@ -155,12 +155,8 @@ impl SharedCounters {
         Ok(SharedCounters { words: SharedMemory::new(words as u64)?, late, records, synced, tallies })
     }
 
-    fn all(&self) -> &[AtomicU64] {
-        &self.words
-    }
-
     fn control(&self, word: Control) -> &AtomicU64 {
-        &self.all()[word as usize]
+        &self.words[word as usize]
     }
 
     /// The word that processes wait for, as a futex: 0 until they may begin.
@@ -181,7 +177,7 @@ impl SharedCounters {
 
     /// Forgets what was counted in an earlier window; the files' records stay.
     pub(super) fn clear(&self) {
-        let all = self.all();
+        let all = &self.words;
         let zero = |range: Range<usize>| {
             for word in &all[range] {
                 // A page that was never touched stays so.
@@ -272,26 +268,26 @@ impl SharedCounters {
     /// Records in a file, by its number among all.
     #[inline]
     pub(super) fn records(&self, file: usize) -> &AtomicU64 {
-        &self.all()[self.records.clone()][file]
+        &self.words[self.records.clone()][file]
     }
 
     /// When a file was synced last.
     #[inline]
     pub(super) fn synced(&self, file: usize) -> &AtomicU64 {
-        &self.all()[self.synced.clone()][file]
+        &self.words[self.synced.clone()][file]
     }
 
     /// A sum of a tally.
     #[inline]
     pub(super) fn sum(&self, role: Role, sum: Sum) -> &AtomicU64 {
-        &self.all()[self.tallies[role as usize].sums.start + sum as usize]
+        &self.words[self.tallies[role as usize].sums.start + sum as usize]
     }
 
     /// Counts something that was due in the window, so late, in one of the window's intervals.
     #[inline]
     pub(super) fn count(&self, role: Role, late_ns: u64, interval: usize) {
         let tally = &self.tallies[role as usize];
-        let all = self.all();
+        let all = &self.words;
         all[tally.lateness.start + place_of(late_ns)].fetch_add(1, Relaxed);
         self.extremes(role, late_ns, Sum::Smallest, Sum::Largest);
         let interval = interval.min(MOST_INTERVALS as usize - 1);
@@ -302,7 +298,7 @@ impl SharedCounters {
     /// Counts the harness's own lateness.
     #[inline]
     pub(super) fn count_scheduling(&self, role: Role, late_ns: u64) {
-        self.all()[self.tallies[role as usize].scheduling.start + place_of(late_ns)].fetch_add(1, Relaxed);
+        self.words[self.tallies[role as usize].scheduling.start + place_of(late_ns)].fetch_add(1, Relaxed);
         self.extremes(role, late_ns, Sum::SchedulingSmallest, Sum::SchedulingLargest);
     }
 
@@ -310,13 +306,13 @@ impl SharedCounters {
     #[inline]
     pub(super) fn count_delay(&self, role: Role, part: usize, behind_ns: u64) {
         let from = self.tallies[role as usize].delays.start + 2 * part.min(PARTS - 1);
-        self.all()[from].fetch_add(behind_ns, Relaxed);
-        self.all()[from + 1].fetch_add(1, Relaxed);
+        self.words[from].fetch_add(behind_ns, Relaxed);
+        self.words[from + 1].fetch_add(1, Relaxed);
     }
 
     /// The mean delay in seconds of the turns of each part; `None`: none was due.
     pub(super) fn delays(&self, role: Role) -> [Option<f64>; PARTS] {
-        let words = &self.all()[self.tallies[role as usize].delays.clone()];
+        let words = &self.words[self.tallies[role as usize].delays.clone()];
         std::array::from_fn(|part| match words[2 * part + 1].load(Relaxed) {
             0 => None,
             turns => Some(words[2 * part].load(Relaxed) as f64 / turns as f64 / 1e9),
@@ -337,12 +333,12 @@ impl SharedCounters {
     /// Somebody was late.
     #[inline]
     pub(super) fn mark_late(&self, role: Role, member: u32) {
-        self.all()[self.late[role as usize].start + member as usize].store(1, Relaxed);
+        self.words[self.late[role as usize].start + member as usize].store(1, Relaxed);
     }
 
     /// How many were late.
     pub(super) fn late_members(&self, role: Role) -> u32 {
-        self.all()[self.late[role as usize].clone()].iter().filter(|word| word.load(Relaxed) != 0).count() as u32
+        self.words[self.late[role as usize].clone()].iter().filter(|word| word.load(Relaxed) != 0).count() as u32
     }
 
     /// The lateness of what was counted.
@@ -359,14 +355,14 @@ impl SharedCounters {
 
     fn histogram(&self, role: Role, range: Range<usize>, smallest: Sum, largest: Sum) -> Latencies {
         let ends = (self.sum(role, smallest).load(Relaxed), self.sum(role, largest).load(Relaxed));
-        let counts = self.all()[range].iter().map(|word| word.load(Relaxed));
+        let counts = self.words[range].iter().map(|word| word.load(Relaxed));
         Latencies::from_counts(counts, u64::MAX - ends.0, ends.1)
     }
 
     /// 99th percentile and largest lateness of each of so many intervals, in nanoseconds.
     pub(super) fn intervals(&self, role: Role, count: usize) -> (Vec<f64>, Vec<f64>) {
         let tally = &self.tallies[role as usize];
-        let all = self.all();
+        let all = &self.words;
         let of = |interval: usize| {
             let from = tally.buckets.start + interval * BUCKETS;
             let counts: Vec<u64> = all[from..from + BUCKETS].iter().map(|word| word.load(Relaxed)).collect();

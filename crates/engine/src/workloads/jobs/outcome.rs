@@ -61,22 +61,3 @@ impl Outcome {
         Ok(Counts { operations, bytes, latencies, samples: counted.samples.clone() })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_counted_comes_through_the_pipe() {
-        let mut counts: [Counts; 4] = Default::default();
-        counts[1].operations = 3;
-        counts[1].samples = vec![1, 3];
-        (0..3).for_each(|_| counts[1].latencies.record(5000));
-        let mut outcome = Outcome::default();
-        outcome.count(&counts);
-        let outcome: Outcome = serde_json::from_slice(&serde_json::to_vec(&outcome).unwrap()).unwrap();
-        let counts = outcome.counts(Tallied::Write).unwrap();
-        assert_eq!((counts.operations, counts.latencies.operations(), &counts.samples[..]), (3, 3, &[1, 3][..]));
-        assert_eq!(outcome.counts(Tallied::Read).unwrap().operations, 0);
-    }
-}

@@ -4,7 +4,7 @@
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::target::OpenTarget;
-use crate::workers::{Answers, Pool, end_naps_on_time};
+use crate::workers::{Pool, end_naps_on_time};
 use crate::workloads::Observer;
 use crate::workloads::worker::{Call, Counts, Tallied, Task, Until, Worker};
 use model::Flag;
@@ -28,20 +28,14 @@ pub(super) struct PooledWorkers {
 /// Tells when a worker's window opens and when it closes; `None`: nobody wants to know.
 struct Moments(Option<Sender<()>>);
 
-impl Moments {
-    fn tell(&self) {
+impl Observer for Moments {
+    fn window_opens(&mut self) {
         // Nobody listens any longer where the race is over.
         let _ = self.0.as_ref().map(|moments| moments.send(()));
     }
-}
-
-impl Observer for Moments {
-    fn window_opens(&mut self) {
-        self.tell();
-    }
 
     fn window_closes(&mut self) {
-        self.tell();
+        self.window_opens();
     }
 }
 
@@ -75,7 +69,7 @@ impl PooledWorkers {
             let place = place.try_clone()?;
             Ok(move |worker: &mut Worker| worker.open(&place))
         };
-        self.pool.tell(open)?.wait().map(|_| ())
+        self.pool.run(open, || ()).map(|_| ())
     }
 
     /// One slice of all workers at once: counts by direction, and the seconds in which they were
@@ -93,19 +87,20 @@ impl PooledWorkers {
         let begin_at = Clock::get().now() + HEAD_START_NS;
         let (first, moments) = channel();
         let first = Cell::new(Some(first));
-        let answers = self.pool.tell(|_| {
+        let job = |_| {
             let (place, stop, moments) = (place.try_clone()?, self.stop.clone(), Moments(first.take()));
             Ok(move |worker: &mut Worker| slice(worker, &place, begin_at, (warm_up_ns, window_ns), &stop, moments))
-        })?;
+        };
         // The window is that of the first worker: what comes back after it is no part of it. Where that
         // one fails it says nothing more.
-        if moments.recv().is_ok() {
-            observer.window_opens();
+        let answers = self.pool.run(job, || {
             if moments.recv().is_ok() {
-                observer.window_closes();
+                observer.window_opens();
+                if moments.recv().is_ok() {
+                    observer.window_closes();
+                }
             }
-        }
-        let answers = answers.wait()?;
+        })?;
         self.written_bytes = answers.iter().map(|answer| answer.written_bytes).sum();
         self.notes.clear();
         for note in answers.iter().flat_map(|answer| &answer.notes) {
@@ -141,14 +136,12 @@ impl PooledWorkers {
 
     /// Closes every file.
     pub(super) fn release(&self) {
-        let release = |_| {
-            Ok(|worker: &mut Worker| {
-                worker.release();
-                Ok(())
-            })
+        let release = |worker: &mut Worker| {
+            worker.release();
+            Ok(())
         };
         // Nothing that closing says changes what happens next.
-        let _ = self.pool.tell(release).and_then(Answers::wait);
+        let _ = self.pool.run(|_| Ok(release), || ());
     }
 }
 
