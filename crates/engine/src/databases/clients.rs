@@ -5,9 +5,8 @@ use super::session::{Cause, Cure, DatabaseError, Session};
 use super::syncs::{self, Syncs};
 use super::watch::Watch;
 use crate::clock::{Clock, seconds};
-use crate::error::EngineError;
 use crate::histogram::Latencies;
-use crate::workers::{RunState, Running, Threads, ThreadsError};
+use crate::workers::{RunState, Running, Threads};
 use crate::workloads::Observer;
 use model::oltp::Oltp;
 use std::sync::Mutex;
@@ -121,7 +120,14 @@ pub(super) fn run(
         state.end();
         hang_up();
     };
-    let threads = Threads { name: Some(&|number| format!("client-{number}")), stack_bytes: Some(STACK_BYTES) };
+    let not_started = |number: usize, error: &std::io::Error| {
+        format!("no thread can be started for client {number}: {error}; lower threads")
+    };
+    let threads = Threads {
+        name: Some(&|number| format!("client-{number}")),
+        stack_bytes: Some(STACK_BYTES),
+        not_started: Some(&not_started),
+    };
     let ran = threads.run(works, release, |all_ended| {
         let mut stopped = false;
         let opened = cold.unwrap_or_else(|| {
@@ -144,19 +150,9 @@ pub(super) fn run(
     let mut came = came.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     match ran {
         Ok((_, (stopped, seconds))) => (came.stopped, came.seconds) = (stopped, seconds),
-        Err(error) => came.error = Some(not_run(error)),
+        Err(error) => came.error = Some(DatabaseError { message: error.to_string(), cure: Cure::None }),
     }
     came
-}
-
-fn not_run(error: ThreadsError) -> DatabaseError {
-    let message = match error {
-        ThreadsError::NotStarted(number, error) => {
-            format!("no thread can be started for client {number}: {error}; lower threads")
-        }
-        panicked => EngineError::from(panicked).to_string(),
-    };
-    DatabaseError { message, cure: Cure::None }
 }
 
 /// One client's share: transaction after transaction until it is over.

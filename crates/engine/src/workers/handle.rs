@@ -62,9 +62,6 @@ pub(crate) enum Kin {
 /// The work of one worker, done in its own thread or process.
 pub(crate) type Duty<T> = Box<dyn FnOnce() -> Result<T, EngineError> + Send>;
 
-/// A worker's place, and how it ended.
-pub(crate) type Ended<T> = (usize, Result<T, EngineError>);
-
 impl<T: Serialize + DeserializeOwned + 'static> WorkerHandle<T> {
     /// Starts workers that all have this name. `stop` is set where one cannot be started: the others are ended then.
     pub(crate) fn start(
@@ -128,7 +125,7 @@ impl<T: Serialize + DeserializeOwned + 'static> WorkerHandle<T> {
     }
 
     /// Waits at most 10 ms for any of the workers, and answers those that have ended, by their place.
-    pub(crate) fn listen(handles: &mut [Option<Self>]) -> Result<Vec<Ended<T>>, EngineError> {
+    pub(crate) fn listen(handles: &mut [Option<Self>]) -> Result<Vec<(usize, Result<T, EngineError>)>, EngineError> {
         const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
         let under_way: Vec<usize> = (0..handles.len()).filter(|&number| handles[number].is_some()).collect();
         let pipes = handles.iter().flatten().map(|handle| &handle.pipe);

@@ -16,4 +16,4 @@ pub(crate) use run_state::{RunState, Running};
 pub(crate) use shared_memory::{Shareable, SharedMemory};
 pub(crate) use signals::{LONGEST_PAUSE, Signals};
 pub(crate) use start_gate::{Start, StartGate};
-pub(crate) use threads::{Threads, ThreadsError, Usage, end_naps_on_time, sleep_while};
+pub(crate) use threads::{Threads, Usage, end_naps_on_time, sleep_while};

@@ -1,6 +1,6 @@
 //! Threads that live as long as their work, each with a state of its own that no other thread may touch.
 
-use super::ThreadsError;
+use super::threads::{not_started, panicked};
 use crate::error::EngineError;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -34,7 +34,7 @@ impl<S: 'static> Pool<S> {
                 let Some(mut state) = state else { return };
                 orders.into_iter().for_each(|job: Job<S>| job(&mut state));
             });
-            pool.threads.push(thread.map_err(|error| ThreadsError::NotStarted(number, error))?);
+            pool.threads.push(thread.map_err(|error| not_started(&error))?);
             pool.jobs.push(jobs);
         }
         drop(sender);
@@ -69,7 +69,7 @@ impl<S: 'static> Pool<S> {
         all.sort_by_key(|(number, _)| *number);
         let gone = all.len() < self.jobs.len();
         let all = all.into_iter().map(|(_, answer)| answer).collect::<Result<_, _>>()?;
-        if gone { Err(ThreadsError::Panicked.into()) } else { Ok(all) }
+        if gone { Err(panicked()) } else { Ok(all) }
     }
 }
 

@@ -17,28 +17,8 @@ pub(crate) struct Threads<'a> {
     pub(crate) name: Option<&'a dyn Fn(usize) -> String>,
     /// Bytes of its stack; `None`: as Rust sets it.
     pub(crate) stack_bytes: Option<usize>,
-}
-
-/// Why a group did not do its work.
-#[derive(Debug)]
-pub(crate) enum ThreadsError {
-    /// The kernel made no thread for this number of the group.
-    NotStarted(usize, Error),
-    /// A thread panicked.
-    Panicked,
-}
-
-impl From<ThreadsError> for EngineError {
-    fn from(error: ThreadsError) -> Self {
-        match error {
-            ThreadsError::NotStarted(_, error) => {
-                EngineError::Memory { bytes: 2 << 20, errno: error.raw_os_error().unwrap_or(libc::EAGAIN) }
-            }
-            ThreadsError::Panicked => {
-                EngineError::Unsuitable("a worker ended by itself; this is a fault of Fairlane".to_owned())
-            }
-        }
-    }
+    /// What to say where the kernel makes no thread for a number; `None`: that memory is short.
+    pub(crate) not_started: Option<&'a dyn Fn(usize, &Error) -> String>,
 }
 
 impl Threads<'_> {
@@ -50,7 +30,7 @@ impl Threads<'_> {
         works: impl IntoIterator<Item = W>,
         release: impl Fn(),
         lead: impl FnOnce(&dyn Fn() -> bool) -> L,
-    ) -> Result<(Vec<T>, L), ThreadsError>
+    ) -> Result<(Vec<T>, L), EngineError>
     where
         W: FnOnce() -> T + Send + 'env,
         T: Send + 'env,
@@ -63,15 +43,26 @@ impl Threads<'_> {
                 let builder = self.name.map_or_else(Builder::new, |name| Builder::new().name(name(number)));
                 let builder = self.stack_bytes.into_iter().fold(builder, Builder::stack_size);
                 let started = builder.spawn_scoped(scope, work);
-                threads.push(started.map_err(|error| ThreadsError::NotStarted(number, error))?);
+                threads.push(started.map_err(|error| match self.not_started {
+                    None => not_started(&error),
+                    Some(say) => EngineError::Unsuitable(say(number, &error)),
+                })?);
             }
             let led = lead(&|| threads.iter().all(|thread| thread.is_finished()));
             std::mem::forget(release);
             let all: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
-            let all = all.into_iter().collect::<Result<_, _>>().map_err(|_| ThreadsError::Panicked)?;
+            let all = all.into_iter().collect::<Result<_, _>>().map_err(|_| panicked())?;
             Ok((all, led))
         })
     }
+}
+
+pub(super) fn not_started(error: &Error) -> EngineError {
+    EngineError::Memory { bytes: 2 << 20, errno: error.raw_os_error().unwrap_or(libc::EAGAIN) }
+}
+
+pub(super) fn panicked() -> EngineError {
+    EngineError::Unsuitable("a worker ended by itself; this is a fault of Fairlane".to_owned())
 }
 
 /// Calls it when it is dropped, whatever becomes of the thread.
@@ -147,12 +138,13 @@ mod tests {
 
     #[test]
     fn a_group_answers_in_its_order_and_a_panic_is_an_error() {
-        let threads = Threads { name: Some(&|number| format!("group-{number}")), stack_bytes: Some(64 << 10) };
+        let threads =
+            Threads { name: Some(&|number| format!("group-{number}")), stack_bytes: Some(64 << 10), not_started: None };
         let name = |number: usize| move || (number, std::thread::current().name().map(str::to_owned));
         let (names, ()) = threads.run((0..2).map(name), || (), |_| ()).unwrap();
         assert_eq!(names, [(0, Some("group-0".to_owned())), (1, Some("group-1".to_owned()))]);
         let panics: Result<(Vec<()>, ()), _> = threads.run([|| panic!("on purpose")], || (), |_| ());
-        assert!(matches!(panics, Err(ThreadsError::Panicked)));
+        assert!(panics.unwrap_err().to_string().contains("a worker ended by itself"));
     }
 
     #[test]
@@ -164,9 +156,7 @@ mod tests {
             }
         };
         let release = || over.store(true, Ordering::Relaxed);
-        let led = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            Threads::default().run([waits], release, |_| -> () { panic!("on purpose") }).is_ok()
-        }));
-        assert!(led.is_err());
+        let run = || Threads::default().run([waits], release, |_| -> () { panic!("on purpose") }).is_ok();
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
     }
 }

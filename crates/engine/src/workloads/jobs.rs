@@ -200,12 +200,7 @@ impl JobsWork {
     }
 
     /// Starts the workers of a job; they wait for the common beginning.
-    fn start(
-        &self,
-        place: &OpenTarget,
-        job: usize,
-        board: &Arc<SharedMemory<Signals>>,
-    ) -> Result<Vec<WorkerHandle<Outcome>>, EngineError> {
+    fn start(&self, place: &OpenTarget, job: usize, board: &Arc<JobSignals>) -> Result<Vec<JobWorker>, EngineError> {
         let crew = &self.crews[job];
         let io = &crew.job.io;
         let duty = |(worker, files): (usize, &Vec<FilePlan>)| {
@@ -237,7 +232,7 @@ impl JobsWork {
     fn conduct(
         &self,
         place: &OpenTarget,
-        board: &Arc<SharedMemory<Signals>>,
+        board: &Arc<JobSignals>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Vec<Outcome>>, EngineError> {
         let mut races: Vec<Race> = self.crews.iter().map(|_| Race::Waiting).collect();
@@ -250,7 +245,7 @@ impl JobsWork {
     fn conduct_races(
         &self,
         place: &OpenTarget,
-        board: &Arc<SharedMemory<Signals>>,
+        board: &Arc<JobSignals>,
         races: &mut [Race],
         observer: &mut dyn Observer,
     ) -> Result<Vec<Vec<Outcome>>, EngineError> {
@@ -312,7 +307,7 @@ impl JobsWork {
     }
 
     /// Ends the other jobs of a job's group: those between the same stonewalls.
-    fn end_group(&self, job: usize, board: &SharedMemory<Signals>) {
+    fn end_group(&self, job: usize, board: &JobSignals) {
         for (other, crew) in self.crews.iter().enumerate() {
             if crew.wall == self.crews[job].wall {
                 board[other].end.store(true, Ordering::Relaxed);
@@ -325,7 +320,7 @@ impl JobsWork {
     fn begin_what_may_begin(
         &self,
         place: &OpenTarget,
-        board: &Arc<SharedMemory<Signals>>,
+        board: &Arc<JobSignals>,
         races: &mut [Race],
     ) -> Result<Option<u64>, EngineError> {
         let over = |race: &Race| matches!(race, Race::Over);
@@ -461,10 +456,15 @@ fn is_null(io: &Io, place: &OpenTarget) -> bool {
     place.is_null() || io.ioengine == "null"
 }
 
+/// What its workers and this process tell each other, by job.
+type JobSignals = SharedMemory<Signals>;
+/// A worker of a job.
+type JobWorker = WorkerHandle<Outcome>;
+
 /// Where a job stands.
 enum Race {
     Waiting,
-    Running(Vec<Option<WorkerHandle<Outcome>>>),
+    Running(Vec<Option<JobWorker>>),
     Over,
 }
 

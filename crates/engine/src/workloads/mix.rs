@@ -285,20 +285,17 @@ impl Work for MixWork {
             || worker.run().inspect_err(|_| state.end())
         });
         let [warm_up, window] = [warm_up_seconds, seconds_to_measure].map(|of| Duration::from_nanos(nanoseconds(of)));
-        let ran = Threads::default().run(
-            works,
-            || state.end(),
-            |_| {
-                let timed = state.wait(warm_up, &work.stop, || ()).and_then(|()| {
-                    let opened = state.open_window(observer);
-                    let waited = state.wait(window, &work.stop, || ());
-                    let took = seconds(state.close_window(observer) - opened);
-                    waited.map(|()| took)
-                });
-                state.end();
-                timed
-            },
-        );
+        let lead = |_: &dyn Fn() -> bool| {
+            let timed = state.wait(warm_up, &work.stop, || ()).and_then(|()| {
+                let opened = state.open_window(observer);
+                let waited = state.wait(window, &work.stop, || ());
+                let took = seconds(state.close_window(observer) - opened);
+                waited.map(|()| took)
+            });
+            state.end();
+            timed
+        };
+        let ran = Threads::default().run(works, || state.end(), lead);
         work.written.fetch_add(workers.iter().map(|worker| worker.written).sum(), Ordering::Relaxed);
         let (did, timed) = ran?;
         let did = did.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -24,7 +24,7 @@ use crate::clock::{Clock, nanoseconds, seconds};
 use crate::error::EngineError;
 use crate::target::OpenTarget;
 use crate::window::{LATENESS_P99, Window};
-use crate::workers::{Threads, ThreadsError, end_naps_on_time, sleep_while};
+use crate::workers::{Threads, end_naps_on_time, sleep_while};
 use backlog::Backlog;
 use model::appenders::{Appenders, AppendersMethod};
 use model::trial::Lateness;
@@ -186,14 +186,10 @@ impl AppendersWork {
             None => format!("appenders-{number}"),
             Some(number) => format!("readers-{number}"),
         };
-        let threads = Threads { name: Some(&name), stack_bytes: Some(STACK_BYTES) };
-        let ran = threads.run(works, || board.stop(), |_| self.watch(times, observer));
-        ran.map(|_| times).map_err(|error| match error {
-            ThreadsError::NotStarted(_, error) => {
-                EngineError::Unsuitable(format!("cannot start another thread: {error}; lower threads"))
-            }
-            panicked => panicked.into(),
-        })
+        let not_started =
+            |_: usize, error: &std::io::Error| format!("cannot start another thread: {error}; lower threads");
+        let threads = Threads { name: Some(&name), stack_bytes: Some(STACK_BYTES), not_started: Some(&not_started) };
+        threads.run(works, || board.stop(), |_| self.watch(times, observer)).map(|_| times)
     }
 
     /// Writers are so many processes, and so are readers. Answers when it was, and the seconds of start and stop.

@@ -207,13 +207,10 @@ impl SharedCounters {
 
     /// When the run is.
     pub(super) fn times(&self) -> Times {
-        let word = |word: Control| self.control(word).load(std::sync::atomic::Ordering::Acquire);
-        Times {
-            begin: word(Control::Begin),
-            from: word(Control::From),
-            to: word(Control::To),
-            give_up: word(Control::GiveUp),
-        }
+        let words = [Control::Begin, Control::From, Control::To, Control::GiveUp];
+        let [begin, from, to, give_up] =
+            words.map(|word| self.control(word).load(std::sync::atomic::Ordering::Acquire));
+        Times { begin, from, to, give_up }
     }
 
     /// Ends the run at once.
