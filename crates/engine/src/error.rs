@@ -217,6 +217,10 @@ impl EngineError {
         )
     }
 
+    pub(crate) fn worker(message: String) -> Self {
+        EngineError::Worker { message, errno: None, corrupt: false }
+    }
+
     pub(crate) fn file(action: &'static str, path: impl Into<PathBuf>, errno: rustix::io::Errno) -> Self {
         EngineError::File { action, path: path.into(), errno: errno.raw_os_error() }
     }

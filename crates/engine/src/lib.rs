@@ -21,7 +21,6 @@ pub mod data;
 pub mod databases;
 mod error;
 mod extents;
-mod fork;
 mod histogram;
 pub mod io;
 mod operations;
@@ -32,6 +31,7 @@ mod target;
 mod unprivileged;
 pub mod verify;
 mod window;
+mod workers;
 mod workloads;
 
 pub use error::EngineError;

@@ -6,18 +6,13 @@ use super::syncs::{self, Syncs};
 use super::watch::Watch;
 use crate::clock::{Clock, seconds};
 use crate::histogram::Latencies;
-use crate::workloads::{AtLast, Observer};
+use crate::workers::{RunState, Running, Threads};
+use crate::workloads::Observer;
 use model::oltp::Oltp;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::thread::{Scope, ScopedJoinHandle};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
-const WARMING_UP: u8 = 0;
-const MEASURED: u8 = 1;
-const OVER: u8 = 2;
-/// How often the stop flag is looked at while clients work.
-const GLANCE: Duration = Duration::from_millis(10);
 /// How often is looked whether the last clients have ended.
 const JOIN: Duration = Duration::from_millis(1);
 /// A client's stack: its buffers lie on the heap.
@@ -32,7 +27,7 @@ pub(super) struct Client {
 }
 
 /// Another connection instead of one that was lost; `None`: the server is gone, or does not take one.
-pub(super) type Again<'a> = dyn Fn(&AtomicU8) -> Option<Box<dyn Session>> + Sync + 'a;
+pub(super) type Again<'a> = dyn Fn(&RunState) -> Option<Box<dyn Session>> + Sync + 'a;
 
 /// What all clients came to.
 #[derive(Default)]
@@ -65,8 +60,8 @@ pub(super) struct Came {
 }
 
 /// Where the clients stand, and when the window opened.
-struct Phases {
-    state: AtomicU8,
+struct Progress {
+    state: RunState,
     /// By the engine's clock, the end of the window's first part.
     first_part_ends: AtomicU64,
 }
@@ -77,11 +72,6 @@ impl Client {
         let own = Random::new(seed ^ (u64::from(number) + 1).rotate_left(32)).next();
         Client { session, transactions: Transactions::new(oltp, own) }
     }
-}
-
-/// Whether clients still work, as [`Again`] is told.
-pub(super) fn is_over(state: &AtomicU8) -> bool {
-    state.load(Ordering::Relaxed) == OVER
 }
 
 /// How long clients work, and are waited for.
@@ -103,105 +93,76 @@ pub(super) fn run(
     observer: &mut dyn Observer,
     again: &Again<'_>,
 ) -> Came {
-    let state = AtomicU8::new(if warm_up.is_zero() { MEASURED } else { WARMING_UP });
-    let phases = Phases { state, first_part_ends: AtomicU64::new(u64::MAX) };
+    let progress = Progress { state: RunState::default(), first_part_ends: AtomicU64::new(u64::MAX) };
+    let (state, progress) = (&progress.state, &progress);
     let came = Mutex::new(Came::default());
     let clock = Clock::get();
     let first_part = window.as_nanos() as u64 / u64::from(FIRST_PART);
-    let mut measured = (0, 0);
-    let mut stopped = false;
     let watches: Vec<Watch> = clients.iter_mut().map(|client| Watch::new(client.session.watched())).collect();
     let look = || watches.iter().for_each(|watch| watch.look(clock.now(), patience));
-    std::thread::scope(|scope| {
-        let _over = AtLast { state: &phases.state, becomes: OVER };
-        let mut threads = Vec::with_capacity(clients.len());
-        let mut pause = |length: Duration| {
-            let begun = Instant::now();
-            while begun.elapsed() < length && !is_over(&phases.state) {
-                if stop.load(Ordering::Relaxed) {
-                    stopped = true;
-                    break;
-                }
-                look();
-                std::thread::sleep(GLANCE.min(length.saturating_sub(begun.elapsed())));
-            }
-        };
-        let opened = || {
-            let now = clock.now();
-            phases.first_part_ends.store(now + first_part, Ordering::Relaxed);
-            now
-        };
-        if warm_up.is_zero() {
-            observer.window_opens();
-            measured.0 = opened();
+    let hang_up = || watches.iter().for_each(Watch::hang_up);
+    let works = clients.iter_mut().zip(&watches).map(|(client, watch)| {
+        let came = &came;
+        move || {
+            let own = work(client, progress, (watch, patience), again);
+            watch.ends();
+            came.lock().unwrap_or_else(std::sync::PoisonError::into_inner).add(own);
         }
-        for (number, (client, watch)) in clients.iter_mut().zip(&watches).enumerate() {
-            match spawn(scope, (number, client), (watch, patience), (&phases, &came), again) {
-                Some(thread) => threads.push(thread),
-                None => break,
-            }
-        }
-        if !warm_up.is_zero() {
-            pause(warm_up);
-            observer.window_opens();
-            measured.0 = opened();
-            // Only if no client has given up.
-            let _ = phases.state.compare_exchange(WARMING_UP, MEASURED, Ordering::Relaxed, Ordering::Relaxed);
-        }
-        pause(window);
-        phases.state.store(OVER, Ordering::Relaxed);
-        measured.1 = clock.now();
-        observer.window_closes();
-        while !threads.iter().all(|thread| thread.is_finished()) {
+    });
+    let open = |observer: &mut dyn Observer| {
+        let now = state.open_window(observer);
+        progress.first_part_ends.store(now + first_part, Ordering::Relaxed);
+        now
+    };
+    // A cold window opens before there are clients.
+    let cold = warm_up.is_zero().then(|| open(&mut *observer));
+    let release = || {
+        state.end();
+        hang_up();
+    };
+    let not_started = |number: usize, error: &std::io::Error| {
+        format!("no thread can be started for client {number}: {error}; lower threads")
+    };
+    let threads = Threads {
+        name: Some(&|number| format!("client-{number}")),
+        stack_bytes: Some(STACK_BYTES),
+        not_started: Some(&not_started),
+    };
+    let ran = threads.run(works, release, |all_ended| {
+        let mut stopped = false;
+        let opened = cold.unwrap_or_else(|| {
+            stopped = state.wait(warm_up, stop, look).is_err();
+            open(&mut *observer)
+        });
+        stopped |= state.wait(window, stop, look).is_err();
+        let closed = state.close_window(observer);
+        while !all_ended() {
             // What is in flight then is not kept either.
             if stop.load(Ordering::Relaxed) {
                 stopped = true;
-                watches.iter().for_each(Watch::hang_up);
+                hang_up();
             }
             look();
             std::thread::sleep(JOIN);
         }
+        (stopped, seconds(closed.saturating_sub(opened)))
     });
     let mut came = came.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    came.seconds = seconds(measured.1.saturating_sub(measured.0));
-    came.stopped = stopped;
+    match ran {
+        Ok((_, (stopped, seconds))) => (came.stopped, came.seconds) = (stopped, seconds),
+        Err(error) => came.error = Some(DatabaseError { message: error.to_string(), cure: Cure::None }),
+    }
     came
 }
 
-/// Starts the thread of one client; `None`: there is none, and all of it is over.
-fn spawn<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    (number, client): (usize, &'scope mut Client),
-    (watch, patience): (&'scope Watch, Duration),
-    (phases, came): (&'scope Phases, &'scope Mutex<Came>),
-    again: &'scope Again<'_>,
-) -> Option<ScopedJoinHandle<'scope, ()>> {
-    let thread = std::thread::Builder::new().name(format!("client-{number}")).stack_size(STACK_BYTES);
-    let spawned = thread.spawn_scoped(scope, move || {
-        let own = work(client, phases, (watch, patience), again);
-        watch.ends();
-        let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        came.add(own);
-    });
-    let error = match spawned {
-        Ok(thread) => return Some(thread),
-        Err(error) => error,
-    };
-    let message = format!("no thread can be started for client {number}: {error}; lower threads");
-    let mut came = came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    came.error.get_or_insert(DatabaseError { message, cure: Cure::None });
-    phases.state.store(OVER, Ordering::Relaxed);
-    None
-}
-
 /// One client's share: transaction after transaction until it is over.
-fn work(client: &mut Client, phases: &Phases, (watch, patience): (&Watch, Duration), again: &Again<'_>) -> Came {
+fn work(client: &mut Client, progress: &Progress, (watch, patience): (&Watch, Duration), again: &Again<'_>) -> Came {
     let mut own = Came { latencies: Latencies::resident(), ..Came::default() };
     let clock = Clock::get();
-    let state = || phases.state.load(Ordering::Relaxed);
+    let state = || progress.state.now();
     loop {
         let before = state();
-        if before == OVER {
+        if before == Running::Over {
             return own;
         }
         let (begun, synced) = (clock.now(), syncs::of_this_thread());
@@ -213,28 +174,28 @@ fn work(client: &mut Client, phases: &Phases, (watch, patience): (&Watch, Durati
                     own.grown.add(grown);
                     own.all += 1;
                     match state() {
-                        MEASURED => {
+                        Running::Measured => {
                             own.latencies.record(ended - begun);
                             own.operations += 1;
-                            own.at_first += u64::from(ended < phases.first_part_ends.load(Ordering::Relaxed));
+                            own.at_first += u64::from(ended < progress.first_part_ends.load(Ordering::Relaxed));
                             own.syncs.add(syncs::of_this_thread().since(synced));
                         }
-                        OVER if before == MEASURED => own.latencies.record(ended - begun),
+                        Running::Over if before == Running::Measured => own.latencies.record(ended - begun),
                         _ => {}
                     }
                     break;
                 }
                 Err(DatabaseError { cure: Cure::Again(cause), .. }) => match state() {
-                    OVER => break,
+                    Running::Over => break,
                     now => {
-                        own.retries[cause as usize] += u64::from(now == MEASURED);
+                        own.retries[cause as usize] += u64::from(now == Running::Measured);
                         watch.begins(clock.now());
                     }
                 },
                 Err(error) => {
                     if error.cure == Cure::Lost {
                         own.uncertain += 1;
-                        if let Some(session) = again(&phases.state) {
+                        if let Some(session) = again(&progress.state) {
                             client.session = session;
                             watch.reconnects(client.session.watched());
                             own.lost += 1;
@@ -242,7 +203,7 @@ fn work(client: &mut Client, phases: &Phases, (watch, patience): (&Watch, Durati
                         }
                     }
                     own.error = Some(watch.explain(error, patience));
-                    phases.state.store(OVER, Ordering::Relaxed);
+                    progress.state.end();
                     return own;
                 }
             }
@@ -334,7 +295,7 @@ mod tests {
     #[test]
     fn a_client_without_an_answer_gets_another_connection_within_the_window() {
         let times = Times { warm_up: Duration::ZERO, window: Duration::from_secs(2), patience: 20 * SHORT };
-        let again = |_: &AtomicU8| Some(Fake::boxed(true));
+        let again = |_: &RunState| Some(Fake::boxed(true));
         let came = run(&mut silent_clients(), times, &AtomicBool::new(false), &mut (), &again);
         assert!(came.error.is_none() && came.operations > 0, "{:?}", came.error);
         assert!(came.lost >= 3, "{}", came.lost);

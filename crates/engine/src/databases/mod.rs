@@ -32,6 +32,7 @@ pub use sqlite::version as sqlite_version;
 use crate::error::EngineError;
 use crate::target::OpenTarget;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
+use crate::workers::RunState;
 use crate::workloads::{Observer, Work, heed};
 use clients::{Came, Client};
 use external::{External, Who};
@@ -45,7 +46,7 @@ use session::{Cause, DatabaseError, Session};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use turns::Turns;
 
@@ -284,7 +285,7 @@ impl OltpWork {
     }
 
     /// Another connection for a client that lost its own while the server lives.
-    fn connect_again(&self, state: &AtomicU8) -> Option<Box<dyn Session>> {
+    fn connect_again(&self, state: &RunState) -> Option<Box<dyn Session>> {
         let (external, running) = (self.external.as_ref(), self.running.as_ref());
         let is_alive = || external.map_or_else(|| running.is_some_and(Running::is_alive), External::is_alive);
         let connect = || match (external, running) {
@@ -292,7 +293,7 @@ impl OltpWork {
             (None, running) => running.map(Running::connect),
         };
         let begun = Instant::now();
-        while is_alive() && !clients::is_over(state) && begun.elapsed() < RECONNECT {
+        while is_alive() && !state.is_over() && begun.elapsed() < RECONNECT {
             let connected = connect()?.and_then(|mut session| {
                 script::prepare(session.as_mut(), &self.oltp)?;
                 Ok(session)
@@ -371,7 +372,7 @@ impl Work for OltpWork {
         let counters = counts_at_once.then(|| self.connect(place, 1)).transpose()?;
         observer.work_begins();
         let mut meter = Meter::new(&mut *observer, pid, counters.map(|session| Counters { server, session }));
-        let again = |state: &AtomicU8| self.connect_again(state);
+        let again = |state: &RunState| self.connect_again(state);
         let came = clients::run(&mut clients, times, &self.stop, &mut meter, &again);
         let (used, counted) = (meter.cpu(), meter.syncs());
         drop(meter);

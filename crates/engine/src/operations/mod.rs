@@ -2,7 +2,6 @@
 
 pub(crate) mod backend;
 pub(crate) mod contents;
-pub(crate) mod gate;
 pub(crate) mod in_process;
 pub(crate) mod kernel;
 pub(crate) mod names;

@@ -1,7 +1,6 @@
 //! What is there before the first step: folders, directories, populated sets.
 
 use super::backend::FileCalls;
-use super::gate::Start;
 use super::in_process::InProcess;
 use super::names::PathOf;
 use super::plan::Plan;
@@ -9,6 +8,7 @@ use super::run::{Kit, Share, lacks};
 use super::work::CallsErrand;
 use crate::buffers::Room;
 use crate::error::EngineError;
+use crate::workers::Start;
 use crate::workloads::heed;
 use model::agent::Part;
 use model::operations::{Operation, OperationStep, State, SyncPolicy};

@@ -2,13 +2,13 @@
 
 use super::backend::{Operator, Task};
 use super::contents::Contents;
-use super::gate::Start;
 use super::names::{COPY, FILE, LINK, PathOf, RENAMED, SYMLINK, SetNames};
 use super::plan::Plan;
 use crate::buffers::Room;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::histogram::Latencies;
+use crate::workers::Start;
 use crate::workloads::heed;
 use model::agent::Part;
 use model::operations::{FileSet, FileState, Operation, OperationStep, Sharing, State, SyncPolicy, Thing};

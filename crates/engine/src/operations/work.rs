@@ -1,7 +1,6 @@
 //! Steps as phases: who carries them out, in how many threads, and what they are charged.
 
 use super::backend::FileCalls;
-use super::gate::{Gate, Start};
 use super::in_process::InProcess;
 use super::kernel::KernelCalls;
 use super::names::{PathOf, TOP};
@@ -16,6 +15,7 @@ use crate::error::EngineError;
 use crate::histogram::Latencies;
 use crate::target::OpenTarget;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
+use crate::workers::{Start, StartGate, Threads};
 use crate::workloads::direct::{kept, spread};
 use crate::workloads::{Observer, Work};
 use model::agent::Part;
@@ -236,51 +236,37 @@ impl OperationsWork {
         kits: &mut [Kit],
         observer: &mut dyn Observer,
     ) -> Result<Vec<Outcome>, EngineError> {
-        let threads = self.plan.operations.threads;
-        let gate = Gate::new(threads, observer);
+        let gate = &StartGate::new(self.plan.operations.threads, observer);
         let method = self.plan.operations.method;
-        std::thread::scope(|scope| {
-            let mut workers = Vec::new();
-            for (thread, kit) in kits.iter_mut().enumerate() {
-                let share = self.share(index, part, thread as u64);
-                let gate = &gate;
-                let work = move || {
-                    let start = Start::with(gate, thread);
-                    // With a table of its own, looking up a descriptor needs no atomic reference
-                    // count, which threads of one table share. Refused, the table stays shared.
+        let works = kits.iter_mut().enumerate().map(|(thread, kit)| {
+            let share = self.share(index, part, thread as u64);
+            move || {
+                let start = Start::with(gate, thread);
+                // With a table of its own, looking up a descriptor needs no atomic reference
+                // count, which threads of one table share. Refused, the table stays shared.
+                //
+                // SAFETY: descriptors that the thread inherits stay valid in its copy of the
+                // table; those that it opens it closes itself, and none goes to another thread.
+                let own = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }.is_ok();
+                // Every file that is opened counts its opener's credentials, which threads of a process
+                // share and processes do not: setting what is set already makes a copy for this
+                // thread alone (commit_creds). Refused, they stay shared.
+                let _ = capabilities(None).and_then(|same| set_capabilities(None, same));
+                let outcome = carry_out(place, method, &share, kit, start);
+                if own {
+                    // A thread counts as ended before the kernel closes its table: the lane would
+                    // be busy for a moment after the phase.
                     //
-                    // SAFETY: descriptors that the thread inherits stay valid in its copy of the
-                    // table; those that it opens it closes itself, and none goes to another thread.
-                    let own = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }.is_ok();
-                    // Every file that is opened counts its opener's credentials, which threads of a process
-                    // share and processes do not: setting what is set already makes a copy for this
-                    // thread alone (commit_creds). Refused, they stay shared.
-                    let _ = capabilities(None).and_then(|same| set_capabilities(None, same));
-                    let outcome = carry_out(place, method, &share, kit, start);
-                    if own {
-                        // A thread counts as ended before the kernel closes its table: the lane would
-                        // be busy for a moment after the phase.
-                        //
-                        // SAFETY: the table is a copy that nobody else uses, and nothing of this
-                        // thread is open in it any more.
-                        unsafe { libc::close_range(3, libc::c_uint::MAX, 0) };
-                    }
-                    outcome
-                };
-                match std::thread::Builder::new().name(worker_name(thread)).spawn_scoped(scope, work) {
-                    Ok(worker) => workers.push(worker),
-                    Err(error) => {
-                        gate.give_up();
-                        let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
-                        return Err(EngineError::Memory { bytes: 2 << 20, errno });
-                    }
+                    // SAFETY: the table is a copy that nobody else uses, and nothing of this
+                    // thread is open in it any more.
+                    unsafe { libc::close_range(3, libc::c_uint::MAX, 0) };
                 }
+                outcome
             }
-            gate.open();
-            let gone = || EngineError::Unsuitable("a worker ended by itself; this is a fault of Fairlane".to_owned());
-            let all: Vec<_> = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(gone()))).collect();
-            all.into_iter().collect()
-        })
+        });
+        let threads = Threads { name: Some(&worker_name), ..Threads::default() };
+        let (all, ()) = threads.run(works, || gate.give_up(), |_| gate.open())?;
+        all.into_iter().collect()
     }
 }
 

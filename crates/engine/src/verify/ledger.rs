@@ -2,13 +2,12 @@
 
 use super::{HEADER_BYTES, stamp};
 use crate::error::EngineError;
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
-use std::ptr::NonNull;
+use crate::workers::{Shareable, SharedMemory};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What is known of one unit. All zero: never written. The fields need no order among themselves:
 /// a reader comes after the writers, past a join or a wait for their process.
-#[derive(Default)]
+#[derive(Debug, Default)]
 #[repr(C)]
 struct Unit {
     /// The last generation issued in the upper half, writes in flight in the lower: one addition
@@ -19,6 +18,9 @@ struct Unit {
     /// The first generation of those whose flights overlap.
     first: AtomicU32,
 }
+
+// SAFETY: all fields are atomics, and zeros are values of them.
+unsafe impl Shareable for Unit {}
 
 const ISSUE: u64 = (1 << 32) | 1;
 
@@ -52,18 +54,12 @@ pub struct Written {
 ///
 /// It takes 16 bytes for each unit, which the kernel provides when they are first touched. Workers
 /// that share files share one ledger: all methods may be called from several threads or processes.
+#[derive(Debug)]
 pub struct Ledger {
-    table: NonNull<Unit>,
-    mapped_bytes: usize,
+    table: SharedMemory<Unit>,
     ranges: Vec<Range>,
     unit_bytes: u64,
 }
-
-// SAFETY: the table is only ever accessed through its atomic fields, and is unmapped by the one
-// owner; nothing else is shared.
-unsafe impl Send for Ledger {}
-// SAFETY: as above.
-unsafe impl Sync for Ledger {}
 
 impl Ledger {
     /// A ledger of units of `unit_bytes` in the ranges (start, end) of the files. A last unit that
@@ -85,22 +81,7 @@ impl Ledger {
             ranges.push(Range { start, units, before });
             before = before.saturating_add(units);
         }
-        let bytes = before.max(1).saturating_mul(size_of::<Unit>() as u64);
-        let error = |errno| EngineError::Memory { bytes, errno };
-        let mapped_bytes = usize::try_from(bytes).map_err(|_| error(libc::ENOMEM))?;
-        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory
-        // that anyone holds.
-        let table = unsafe {
-            mmap_anonymous(
-                std::ptr::null_mut(),
-                mapped_bytes,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::SHARED | MapFlags::NORESERVE,
-            )
-        }
-        .map_err(|errno| error(errno.raw_os_error()))?;
-        let table = NonNull::new(table.cast()).ok_or_else(|| error(libc::ENOMEM))?;
-        Ok(Ledger { table, mapped_bytes, ranges, unit_bytes })
+        Ok(Ledger { table: SharedMemory::new(before)?, ranges, unit_bytes })
     }
 
     /// Bytes of one unit.
@@ -127,9 +108,7 @@ impl Ledger {
         );
         (0..count).map(move |index| {
             // SAFETY: first + index < range.units, and the table has room for all ranges' units.
-            // Its memory was zeroed by the kernel, which is a valid value of the atomics, and lives
-            // as long as `self`.
-            let unit = unsafe { self.table.add((range.before + first + index) as usize).as_ref() };
+            let unit = unsafe { self.table.get_unchecked((range.before + first + index) as usize) };
             (offset + index * self.unit_bytes, unit)
         })
     }
@@ -196,28 +175,13 @@ impl Ledger {
     pub fn written(&self) -> impl Iterator<Item = Written> + '_ {
         (0_u32..).zip(&self.ranges).flat_map(move |(file, range)| {
             (0..range.units).filter_map(move |index| {
-                // SAFETY: as in `units`.
-                let unit = unsafe { self.table.add((range.before + index) as usize).as_ref() };
+                let unit = &self.table[(range.before + index) as usize];
                 let high = (unit.issued.load(Ordering::Acquire) >> 32) as u32;
                 let low = unit.low.load(Ordering::Relaxed).min(high);
                 let offset = range.start + index * self.unit_bytes;
                 (high > 0).then_some(Written { file, offset, low, high })
             })
         })
-    }
-}
-
-impl Drop for Ledger {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new` with this address and length, and every reference
-        // into it borrowed `self`. munmap of a whole mapping cannot fail.
-        let _ = unsafe { munmap(self.table.as_ptr().cast(), self.mapped_bytes) };
-    }
-}
-
-impl std::fmt::Debug for Ledger {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Ledger").field("ranges", &self.ranges).field("unit_bytes", &self.unit_bytes).finish()
     }
 }
 
@@ -317,12 +281,11 @@ mod tests {
             return;
         }
         let ledger = Ledger::new(512, &[(0, 4096)]).unwrap();
-        let child = crate::fork::fork(|| {
+        let child = crate::workers::Process::fork(|| {
             ledger.issue(0, 512, 1024, |_, _| {});
             ledger.complete(0, 512, 512);
         });
-        let waited = rustix::process::waitpid(Some(child.unwrap()), rustix::process::WaitOptions::empty());
-        assert_eq!(waited.unwrap().unwrap().1.exit_status(), Some(0));
+        assert_eq!(child.unwrap().wait().unwrap().exit_status(), Some(0));
         let written: Vec<(u64, u32, u32)> = ledger.written().map(|of| (of.offset, of.low, of.high)).collect();
         assert_eq!(written, [(512, 1, 1), (1024, 0, 1)]);
     }

@@ -6,9 +6,9 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::histogram::Latencies;
-use crate::operations::gate::{Gate, Start};
 use crate::target::OpenTarget;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
+use crate::workers::{Start, StartGate, Threads, Usage};
 use model::agent::Part;
 use model::kinds::contention::{Act, Contention, Contest, REGION_BYTES};
 use rustix::fs::{
@@ -132,33 +132,19 @@ impl ContentionWork {
         place: &OpenTarget,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Did>, EngineError> {
-        let gate = Gate::new(contest.threads, observer);
-        std::thread::scope(|scope| {
-            let mut workers = Vec::new();
-            for thread in 0..contest.threads {
-                let gate = &gate;
-                let share = Part { index: thread, of: contest.threads }.range(part.end - part.start);
-                let numbers = part.start + share.start..part.start + share.end;
-                let before = self.done.1[thread as usize];
-                let work = move || {
-                    let start = Start::with(gate, thread as usize);
-                    Worker::new(self, (number, contest), thread, place)?.run(numbers, before, start)
-                };
-                let builder = std::thread::Builder::new().name(worker_name(thread)).stack_size(STACK_BYTES);
-                match builder.spawn_scoped(scope, work) {
-                    Ok(worker) => workers.push(worker),
-                    Err(error) => {
-                        gate.give_up();
-                        let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
-                        return Err(EngineError::Memory { bytes: STACK_BYTES as u64, errno });
-                    }
-                }
+        let gate = &StartGate::new(contest.threads, observer);
+        let works = (0..contest.threads).map(|thread| {
+            let share = Part { index: thread, of: contest.threads }.range(part.end - part.start);
+            let numbers = part.start + share.start..part.start + share.end;
+            let before = self.done.1[thread as usize];
+            move || {
+                let start = Start::with(gate, thread as usize);
+                Worker::new(self, (number, contest), thread, place)?.run(numbers, before, start)
             }
-            gate.open();
-            let gone = || EngineError::Unsuitable("a worker ended by itself; this is a fault of Fairlane".to_owned());
-            let all: Vec<_> = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(gone()))).collect();
-            all.into_iter().collect()
-        })
+        });
+        let threads = Threads { name: Some(&worker_name), stack_bytes: Some(STACK_BYTES), ..Threads::default() };
+        let (all, ()) = threads.run(works, || gate.give_up(), |_| gate.open())?;
+        all.into_iter().collect()
     }
 
     /// What the group left is what its operations leave: files of the right length, as many names as were made.
@@ -246,7 +232,7 @@ impl<'a> Worker<'a> {
         let mut names = Names::new(self.thread);
         let clock = Clock::get();
         start.now()?;
-        let (began, cpu) = (clock.now(), thread_cpu_nanoseconds());
+        let (began, used) = (clock.now(), Usage::now());
         let mut ended = began;
         for (at, number) in numbers.enumerate() {
             heed(&self.work.stop)?;
@@ -255,7 +241,8 @@ impl<'a> Worker<'a> {
             latencies.record(now - ended);
             ended = now;
         }
-        let on_cpu = thread_cpu_nanoseconds() - cpu;
+        let used = Usage::now().since(used);
+        let on_cpu = used.user_ns + used.system_ns;
         let bytes = if self.contest.act.writes() { operations * self.work.contention.size.get() } else { 0 };
         Ok(Did { operations, bytes, began, ended, on_cpu, latencies })
     }
@@ -382,12 +369,7 @@ impl Work for ContentionWork {
 /// The highest share of one core that one of several threads took in so many seconds.
 fn busiest(all: &[Did], worked: f64) -> Option<(f64, String)> {
     let (thread, most) = all.iter().enumerate().max_by_key(|(_, did)| did.on_cpu)?;
-    (all.len() > 1 && worked > 0.0).then(|| (seconds(most.on_cpu) / worked, worker_name(thread as u32)))
-}
-
-fn thread_cpu_nanoseconds() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    (all.len() > 1 && worked > 0.0).then(|| (seconds(most.on_cpu) / worked, worker_name(thread)))
 }
 
 /// An error where not all bytes were written.
@@ -431,7 +413,7 @@ fn thread_name(thread: u32, turn: u64) -> String {
 }
 
 /// Of a thread, as the kernel shows it: 15 bytes at most.
-fn worker_name(thread: u32) -> String {
+fn worker_name(thread: usize) -> String {
     format!("contention-{thread}")
 }
 

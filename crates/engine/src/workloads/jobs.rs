@@ -1,10 +1,10 @@
 //! A job file: its jobs run whole, together, or one group after another, each by its own workers.
 
+mod outcome;
 mod stint;
 
 use super::direct::DirectFiles;
 use super::files::{self, FilePlan};
-use super::job_workers::{self, Duty, JobSignals, JobWorker, Kin, Outcome, Usage};
 use super::memory;
 use super::steady::primary_metric;
 use super::verifier;
@@ -17,9 +17,11 @@ use crate::io;
 use crate::target::OpenTarget;
 use crate::verify::Ledger;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
+use crate::workers::{Duty, Kin, LONGEST_PAUSE, SharedMemory, Signals, Usage, WorkerHandle};
 use model::Flag;
 use model::job::{Direction, Io, Job, Jobs, Verify, group_name};
 use model::trial::{JobUse, Submission};
+use outcome::Outcome;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -213,7 +215,7 @@ impl JobsWork {
             let (place, own_board) = (place.try_clone()?, board.clone());
             let ledger = crew.ledgers[worker].clone();
             let stint = Stint { task, ledger, verify_seed: self.seed };
-            let duty: Duty = Box::new(move || stint.serve(&place, own_board.of(job)));
+            let duty: Duty<Outcome> = Box::new(move || stint.serve(&place, &own_board[job]));
             Ok(duty)
         };
         let kin = match io.thread {
@@ -223,7 +225,7 @@ impl JobsWork {
             true => Kin::Hosted,
         };
         let duties = crew.plans.iter().enumerate().map(duty).collect::<Result<_, EngineError>>()?;
-        JobWorker::start(kin, &crew.job.name, duties, &board.of(job).stop)
+        WorkerHandle::start(kin, &crew.job.name, duties, &board[job].stop)
     }
 
     /// Runs all jobs in their order, and answers their workers' outcomes, job by job.
@@ -236,7 +238,7 @@ impl JobsWork {
         let mut races: Vec<Race> = self.crews.iter().map(|_| Race::Waiting).collect();
         let conducted = self.conduct_races(place, board, &mut races, observer);
         // Before the hands are dropped, which waits for their workers: none may wait for us.
-        board.all().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
+        board.iter().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
         conducted
     }
 
@@ -255,7 +257,7 @@ impl JobsWork {
                 trouble.get_or_insert(EngineError::Interrupted);
             }
             if trouble.is_some() {
-                board.all().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
+                board.iter().for_each(|signals| signals.stop.store(true, Ordering::Relaxed));
             } else {
                 let counts_from = self.begin_what_may_begin(place, board, races)?;
                 if let (Some(begin_at), false) = (counts_from, watched) {
@@ -266,7 +268,7 @@ impl JobsWork {
                     observer.window_opens();
                 }
             }
-            if !watched && board.all().any(|signals| signals.counting.load(Ordering::Relaxed)) {
+            if !watched && board.iter().any(|signals| signals.counting.load(Ordering::Relaxed)) {
                 // The system is watched from the first operation that counts: ramps and delays stay out.
                 watched = true;
                 observer.window_opens();
@@ -283,7 +285,7 @@ impl JobsWork {
             }
             for job in 0..races.len() {
                 let Race::Running(hands) = &mut races[job] else { continue };
-                for (_, outcome) in job_workers::listen(hands)? {
+                for (_, outcome) in WorkerHandle::listen(hands)? {
                     match outcome {
                         Ok(outcome) => {
                             outcomes[job].push(outcome);
@@ -308,7 +310,7 @@ impl JobsWork {
     fn end_group(&self, job: usize, board: &JobSignals) {
         for (other, crew) in self.crews.iter().enumerate() {
             if crew.wall == self.crews[job].wall {
-                board.of(other).end.store(true, Ordering::Relaxed);
+                board[other].end.store(true, Ordering::Relaxed);
             }
         }
     }
@@ -337,7 +339,7 @@ impl JobsWork {
             let hands = self.start(place, job, board)?;
             races[job] = Race::Running(hands.into_iter().map(Some).collect());
         }
-        let ready = |job: usize| board.of(job).ready.load(Ordering::Acquire) as usize >= self.crews[job].plans.len();
+        let ready = |job: usize| board[job].ready.load(Ordering::Acquire) as usize >= self.crews[job].plans.len();
         let workers: u64 = turn.iter().map(|&job| self.crews[job].plans.len() as u64).sum();
         // A worker that fails before it is ready says so, and is heard by the caller.
         let mut ended = false;
@@ -345,16 +347,16 @@ impl JobsWork {
             // Each look asks every worker: rarer where there are many.
             std::thread::sleep(Duration::from_micros(200 + 20 * workers));
             ended = turn.iter().any(|&job| match &races[job] {
-                Race::Running(hands) => hands.iter().flatten().any(JobWorker::has_spoken),
+                Race::Running(hands) => hands.iter().flatten().any(WorkerHandle::has_spoken),
                 Race::Waiting | Race::Over => false,
             });
         }
         // A worker's pause is at most what it has waited: all have looked once more by then.
         let now = Clock::get().now();
-        let pause = (now - first_start).min(job_workers::LONGEST_PAUSE.as_nanos() as u64);
+        let pause = (now - first_start).min(LONGEST_PAUSE.as_nanos() as u64);
         let begin_at = now + HEAD_START_NS + pause;
         for &job in &turn {
-            board.of(job).begin_at.store(begin_at, Ordering::Release);
+            board[job].begin_at.store(begin_at, Ordering::Release);
         }
         let at_once = turn.iter().any(|&job| {
             let io = &self.crews[job].job.io;
@@ -454,6 +456,11 @@ fn is_null(io: &Io, place: &OpenTarget) -> bool {
     place.is_null() || io.ioengine == "null"
 }
 
+/// What its workers and this process tell each other, by job.
+type JobSignals = SharedMemory<Signals>;
+/// A worker of a job.
+type JobWorker = WorkerHandle<Outcome>;
+
 /// Where a job stands.
 enum Race {
     Waiting,
@@ -492,7 +499,7 @@ impl JobGroup {
 
 impl Work for JobsWork {
     fn run(&mut self, place: &OpenTarget, observer: &mut dyn Observer) -> Result<Vec<Window>, EngineError> {
-        let board = JobSignals::new(self.crews.len())?;
+        let board = Arc::new(SharedMemory::new(self.crews.len() as u64)?);
         self.uses.clear();
         self.direct = self.look_before(place);
         let outcomes = self.conduct(place, &board, observer);

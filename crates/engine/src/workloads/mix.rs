@@ -5,34 +5,28 @@
 
 mod pools;
 
-use super::{AtLast, Observer, Work, heed};
+use super::{Observer, Work, heed};
 use crate::buffers::Room;
-use crate::clock::{Clock, seconds};
+use crate::clock::{Clock, nanoseconds, seconds};
 use crate::databases::Random;
 use crate::error::EngineError;
 use crate::histogram::Latencies;
 use crate::target::OpenTarget;
 use crate::window::{LATENCY_P50, OPERATIONS_PER_SECOND, Window};
+use crate::workers::{RunState, Running, Threads};
 use model::mix::{ALL, Mix, MixOperation, MixStep};
 use pools::{Pools, Slot, Want};
 use rustix::fs::{AtFlags, Mode, OFlags, fsync, ftruncate, openat, unlinkat};
 use rustix::io::{Errno, read, write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// All files lie in this folder of the target.
 const TOP: &str = "fairlane-mix";
 /// Bytes of one read call, and of the random bytes that a thread writes from.
 const ROOM: usize = 1 << 20;
-/// How often the stop flag is looked at while the threads work.
-const GLANCE: Duration = Duration::from_millis(10);
-
-/// What the threads do now.
-const WARM_UP: u8 = 0;
-const MEASURED: u8 = 1;
-const OVER: u8 = 2;
 
 /// Mixed operations, prepared: the files are there.
 pub struct MixWork {
@@ -77,7 +71,7 @@ impl MixWork {
 struct MixWorker<'a> {
     work: &'a MixWork,
     top: BorrowedFd<'a>,
-    phase: &'a AtomicU8,
+    state: &'a RunState,
     random: Random,
     /// For what is read.
     room: Room,
@@ -89,7 +83,7 @@ struct MixWorker<'a> {
 }
 
 impl<'a> MixWorker<'a> {
-    fn new(work: &'a MixWork, top: BorrowedFd<'a>, phase: &'a AtomicU8, thread: u64) -> Result<Self, EngineError> {
+    fn new(work: &'a MixWork, top: BorrowedFd<'a>, state: &'a RunState, thread: u64) -> Result<Self, EngineError> {
         let mut random = Random::new(work.seed ^ (thread << 32) ^ (work.slices << 52));
         let mut source = Room::new(ROOM)?;
         source.chunks_exact_mut(8).for_each(|word| word.copy_from_slice(&random.next().to_le_bytes()));
@@ -105,7 +99,7 @@ impl<'a> MixWorker<'a> {
         };
         let open = work.mix.step.iter().map(open).collect::<Result<_, _>>()?;
         // Not zeros, which the kernel would hand out page by page while the first read is timed.
-        Ok(MixWorker { work, top, phase, random, room: Room::new(ROOM)?, source, open, written: 0 })
+        Ok(MixWorker { work, top, state, random, room: Room::new(ROOM)?, source, open, written: 0 })
     }
 
     /// Turn after turn until it is over.
@@ -116,7 +110,7 @@ impl<'a> MixWorker<'a> {
         loop {
             for (at, step) in self.work.mix.step.iter().enumerate() {
                 for _ in 0..step.times {
-                    if self.phase.load(Ordering::Relaxed) == OVER {
+                    if self.state.is_over() {
                         return Ok(did);
                     }
                     heed(&self.work.stop)?;
@@ -124,7 +118,7 @@ impl<'a> MixWorker<'a> {
                     let Some(bytes) = self.operate(at, step)? else { return Ok(did) };
                     let ended = clock.now();
                     // What ends within the window counts.
-                    if self.phase.load(Ordering::Relaxed) == MEASURED {
+                    if self.state.now() == Running::Measured {
                         let did = &mut did[at];
                         did.latencies.record(ended - begun);
                         did.operations += 1;
@@ -150,7 +144,7 @@ impl<'a> MixWorker<'a> {
             match self.work.pools.take(pool, want, &mut self.random) {
                 Some(slot) => break slot,
                 // Others hold what is there, for a moment.
-                None if self.phase.load(Ordering::Relaxed) == OVER => return Ok(None),
+                None if self.state.is_over() => return Ok(None),
                 None => {
                     heed(&self.work.stop)?;
                     std::thread::yield_now();
@@ -250,18 +244,6 @@ impl MixWork {
         self.mix.pool_of(step).unwrap_or_default()
     }
 
-    /// Waits, and heeds the flag; a thread that failed ends it.
-    fn wait(&self, seconds_to_wait: f64, phase: &AtomicU8) -> Result<(), EngineError> {
-        let (clock, mut left) = (Clock::get(), seconds_to_wait);
-        let begun = clock.now();
-        while left > 0.0 && phase.load(Ordering::Relaxed) != OVER {
-            heed(&self.stop)?;
-            std::thread::sleep(Duration::from_secs_f64(left).min(GLANCE));
-            left = seconds_to_wait - seconds(clock.now() - begun);
-        }
-        Ok(())
-    }
-
     fn windows(&self, all: Vec<Vec<Did>>, seconds: f64) -> Vec<Window> {
         let window = |group: &str, primary_metric| Window {
             group: group.to_owned(),
@@ -293,45 +275,29 @@ impl Work for MixWork {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Window>, EngineError> {
         let top = self.top(place)?;
-        let phase = AtomicU8::new(WARM_UP);
         self.slices += 1;
-        let work = &*self;
-        let mut hands = (0..u64::from(work.mix.threads))
-            .map(|thread| MixWorker::new(work, top.as_fd(), &phase, thread))
+        let (work, state) = (&*self, &RunState::default());
+        let mut workers = (0..u64::from(work.mix.threads))
+            .map(|thread| MixWorker::new(work, top.as_fd(), state, thread))
             .collect::<Result<Vec<_>, _>>()?;
-        let clock = Clock::get();
-        let (timed, did) = std::thread::scope(|scope| {
-            let _over = AtLast { state: &phase, becomes: OVER };
-            let threads: Vec<_> = hands
-                .iter_mut()
-                .map(|hand| {
-                    scope.spawn(move || {
-                        let did = hand.run();
-                        if did.is_err() {
-                            // Nobody goes on where one failed.
-                            hand.phase.store(OVER, Ordering::Relaxed);
-                        }
-                        did
-                    })
-                })
-                .collect();
-            let timed = work.wait(warm_up_seconds, &phase).and_then(|()| {
-                observer.window_opens();
-                let begun = clock.now();
-                // Where a thread has failed it is over already.
-                let _ = phase.compare_exchange(WARM_UP, MEASURED, Ordering::Relaxed, Ordering::Relaxed);
-                let waited = work.wait(seconds_to_measure, &phase);
-                phase.store(OVER, Ordering::Relaxed);
-                let took = seconds(clock.now() - begun);
-                observer.window_closes();
+        let works = workers.iter_mut().map(|worker| {
+            // Nobody goes on where one failed.
+            || worker.run().inspect_err(|_| state.end())
+        });
+        let [warm_up, window] = [warm_up_seconds, seconds_to_measure].map(|of| Duration::from_nanos(nanoseconds(of)));
+        let lead = |_: &dyn Fn() -> bool| {
+            let timed = state.wait(warm_up, &work.stop, || ()).and_then(|()| {
+                let opened = state.open_window(observer);
+                let waited = state.wait(window, &work.stop, || ());
+                let took = seconds(state.close_window(observer) - opened);
                 waited.map(|()| took)
             });
-            phase.store(OVER, Ordering::Relaxed);
-            let did: Vec<_> =
-                threads.into_iter().map(|thread| thread.join().unwrap_or(Err(EngineError::Interrupted))).collect();
-            (timed, did)
-        });
-        work.written.fetch_add(hands.iter().map(|hand| hand.written).sum(), Ordering::Relaxed);
+            state.end();
+            timed
+        };
+        let ran = Threads::default().run(works, || state.end(), lead);
+        work.written.fetch_add(workers.iter().map(|worker| worker.written).sum(), Ordering::Relaxed);
+        let (did, timed) = ran?;
         let did = did.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(self.windows(did, timed?))
     }

@@ -8,7 +8,6 @@ mod files;
 mod fio;
 mod fio_process;
 mod fio_result;
-mod job_workers;
 mod jobs;
 mod memory;
 mod mix;
@@ -17,7 +16,6 @@ mod populate;
 mod small_files;
 mod steady;
 mod streams;
-mod thread_pool;
 mod verifier;
 mod worker;
 
@@ -41,7 +39,7 @@ use model::trial::JobUse;
 use model::workload::{Kind, Workload};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Told when a measured window opens and closes, so that what is watched beside it covers the same
 /// time. Both calls lie inside the window: they must be short. Any of the threads that work may call.
@@ -55,19 +53,6 @@ pub trait Observer: Send {
     fn work_begins(&mut self) {}
     /// All of that work lies on the device.
     fn work_is_written(&mut self) {}
-}
-
-/// What the threads of a window look at gets its last value whatever becomes of who watches: a panic there would wait
-/// for ever for threads that nobody ends.
-pub(crate) struct AtLast<'a> {
-    pub(crate) state: &'a AtomicU8,
-    pub(crate) becomes: u8,
-}
-
-impl Drop for AtLast<'_> {
-    fn drop(&mut self) {
-        self.state.store(self.becomes, Ordering::Relaxed);
-    }
 }
 
 /// Nobody watches.

@@ -1,10 +1,11 @@
 //! Steady block I/O in slices of time: one worker in this thread, or several in threads of their own.
 
+mod pooled;
+
 use super::direct::DirectFiles;
 use super::files::{self, FilePlan};
 use super::memory;
 use super::populate::populate;
-use super::thread_pool::ThreadPool;
 use super::worker::{Call, Counts, Tallied, Task, Until, Worker, windows};
 use super::{Observer, Work};
 use crate::clock::{nanoseconds, seconds};
@@ -13,8 +14,10 @@ use crate::error::EngineError;
 use crate::io;
 use crate::target::{Access, OpenTarget, open_file};
 use crate::window::{BANDWIDTH, LATENCY_P99, OPERATIONS_PER_SECOND, Window};
+use crate::workers::end_naps_on_time;
 use model::Flag;
 use model::job::{Data, Direction, Io, Pattern, Rate, RateProcess};
+use pooled::PooledWorkers;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -40,7 +43,7 @@ enum Workers {
     /// One, here.
     One(Box<Worker>),
     /// Several, each in its own thread.
-    ThreadPool(ThreadPool),
+    Pooled(PooledWorkers),
 }
 
 impl SteadyWork {
@@ -65,8 +68,7 @@ impl SteadyWork {
             let ratio = compressibility::check_blocks(&io.data, block, seed)?;
             notes.extend(ratio.map(|ratio| format!("data: zstd -3 makes {ratio:.2}:1 of what is written")));
         }
-        // Naps end on time, not up to 50 µs later: the schedule of a rate hangs on it.
-        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        end_naps_on_time();
         let plans: Vec<Vec<FilePlan>> = (0..io.numjobs).map(|worker| plan(io, worker, seed)).collect();
         if let (false, Some(directory)) = (null || io.rw == Pattern::Append, place.directory()) {
             if let (true, Some(first)) = (io.direct, plans.iter().flatten().next()) {
@@ -104,7 +106,7 @@ impl SteadyWork {
                 Workers::One(worker)
             }
             (_, first) => {
-                Workers::ThreadPool(ThreadPool::start(place, first.into_iter().chain(tasks).collect(), &stop)?)
+                Workers::Pooled(PooledWorkers::start(place, first.into_iter().chain(tasks).collect(), &stop)?)
             }
         };
         Ok(SteadyWork { io: io.clone(), workers, direct, notes, stop })
@@ -180,7 +182,7 @@ impl Work for SteadyWork {
                 worker.tidy(place)?;
                 (directions.iter().map(|&direction| of(worker.counts(), direction)).collect(), seconds(elapsed))
             }
-            Workers::ThreadPool(crew) => crew.slice(place, warm_up, window, directions, observer)?,
+            Workers::Pooled(pooled) => pooled.slice(place, warm_up, window, directions, observer)?,
         };
         // The window is closed: what is looked at now is in no figure.
         let direct = self.direct.as_ref().zip(place.directory());
@@ -207,21 +209,21 @@ impl Work for SteadyWork {
     fn written_bytes(&self) -> u64 {
         match &self.workers {
             Workers::One(worker) => worker.written_bytes(),
-            Workers::ThreadPool(crew) => crew.written_bytes(),
+            Workers::Pooled(pooled) => pooled.written_bytes(),
         }
     }
 
     fn release(&mut self) {
         match &mut self.workers {
             Workers::One(worker) => worker.release(),
-            Workers::ThreadPool(crew) => crew.release(),
+            Workers::Pooled(pooled) => pooled.release(),
         }
     }
 
     fn notes(&self) -> Vec<Flag> {
         let of_workers = match &self.workers {
             Workers::One(worker) => worker.notes(),
-            Workers::ThreadPool(crew) => crew.notes(),
+            Workers::Pooled(pooled) => pooled.notes(),
         };
         self.notes.iter().cloned().map(Flag::Note).chain(of_workers).collect()
     }

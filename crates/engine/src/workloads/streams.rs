@@ -9,6 +9,7 @@ use crate::extents;
 use crate::histogram::Latencies;
 use crate::target::OpenTarget;
 use crate::window::{BANDWIDTH, TIME, Window};
+use crate::workers::Threads;
 use model::agent::Part;
 use model::streams::{STREAM_GROUPS, Streams};
 use rustix::fs::{Mode, OFlags, fsync, openat};
@@ -135,11 +136,10 @@ impl StreamsWork {
         };
         let did: Vec<Result<Did, EngineError>> = match files.len() {
             1 => vec![one(0)],
-            count => std::thread::scope(|scope| {
+            count => {
                 let one = &one;
-                let threads: Vec<_> = (0..count).map(|number| scope.spawn(move || one(number))).collect();
-                threads.into_iter().map(|thread| thread.join().unwrap_or(Err(EngineError::Interrupted))).collect()
-            }),
+                Threads::default().run((0..count).map(|number| move || one(number)), || (), |_| ())?.0
+            }
         };
         let mut sum = Did::default();
         for did in did {

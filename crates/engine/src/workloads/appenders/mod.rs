@@ -24,6 +24,7 @@ use crate::clock::{Clock, nanoseconds, seconds};
 use crate::error::EngineError;
 use crate::target::OpenTarget;
 use crate::window::{LATENESS_P99, Window};
+use crate::workers::{Threads, end_naps_on_time, sleep_while};
 use backlog::Backlog;
 use model::appenders::{Appenders, AppendersMethod};
 use model::trial::Lateness;
@@ -38,7 +39,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use worker::{Files, Shape, Worker};
 
 /// All files lie below this directory of the target.
@@ -53,8 +54,6 @@ const GIVE_UP_NS: (u64, u64) = (500_000_000, 10_000_000_000);
 /// Where the harness's own lateness is this share of all lateness, the harness was measured. Chosen: what is
 /// left is then the smaller part.
 const OWN_SHARE: f64 = 0.5;
-/// The parent looks this often whether it is to stop.
-const LOOK: Duration = Duration::from_millis(10);
 /// Stack of a thread of the appenders.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -137,19 +136,10 @@ impl AppendersWork {
 
     /// Lets the observer see the window open and close, while others work.
     fn watch(&self, times: Times, observer: &mut dyn Observer) {
-        let clock = Clock::get();
-        let stopped = || self.stop.load(Relaxed) || self.board.is_stopped();
-        let wait_for = |moment: u64| {
-            while !stopped() {
-                match moment.saturating_sub(clock.now()) {
-                    0 => return,
-                    left => std::thread::sleep(Duration::from_nanos(left).min(LOOK)),
-                }
-            }
-        };
-        wait_for(times.from);
+        let go_on = || !self.stop.load(Relaxed) && !self.board.is_stopped();
+        sleep_while(go_on, times.from);
         observer.window_opens();
-        wait_for(times.to);
+        sleep_while(go_on, times.to);
         observer.window_closes();
         if self.stop.load(Relaxed) {
             self.board.stop();
@@ -181,33 +171,25 @@ impl AppendersWork {
         ] {
             for hand in 0..count {
                 let members = Members::new(schedule, (hand..all).step_by(count as usize));
-                works.push((role, hand, members, Worker::new(board, shape, role, files, schedule.period_ns())));
+                works.push((members, Worker::new(board, shape, role, files, schedule.period_ns())));
             }
         }
         let times = self.times(warm_up, window);
         board.set_times(times);
-        std::thread::scope(|scope| {
-            for (role, number, mut members, mut hand) in works {
-                let name = match role {
-                    Role::Writer => format!("appenders-{number}"),
-                    Role::Reader => format!("readers-{number}"),
-                };
-                let work = move || {
-                    // Naps end on time, not up to 50 µs later.
-                    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-                    hand.work(&mut members, || ());
-                };
-                let started = std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn_scoped(scope, work);
-                if let Err(error) = started {
-                    board.stop();
-                    return Err(EngineError::Unsuitable(format!(
-                        "cannot start another thread: {error}; lower threads"
-                    )));
-                }
+        let works = works.into_iter().map(|(mut members, mut hand)| {
+            move || {
+                end_naps_on_time();
+                hand.work(&mut members, || ());
             }
-            self.watch(times, observer);
-            Ok(times)
-        })
+        });
+        let name = |number: usize| match number.checked_sub(writers as usize) {
+            None => format!("appenders-{number}"),
+            Some(number) => format!("readers-{number}"),
+        };
+        let not_started =
+            |_: usize, error: &std::io::Error| format!("cannot start another thread: {error}; lower threads");
+        let threads = Threads { name: Some(&name), stack_bytes: Some(STACK_BYTES), not_started: Some(&not_started) };
+        threads.run(works, || board.stop(), |_| self.watch(times, observer)).map(|_| times)
     }
 
     /// Writers are so many processes, and so are readers. Answers when it was, and the seconds of start and stop.

@@ -5,12 +5,10 @@ use super::shared_counters::{Action, Fault, Role, SharedCounters};
 use super::worker::{Files, Shape, Worker};
 use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
-use crate::fork::fork;
+use crate::workers::{Process, Usage, end_naps_on_time};
 use crate::workloads::heed;
-use crate::workloads::job_workers::Usage;
 use model::appenders::{Appenders, AppendersMethod};
 use rustix::fs::{Mode, OFlags, openat};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -32,7 +30,7 @@ const END: Duration = Duration::from_secs(60);
 /// Processes of appenders. Those that are left are killed and reaped when it is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Crowd {
-    left: Vec<Pid>,
+    left: Vec<Process>,
     /// Of those that have ended the ones that did not end by their own will.
     lost: usize,
 }
@@ -118,7 +116,7 @@ impl Crowd {
                     child(ground, role, (deal, number), &mut members, hand);
                 }
             };
-            self.left.push(fork(work).map_err(|error| not_started(number, count, &error))?);
+            self.left.push(Process::fork(work).map_err(|error| not_started(number, count, &error))?);
         }
         drop(hand);
         Ok(())
@@ -199,24 +197,17 @@ impl Crowd {
     /// Takes leave of those that have ended.
     fn reap(&mut self) {
         let lost = &mut self.lost;
-        self.left.retain(|pid| match waitpid(Some(*pid), WaitOptions::NOHANG) {
-            Ok(None) => true,
-            Ok(Some((_, status))) => {
-                *lost += usize::from(status.exit_status() != Some(0));
-                false
-            }
-            Err(_) => false,
+        self.left.retain(|process| {
+            let ended = process.has_ended();
+            *lost += usize::from(ended && process.wait().is_some_and(|status| status.exit_status() != Some(0)));
+            !ended
         });
     }
 
     fn kill(&mut self) {
-        for pid in &self.left {
-            // Not reaped yet, so the number is still its own.
-            let _ = kill_process(*pid, Signal::KILL);
-        }
-        for pid in self.left.drain(..) {
-            while matches!(waitpid(Some(pid), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
-        }
+        // All of them before the first is waited for.
+        self.left.iter().for_each(Process::kill);
+        self.left.clear();
     }
 }
 
@@ -259,8 +250,7 @@ fn child(ground: Setup<'_>, role: Role, (deal, number): (Deal, u32), members: &m
     let Setup { board, shape, top } = ground;
     // Seen in ps and in the list of tasks.
     let _ = rustix::thread::set_name(if role == Role::Writer { c"fairlane-writer" } else { c"fairlane-reader" });
-    // Naps end on time, not up to 50 µs later.
-    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    end_naps_on_time();
     let mut own = Vec::new();
     if let (Role::Writer, Some(top), false) = (role, top, shape.reopen) {
         match open_own(shape, top, deal.members(number)) {
@@ -329,21 +319,15 @@ fn not_started(member: u32, count: u32, error: &std::io::Error) -> EngineError {
 }
 
 fn lost(count: usize) -> EngineError {
-    EngineError::Worker {
-        message: format!(
-            "{count} processes of the appenders were killed at work; was memory short? See the kernel's log"
-        ),
-        errno: None,
-        corrupt: false,
-    }
+    EngineError::worker(format!(
+        "{count} processes of the appenders were killed at work; was memory short? See the kernel's log"
+    ))
 }
 
 fn gone(count: usize, all: usize) -> EngineError {
-    EngineError::Worker {
-        message: format!("{count} of {all} processes ended before they began; was memory short? See the kernel's log"),
-        errno: None,
-        corrupt: false,
-    }
+    EngineError::worker(format!(
+        "{count} of {all} processes ended before they began; was memory short? See the kernel's log"
+    ))
 }
 
 #[cfg(test)]

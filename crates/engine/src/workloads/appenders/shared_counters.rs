@@ -4,10 +4,8 @@
 use super::backlog::PARTS;
 use crate::error::EngineError;
 use crate::histogram::{Latencies, PLACES, place_of};
-use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use crate::workers::SharedMemory;
 use std::ops::Range;
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Buckets of an interval: eight for each power of two.
@@ -114,8 +112,7 @@ impl Action {
 /// The shared memory.
 #[derive(Debug)]
 pub(super) struct SharedCounters {
-    start: NonNull<AtomicU64>,
-    words: usize,
+    words: SharedMemory<AtomicU64>,
     /// Where the late members, the files' records and their last syncs stand.
     late: [Range<usize>; 2],
     records: Range<usize>,
@@ -134,11 +131,6 @@ struct Tally {
     buckets: Range<usize>,
     interval_largest: Range<usize>,
 }
-
-// SAFETY: the mapping holds atomics only, and lives until its one owner drops it.
-unsafe impl Send for SharedCounters {}
-// SAFETY: as above; all access is atomic.
-unsafe impl Sync for SharedCounters {}
 
 impl SharedCounters {
     /// For so many writers, readers and files.
@@ -160,32 +152,17 @@ impl SharedCounters {
         let tallies = [tally(), tally()];
         let late = [take(writers as usize), take(readers as usize)];
         let (records, synced) = (take(files as usize), take(files as usize));
-        let bytes = words * size_of::<AtomicU64>();
-        let error = |errno: Errno| EngineError::Memory { bytes: bytes as u64, errno: errno.raw_os_error() };
-        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that anyone
-        // holds. Its zeros are valid atomics, and pages that nobody touches take no memory.
-        let start = unsafe {
-            mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED)
-        }
-        .map_err(error)?;
-        let start = NonNull::new(start.cast()).ok_or_else(|| error(Errno::NOMEM))?;
-        Ok(SharedCounters { start, words, late, records, synced, tallies })
-    }
-
-    fn all(&self) -> &[AtomicU64] {
-        // SAFETY: the mapping is page-aligned, as long as this, holds zeros or what the atomics wrote, and
-        // lives as long as `self`.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.words) }
+        Ok(SharedCounters { words: SharedMemory::new(words as u64)?, late, records, synced, tallies })
     }
 
     fn control(&self, word: Control) -> &AtomicU64 {
-        &self.all()[word as usize]
+        &self.words[word as usize]
     }
 
     /// The word that processes wait for, as a futex: 0 until they may begin.
     pub(super) fn gate(&self) -> &AtomicU32 {
         // SAFETY: the beginning of a word of the mapping that is used in no other way while there are processes.
-        unsafe { &*self.start.as_ptr().add(Control::Gate as usize).cast::<AtomicU32>() }
+        unsafe { &*self.control(Control::Gate).as_ptr().cast::<AtomicU32>() }
     }
 
     /// One more is ready to begin.
@@ -200,7 +177,7 @@ impl SharedCounters {
 
     /// Forgets what was counted in an earlier window; the files' records stay.
     pub(super) fn clear(&self) {
-        let all = self.all();
+        let all = &self.words;
         let zero = |range: Range<usize>| {
             for word in &all[range] {
                 // A page that was never touched stays so.
@@ -230,13 +207,10 @@ impl SharedCounters {
 
     /// When the run is.
     pub(super) fn times(&self) -> Times {
-        let word = |word: Control| self.control(word).load(std::sync::atomic::Ordering::Acquire);
-        Times {
-            begin: word(Control::Begin),
-            from: word(Control::From),
-            to: word(Control::To),
-            give_up: word(Control::GiveUp),
-        }
+        let words = [Control::Begin, Control::From, Control::To, Control::GiveUp];
+        let [begin, from, to, give_up] =
+            words.map(|word| self.control(word).load(std::sync::atomic::Ordering::Acquire));
+        Times { begin, from, to, give_up }
     }
 
     /// Ends the run at once.
@@ -291,26 +265,26 @@ impl SharedCounters {
     /// Records in a file, by its number among all.
     #[inline]
     pub(super) fn records(&self, file: usize) -> &AtomicU64 {
-        &self.all()[self.records.clone()][file]
+        &self.words[self.records.clone()][file]
     }
 
     /// When a file was synced last.
     #[inline]
     pub(super) fn synced(&self, file: usize) -> &AtomicU64 {
-        &self.all()[self.synced.clone()][file]
+        &self.words[self.synced.clone()][file]
     }
 
     /// A sum of a tally.
     #[inline]
     pub(super) fn sum(&self, role: Role, sum: Sum) -> &AtomicU64 {
-        &self.all()[self.tallies[role as usize].sums.start + sum as usize]
+        &self.words[self.tallies[role as usize].sums.start + sum as usize]
     }
 
     /// Counts something that was due in the window, so late, in one of the window's intervals.
     #[inline]
     pub(super) fn count(&self, role: Role, late_ns: u64, interval: usize) {
         let tally = &self.tallies[role as usize];
-        let all = self.all();
+        let all = &self.words;
         all[tally.lateness.start + place_of(late_ns)].fetch_add(1, Relaxed);
         self.extremes(role, late_ns, Sum::Smallest, Sum::Largest);
         let interval = interval.min(MOST_INTERVALS as usize - 1);
@@ -321,7 +295,7 @@ impl SharedCounters {
     /// Counts the harness's own lateness.
     #[inline]
     pub(super) fn count_scheduling(&self, role: Role, late_ns: u64) {
-        self.all()[self.tallies[role as usize].scheduling.start + place_of(late_ns)].fetch_add(1, Relaxed);
+        self.words[self.tallies[role as usize].scheduling.start + place_of(late_ns)].fetch_add(1, Relaxed);
         self.extremes(role, late_ns, Sum::SchedulingSmallest, Sum::SchedulingLargest);
     }
 
@@ -329,13 +303,13 @@ impl SharedCounters {
     #[inline]
     pub(super) fn count_delay(&self, role: Role, part: usize, behind_ns: u64) {
         let from = self.tallies[role as usize].delays.start + 2 * part.min(PARTS - 1);
-        self.all()[from].fetch_add(behind_ns, Relaxed);
-        self.all()[from + 1].fetch_add(1, Relaxed);
+        self.words[from].fetch_add(behind_ns, Relaxed);
+        self.words[from + 1].fetch_add(1, Relaxed);
     }
 
     /// The mean delay in seconds of the turns of each part; `None`: none was due.
     pub(super) fn delays(&self, role: Role) -> [Option<f64>; PARTS] {
-        let words = &self.all()[self.tallies[role as usize].delays.clone()];
+        let words = &self.words[self.tallies[role as usize].delays.clone()];
         std::array::from_fn(|part| match words[2 * part + 1].load(Relaxed) {
             0 => None,
             turns => Some(words[2 * part].load(Relaxed) as f64 / turns as f64 / 1e9),
@@ -356,12 +330,12 @@ impl SharedCounters {
     /// Somebody was late.
     #[inline]
     pub(super) fn mark_late(&self, role: Role, member: u32) {
-        self.all()[self.late[role as usize].start + member as usize].store(1, Relaxed);
+        self.words[self.late[role as usize].start + member as usize].store(1, Relaxed);
     }
 
     /// How many were late.
     pub(super) fn late_members(&self, role: Role) -> u32 {
-        self.all()[self.late[role as usize].clone()].iter().filter(|word| word.load(Relaxed) != 0).count() as u32
+        self.words[self.late[role as usize].clone()].iter().filter(|word| word.load(Relaxed) != 0).count() as u32
     }
 
     /// The lateness of what was counted.
@@ -378,14 +352,14 @@ impl SharedCounters {
 
     fn histogram(&self, role: Role, range: Range<usize>, smallest: Sum, largest: Sum) -> Latencies {
         let ends = (self.sum(role, smallest).load(Relaxed), self.sum(role, largest).load(Relaxed));
-        let counts = self.all()[range].iter().map(|word| word.load(Relaxed));
+        let counts = self.words[range].iter().map(|word| word.load(Relaxed));
         Latencies::from_counts(counts, u64::MAX - ends.0, ends.1)
     }
 
     /// 99th percentile and largest lateness of each of so many intervals, in nanoseconds.
     pub(super) fn intervals(&self, role: Role, count: usize) -> (Vec<f64>, Vec<f64>) {
         let tally = &self.tallies[role as usize];
-        let all = self.all();
+        let all = &self.words;
         let of = |interval: usize| {
             let from = tally.buckets.start + interval * BUCKETS;
             let counts: Vec<u64> = all[from..from + BUCKETS].iter().map(|word| word.load(Relaxed)).collect();
@@ -393,13 +367,6 @@ impl SharedCounters {
             (percentile_99(&counts).min(largest) as f64, largest as f64)
         };
         (0..count.min(MOST_INTERVALS as usize)).map(of).unzip()
-    }
-}
-
-impl Drop for SharedCounters {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours, of this length, and no reference outlives `self`.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.words * size_of::<AtomicU64>()) };
     }
 }
 

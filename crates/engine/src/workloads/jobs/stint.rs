@@ -1,11 +1,12 @@
 //! One worker of a job, in its own thread or process: its loops, from the common beginning to its outcome.
 
+use super::outcome::Outcome;
 use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
 use crate::target::OpenTarget;
 use crate::verify::Ledger;
+use crate::workers::{Signals, Usage, end_naps_on_time};
 use crate::workloads::files::{self, FilePlan};
-use crate::workloads::job_workers::{Outcome, Signals, Usage};
 use crate::workloads::verifier::Verifier;
 use crate::workloads::worker::{Call, Task, Until, Worker};
 use crate::workloads::{Observer, heed};
@@ -28,8 +29,7 @@ impl Stint {
         let io = self.task.io.clone();
         let plan = self.task.files.clone();
         let verifier = Verifier::new(&self.task, self.ledger, self.verify_seed)?;
-        // Naps end on time, not up to 50 µs later: the schedule of a rate hangs on it.
-        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        end_naps_on_time();
         let mut worker = Worker::new(place, self.task, verifier)?;
         if !io.create_on_open && !io.create_only {
             worker.open(place)?;

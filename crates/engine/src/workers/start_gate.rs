@@ -1,5 +1,6 @@
 //! Threads that begin at the same moment, each on a CPU of its own where there are enough.
 
+use super::threads::Finally;
 use crate::error::EngineError;
 use crate::workloads::Observer;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -13,7 +14,7 @@ const ALL_RUN_WITHIN: Duration = Duration::from_millis(20);
 
 /// Holds threads back until all of them are ready and, where there are as many CPUs, all run; then the
 /// window opens, and they go. What waking them and waiting for each other costs lies before the window.
-pub(crate) struct Gate<'o> {
+pub(crate) struct StartGate<'o> {
     inside: Mutex<Inside>,
     /// The last thread came.
     full: Condvar,
@@ -41,10 +42,10 @@ enum Door {
     GivenUp,
 }
 
-impl<'o> Gate<'o> {
+impl<'o> StartGate<'o> {
     pub(crate) fn new(threads: u32, observer: &'o mut dyn Observer) -> Self {
         let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
-        Gate {
+        StartGate {
             inside: Mutex::new(Inside { missing: threads, door: Door::Shut }),
             full: Condvar::new(),
             opened: Condvar::new(),
@@ -118,22 +119,13 @@ impl<'o> Gate<'o> {
         let observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(observer) = observer {
             // Whatever becomes of the call, nobody waits for ever.
-            let _go = Go(&self.go);
+            let _go = Finally(|| self.go.store(true, Ordering::Release));
             observer.window_opens();
         }
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Lets the threads go when it is dropped.
-struct Go<'a>(&'a AtomicBool);
-
-impl Drop for Go<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
     }
 }
 
@@ -144,7 +136,7 @@ pub(crate) struct Start<'a, 'o>(Way<'a, 'o>);
 enum Way<'a, 'o> {
     Alone(&'a mut dyn Observer),
     /// Together with whom, and the thread's number.
-    With(&'a Gate<'o>, usize),
+    With(&'a StartGate<'o>, usize),
     Passed,
 }
 
@@ -155,16 +147,13 @@ impl<'a, 'o> Start<'a, 'o> {
     }
 
     /// Together with the other threads of the gate.
-    pub(crate) fn with(gate: &'a Gate<'o>, thread: usize) -> Self {
+    pub(crate) fn with(gate: &'a StartGate<'o>, thread: usize) -> Self {
         Start(Way::With(gate, thread))
     }
 
     /// Returns when all are ready. While it waits the thread stays on one CPU, the next thread on the
     /// next one: the scheduler puts a thread that is woken on the CPU of the one that wakes it as often
     /// as not, and there it waited 4 ms, until a tick moved it.
-    ///
-    /// # Errors
-    /// [`EngineError::Interrupted`] where the gate was given up.
     pub(crate) fn now(mut self) -> Result<(), EngineError> {
         let (gate, thread) = match std::mem::replace(&mut self.0, Way::Passed) {
             Way::With(gate, thread) => (gate, thread),
@@ -202,73 +191,59 @@ impl Drop for Start<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Threads;
     use super::*;
     use std::thread::ThreadId;
 
-    /// Notes by which thread the window was opened.
+    /// Notes by which thread the window was opened, and tells those who cannot see it while the gate holds it.
     #[derive(Default)]
-    struct Watch {
+    struct Watch<'a> {
         opened_by: Vec<ThreadId>,
+        is_open: Option<&'a AtomicBool>,
     }
 
-    impl Observer for Watch {
+    impl Observer for Watch<'_> {
         fn window_opens(&mut self) {
             self.opened_by.push(std::thread::current().id());
-        }
-        fn window_closes(&mut self) {}
-    }
-
-    /// A flag for threads that cannot see the watch while the gate holds it.
-    struct Flag<'a>(&'a AtomicBool);
-
-    impl Observer for Flag<'_> {
-        fn window_opens(&mut self) {
-            self.0.store(true, Ordering::SeqCst);
+            self.is_open.into_iter().for_each(|is_open| is_open.store(true, Ordering::SeqCst));
         }
         fn window_closes(&mut self) {}
     }
 
     #[test]
     fn nobody_begins_before_the_last_one_came_and_the_window_opened() {
-        let (last_came, watched) = (AtomicBool::new(false), AtomicBool::new(false));
-        let mut flag = Flag(&watched);
-        let gate = Gate::new(3, &mut flag);
-        std::thread::scope(|scope| {
-            for thread in 0..3 {
-                let (gate, last_came, watched) = (&gate, &last_came, &watched);
-                scope.spawn(move || {
-                    let before = sched_getaffinity(None).unwrap();
-                    if thread == 2 {
-                        std::thread::sleep(Duration::from_millis(20));
-                        assert!(!watched.load(Ordering::SeqCst));
-                        last_came.store(true, Ordering::SeqCst);
-                    }
-                    Start::with(gate, thread).now().unwrap();
-                    assert!(last_came.load(Ordering::SeqCst) && watched.load(Ordering::SeqCst));
-                    assert_eq!(sched_getaffinity(None).unwrap(), before);
-                });
+        let (last_came, is_open) = (&AtomicBool::new(false), &AtomicBool::new(false));
+        let mut watch = Watch { is_open: Some(is_open), ..Watch::default() };
+        let gate = &StartGate::new(3, &mut watch);
+        let works = (0..3).map(|thread| {
+            move || {
+                let before = sched_getaffinity(None).unwrap();
+                if thread == 2 {
+                    std::thread::sleep(Duration::from_millis(20));
+                    assert!(!is_open.load(Ordering::SeqCst));
+                    last_came.store(true, Ordering::SeqCst);
+                }
+                Start::with(gate, thread).now().unwrap();
+                assert!(last_came.load(Ordering::SeqCst) && is_open.load(Ordering::SeqCst));
+                assert_eq!(sched_getaffinity(None).unwrap(), before);
             }
-            gate.open();
         });
+        Threads::default().run(works, || gate.give_up(), |_| gate.open()).unwrap();
     }
 
     #[test]
     fn with_a_cpu_for_each_the_last_thread_that_runs_opens_the_window_once() {
         let mut watch = Watch::default();
-        let gate = Gate::new(2, &mut watch);
+        let gate = StartGate::new(2, &mut watch);
         let has_cpus = gate.has_cpus;
-        let workers: Vec<ThreadId> = std::thread::scope(|scope| {
+        let works = (0..2).map(|thread| {
             let gate = &gate;
-            let work = |thread: usize| {
-                scope.spawn(move || {
-                    Start::with(gate, thread).now().unwrap();
-                    std::thread::current().id()
-                })
-            };
-            let workers = [work(0), work(1)];
-            gate.open();
-            workers.map(|worker| worker.join().unwrap()).to_vec()
+            move || {
+                Start::with(gate, thread).now().unwrap();
+                std::thread::current().id()
+            }
         });
+        let (workers, ()) = Threads::default().run(works, || gate.give_up(), |_| gate.open()).unwrap();
         assert_eq!(watch.opened_by.len(), 1);
         // Waking them lies before the window: whoever wakes them does not open it.
         assert_eq!(workers.contains(&watch.opened_by[0]), has_cpus);
@@ -277,7 +252,7 @@ mod tests {
     #[test]
     fn who_drops_out_keeps_nobody_waiting_and_a_gate_given_up_sends_all_away() {
         let mut watch = Watch::default();
-        let gate = Gate::new(2, &mut watch);
+        let gate = StartGate::new(2, &mut watch);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| Start::with(&gate, 0).now());
             drop(Start::with(&gate, 1));
@@ -286,7 +261,7 @@ mod tests {
         });
         assert_eq!(watch.opened_by.len(), 1);
         let mut nobody = ();
-        let never_full = Gate::new(2, &mut nobody);
+        let never_full = StartGate::new(2, &mut nobody);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| Start::with(&never_full, 0).now());
             never_full.give_up();

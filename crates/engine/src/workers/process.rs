@@ -1,10 +1,12 @@
-//! Forks, and only of a process that has one thread.
+//! Processes made by `fork`, and only by a process that has one thread.
 //!
 //! A child has the thread that forked and the memory of all: a lock that another thread held at that moment is held in
 //! the child for ever. The agent makes its workers so, before anything else of it runs; threads of jobs that stand beside
-//! processes live in a process of their own (`workloads::team`).
+//! processes live in a process of their own ([`super::Kin::Hosted`]).
 
-use rustix::process::{Pid, Signal};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
+use std::cell::OnceCell;
 use std::io::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -14,28 +16,77 @@ use std::time::{Duration, Instant};
 const LEAVING: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_micros(100);
 
-/// Runs this in a child, which dies with this process; it ends with 0, and with 1 after a panic.
-///
-/// # Errors
-/// Where the kernel makes no more processes, and where this one has other threads.
-pub(crate) fn fork(work: impl FnOnce()) -> Result<Pid, Error> {
-    alone()?;
-    let parent = rustix::process::getpid();
-    // SAFETY: this process has one thread, so that no lock is held by another; the child leaves by `_exit`, so that nothing
-    // of the parent's stack is unwound twice.
-    match unsafe { libc::fork() } {
-        -1 => Err(Error::last_os_error()),
-        0 => {
-            let follows = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
-            // A panic that went on would go on as a second agent.
-            let ended = match follows && rustix::process::getppid() == Some(parent) {
-                true => catch_unwind(AssertUnwindSafe(work)).is_ok(),
-                false => true,
-            };
-            // SAFETY: ends this process at once, without the parent's exit handlers.
-            unsafe { libc::_exit(i32::from(!ended)) }
+/// A child of this process. Where it has not ended it is killed when this is dropped, and it is waited for.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pub(super) pid: Pid,
+    /// Set once it was waited for: how it ended.
+    ended: OnceCell<Option<WaitStatus>>,
+}
+
+impl Process {
+    /// Runs this in a child, which dies with this process; it ends with 0, and with 1 after a panic.
+    ///
+    /// # Errors
+    /// Where the kernel makes no more processes, and where this one has other threads.
+    pub(crate) fn fork(work: impl FnOnce()) -> Result<Process, Error> {
+        alone()?;
+        let parent = rustix::process::getpid();
+        // SAFETY: this process has one thread, so that no lock is held by another; the child leaves by `_exit`, so that nothing
+        // of the parent's stack is unwound twice.
+        match unsafe { libc::fork() } {
+            -1 => Err(Error::last_os_error()),
+            0 => {
+                let follows = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_ok();
+                // A panic that went on would go on as a second agent.
+                let ended = match follows && rustix::process::getppid() == Some(parent) {
+                    true => catch_unwind(AssertUnwindSafe(work)).is_ok(),
+                    false => true,
+                };
+                // SAFETY: ends this process at once, without the parent's exit handlers.
+                unsafe { libc::_exit(i32::from(!ended)) }
+            }
+            pid => {
+                let pid = Pid::from_raw(pid).ok_or_else(|| Error::from_raw_os_error(libc::ESRCH))?;
+                Ok(Process { pid, ended: OnceCell::new() })
+            }
         }
-        pid => Pid::from_raw(pid).ok_or_else(|| Error::from_raw_os_error(libc::ESRCH)),
+    }
+
+    /// Whether it has ended, which is seen without waiting.
+    pub(crate) fn has_ended(&self) -> bool {
+        if self.ended.get().is_none() {
+            let ended = match waitpid(Some(self.pid), WaitOptions::NOHANG) {
+                Ok(None) => return false,
+                Ok(Some((_, status))) => Some(status),
+                Err(_) => None,
+            };
+            let _ = self.ended.set(ended);
+        }
+        true
+    }
+
+    /// Waits until it has ended; how it did, where the kernel tells.
+    pub(crate) fn wait(&self) -> Option<WaitStatus> {
+        *self.ended.get_or_init(|| {
+            let ended = retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
+            ended.ok().flatten().map(|(_, status)| status)
+        })
+    }
+
+    /// Kills it, unless it has ended.
+    pub(crate) fn kill(&self) {
+        if self.ended.get().is_none() {
+            // Not waited for yet, so that the number is still its own.
+            let _ = kill_process(self.pid, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        self.wait();
     }
 }
 
@@ -85,7 +136,6 @@ fn runs_our_code(task: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::process::{WaitOptions, waitpid};
 
     alone_tests!(a_process_with_one_thread_is_forked_and_one_with_two_is_not);
 
@@ -94,7 +144,8 @@ mod tests {
         if crate::alone::elsewhere("a_process_with_one_thread_is_forked_and_one_with_two_is_not") {
             return;
         }
-        let ended = |pid| waitpid(Some(pid), WaitOptions::empty()).unwrap().unwrap().1.exit_status();
+        let fork = |work: fn()| Process::fork(work);
+        let ended = |process: Process| process.wait().unwrap().exit_status();
         assert_eq!(ended(fork(|| ()).unwrap()), Some(0));
         assert_eq!(ended(fork(|| panic!("on purpose")).unwrap()), Some(1));
         // Threads whose work is done may leave late.
