@@ -1,15 +1,16 @@
 //! From a plan to an answer: what every race does, whatever its work is.
 
 use super::calibrate;
-use super::resume::{Resumed, raced_seconds, round_seconds, same_built, same_lanes};
+use super::resume::{Resumed, same_built, same_lanes};
 use super::screen::Channel;
 use super::summary::{expected, summary};
 use super::{abilities, foresight, lane_failure, page, planning, screen};
+use crate::conductor::begin::{go_on_with, raced_seconds};
+use crate::conductor::built_lanes::BuiltLanes;
+use crate::conductor::race_clock::{MachineClock, RaceClock};
+use crate::conductor::raced_lanes::RacedLanes;
 use crate::conductor::record_file::RecordFile;
 use crate::conductor::rehearse::Rehearsals;
-use crate::conductor::round::Runner;
-use crate::conductor::slices::Longer;
-use crate::conductor::wait_idle::quiet_of;
 use crate::conductor::{Race as Conductor, machine, memory, trial_run};
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
@@ -29,7 +30,6 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// fio does not tell when its measured time begins.
 const FIO_LAYS_OUT: &str = "fio writes its files first, within the measured time: CPU and device figures include that";
@@ -322,18 +322,20 @@ fn race(
         Ok(opened) => opened,
         Err(failure) => return undo_all(lane_set, journal).and(Err(failure)),
     };
-    let raced_before_seconds = raced_seconds(&record);
-    let mut progress = Progress::begin(run_id, path, &record, raced_before_seconds);
+    let mut progress = Progress::begin(run_id, path, &record, raced_seconds(&record));
     let mut screen = |event: &Event| {
         if let Some(progress) = &mut progress {
             progress.event(event);
         }
         show.event(event);
     };
-    let built = (lane_set, journal);
-    let mut conductor = conductor((record, file), built, raced_before_seconds, (terms.keep, stop), &mut screen);
+    let expected = expected(&record.header.plan, &lane_set);
+    let mut built = BuiltLanes::new(lane_set, journal, Arc::clone(stop));
+    let real = (&mut built as &mut dyn RacedLanes, &MachineClock as &dyn RaceClock);
+    let mut conductor = Conductor::new((record, file), real, expected, (terms.keep, stop), &mut screen);
     let result = conductor.run();
-    let Conductor { runner: Runner { lane_set, journal, .. }, record, file, .. } = conductor;
+    let Conductor { record, file, .. } = conductor;
+    let (lane_set, journal) = built.into_parts();
     drop(progress);
     show.clear();
     let failed = matches!(&result, Err(failure) if failure.status == Status::Failed);
@@ -359,44 +361,6 @@ fn race(
     result.and(undone).and(answered)?;
     some_lane_failed(&findings)?;
     some_rounds_failed(&record)
-}
-
-/// The conductor of a race whose record is open and whose lanes are built.
-fn conductor<'a>(
-    (record, file): (Record, RecordFile),
-    (lane_set, journal): (LaneSet, Journal),
-    raced_before_seconds: f64,
-    (keep, stop): (bool, &'a AtomicBool),
-    screen: &'a mut dyn FnMut(&Event),
-) -> Conductor<'a> {
-    let plan = &record.header.plan;
-    let names: Vec<String> = record.header.lanes.iter().map(|lane| lane.name.clone()).collect();
-    let round_seconds = plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect();
-    let expected = expected(plan, &lane_set);
-    let decided = plan.workloads.iter().map(|_| std::collections::BTreeSet::new()).collect();
-    Conductor {
-        runner: Runner {
-            agents: names.iter().map(|_| None).collect(),
-            lane_set,
-            journal,
-            quiet: quiet_of(plan),
-            names,
-            screen,
-            stop,
-            keep,
-            throttles: plan.throttles().all(),
-            slack: None,
-            longer: Longer::default(),
-            beside: std::collections::BTreeMap::new(),
-        },
-        file,
-        record,
-        raced_before_seconds,
-        begun: Instant::now(),
-        round_seconds,
-        expected,
-        decided,
-    }
 }
 
 /// A lane that could not be raced in some workload at all.
@@ -455,15 +419,9 @@ fn open_record(
     lane_set: &LaneSet,
     path: &Path,
 ) -> Result<(Record, RecordFile), Failure> {
-    if let Some(Resumed { mut record, .. }) = resumed {
+    if let Some(Resumed { record, .. }) = resumed {
         same_built(&record, &lane_set.lanes(), path)?;
-        let mut file = RecordFile::reopen(path, &record)?;
-        file.append(&[Line::Resume { started: trial_run::now(), boot_id: machine::boot_id() }])?;
-        record.resumes += 1;
-        record.end = None;
-        record.unreached.clear();
-        record.header.plan = plan;
-        return Ok((record, file));
+        return go_on_with(record, plan, path);
     }
     let lanes = lane_set.lanes();
     let mut machine = read_machine(lane_set);

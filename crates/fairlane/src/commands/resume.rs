@@ -226,16 +226,3 @@ fn told(lane: &Lane, pairs: &[(&str, bool)]) -> Option<String> {
 fn differs(path: &Path, what: &str) -> Failure {
     Failure::usage(format!("{} cannot go on: {what}; race again", path.display()))
 }
-
-/// Seconds that the trials of a record took: what a resumed race has spent already.
-pub fn raced_seconds(record: &Record) -> f64 {
-    let steps = record.steps.iter().map(|step| &*step.trial);
-    record.trials.iter().chain(steps).flat_map(|trial| trial.phases_seconds.values()).sum()
-}
-
-/// Seconds that a round of a workload took on average; 0 where none was raced.
-pub fn round_seconds(record: &Record, workload: &str) -> f64 {
-    let trials = || record.trials.iter().filter(|trial| trial.workload == workload);
-    let rounds: std::collections::BTreeSet<(u32, u32)> = trials().map(|trial| (trial.round, trial.attempt)).collect();
-    trials().flat_map(|trial| trial.phases_seconds.values()).sum::<f64>() / rounds.len().max(1) as f64
-}

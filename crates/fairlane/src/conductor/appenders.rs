@@ -9,7 +9,6 @@ use crate::failure::Failure;
 use model::agent::{Devices, Reply, Request, Target};
 use model::event::Event;
 use model::workload::{Appenders, Workload};
-use std::time::Instant;
 
 /// Who stands in the place of a lane where appenders run without a filesystem.
 pub(super) const WITHOUT_FILESYSTEM: &str = "(no filesystem)";
@@ -55,10 +54,10 @@ impl Runner<'_> {
         let lane = trial_run.lane;
         self.call(lane, &Request::Attach { target: Target::Null, devices: Devices::default() })?;
         self.call(lane, &Request::Prepare { workload: workload.clone(), seed })?;
-        let begun = Instant::now();
+        let begun = self.clock.now();
         let (warm_up_seconds, seconds) = (appenders.warm_up_seconds, appenders.seconds);
         self.measured(trial_run, &Request::Slice { warm_up_seconds, seconds, threads: false })?;
-        trial_run.charge("measure", begun.elapsed().as_secs_f64());
+        trial_run.charge("measure", self.clock.since(begun).as_secs_f64());
         match self.call(lane, &Request::Finish)? {
             Reply::Finished { groups, system, notes, .. } => {
                 (trial_run.groups, trial_run.system, trial_run.flags) = (groups, system, notes);

@@ -4,7 +4,6 @@ use super::round::Runner;
 use super::trial_run::TrialRun;
 use crate::commands::lane_failure;
 use crate::failure::Failure;
-use lanes::undo::{Thing, server_note};
 use model::agent::Part;
 use model::workload::{Kind, Oltp, Workload};
 use std::path::PathBuf;
@@ -22,11 +21,13 @@ impl Runner<'_> {
         threads: bool,
     ) -> Result<(), Failure> {
         let note = self.note_of(workload, trial_run.lane);
-        let entry = note.map(|note| self.journal.will(Thing::Server { note })).transpose().map_err(lane_failure)?;
+        if note.is_some() {
+            self.lanes.server_starts(trial_run.lane).map_err(lane_failure)?;
+        }
         let raced = self.transactions(workload, oltp, trial_run, seed, threads);
         // The server ends when the agent lets the lane go.
         self.close(trial_run);
-        let done = entry.map_or(Ok(()), |entry| self.journal.done(entry).map_err(lane_failure));
+        let done = self.lanes.server_ended(trial_run.lane).map_err(lane_failure);
         raced.and(done)
     }
 
@@ -55,7 +56,7 @@ impl Runner<'_> {
     /// Where a workload's server notes its process id; `None`: it has none.
     pub(super) fn note_of(&self, workload: &Workload, lane: usize) -> Option<PathBuf> {
         match &workload.kind {
-            Kind::Oltp(oltp) if oltp.starts_server() => Some(server_note(self.journal.path(), lane)),
+            Kind::Oltp(oltp) if oltp.starts_server() => Some(self.lanes.server_note(lane)),
             _ => None,
         }
     }

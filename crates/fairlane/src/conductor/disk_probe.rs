@@ -7,7 +7,6 @@ use model::Bytes;
 use model::agent::{Reply, Request, Target};
 use model::disk::DiskProbe;
 use model::workload::{Io, Kind, Pattern, Workload};
-use std::time::Instant;
 
 /// The rounds of a race's first workload in which its disks are looked at: twice, so that no single disturbance says
 /// what a disk is.
@@ -52,10 +51,10 @@ impl Runner<'_> {
         let mut seen: Vec<usize> = Vec::new();
         let mut probes = Vec::new();
         for &(lane, ground) in places {
-            let image = self.lane_set.is_image(ground);
-            let known = seen.iter().any(|&other| other == ground || (image && self.lane_set.is_image(other)));
+            let image = self.lanes.is_image(ground);
+            let known = seen.iter().any(|&other| other == ground || (image && self.lanes.is_image(other)));
             let area_bytes = sizes[lane].min(MOST_AREA_BYTES) / BLOCK_BYTES * BLOCK_BYTES;
-            let target = self.lane_set.raw_target(ground).filter(|_| !known && !self.lane_set.is_guest_disk(ground));
+            let target = self.lanes.raw_target(ground).filter(|_| !known && !self.lanes.is_guest_disk(ground));
             let Some(path) = target.filter(|_| area_bytes >= LEAST_AREA_BYTES) else { continue };
             seen.push(ground);
             let shape = DiskProbe {
@@ -81,7 +80,7 @@ impl Runner<'_> {
     }
 
     fn probe_disk(&mut self, lane: usize, target: Target, shape: DiskProbe, seed: u64) -> Result<DiskProbe, CallError> {
-        let devices = self.lane_set.device_names(shape.ground as usize);
+        let devices = self.lanes.device_names(shape.ground as usize);
         self.call(lane, &Request::Attach { target, devices })?;
         let work = |rw: Pattern, seconds: f64| Workload {
             name: shape.workload.clone(),
@@ -102,10 +101,10 @@ impl Runner<'_> {
         self.call(lane, &Request::Sync)?;
         self.call(lane, &Request::Prepare { workload: work(Pattern::Write, WRITE_SECONDS), seed })?;
         let slice = |seconds: f64| Request::Slice { warm_up_seconds: 0.0, seconds, threads: false };
-        let begun = Instant::now();
+        let begun = self.clock.now();
         self.call(lane, &slice(WRITE_SECONDS))?;
         // Until the last request has come back, so that no byte is without its time.
-        let write_seconds = begun.elapsed().as_secs_f64();
+        let write_seconds = self.clock.since(begun).as_secs_f64();
         let flush_seconds = match self.call(lane, &Request::Sync)? {
             Reply::Took { seconds } => seconds,
             other => return Err(unexpected(&Request::Sync, &other)),

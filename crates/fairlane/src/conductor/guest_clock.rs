@@ -11,9 +11,9 @@ impl Runner<'_> {
     /// Reads both clocks, once a trial run.
     pub(super) fn begin_clock(&mut self, trial_run: &mut TrialRun) {
         if trial_run.clocks.is_none()
-            && let Some(guest) = self.lane_set.guest_of(trial_run.lane)
+            && let Some(clocks) = self.lanes.guest_clocks(trial_run.lane)
         {
-            trial_run.clocks = guest.clocks(self.stop).ok();
+            trial_run.clocks = clocks.ok();
             if trial_run.clocks.is_none() {
                 unchecked(trial_run);
             }
@@ -23,8 +23,10 @@ impl Runner<'_> {
     /// Reads them again and flags a trial run whose figures a wrong clock made.
     pub(super) fn end_clock(&mut self, trial_run: &mut TrialRun) {
         let Some(earlier) = trial_run.clocks.take() else { return };
-        let Some(guest) = self.lane_set.guest_of(trial_run.lane).filter(|guest| guest.lives()) else { return };
-        let Ok(now) = guest.clocks(self.stop) else { return unchecked(trial_run) };
+        if !self.lanes.guest_lives(trial_run.lane) {
+            return;
+        }
+        let Some(Ok(now)) = self.lanes.guest_clocks(trial_run.lane) else { return unchecked(trial_run) };
         if let Some(drift) = now.drift_since(&earlier).filter(|drift| drift.abs() > MOST_DRIFT) {
             trial_run.flags.push(flag(drift));
         }

@@ -4,6 +4,8 @@
 
 pub mod agent_process;
 mod appenders;
+pub mod begin;
+pub mod built_lanes;
 pub mod clocks;
 mod database;
 pub mod disk_probe;
@@ -16,6 +18,8 @@ mod one_window;
 pub mod probe;
 mod processor;
 mod programs;
+pub mod race_clock;
+pub mod raced_lanes;
 pub mod record_file;
 pub mod rehearse;
 pub mod round;
@@ -31,9 +35,13 @@ mod timeouts;
 pub mod trial_run;
 pub mod wait_idle;
 
+#[cfg(test)]
+mod fake_lanes;
+#[cfg(test)]
+mod race_tests;
+
 use crate::failure::{Failure, Status};
 use crate::progress;
-use clocks::Clocks;
 use model::event::Event;
 use model::findings::ResultFinding;
 use model::plan::{LOOKS, Plan, Rounds};
@@ -94,11 +102,7 @@ impl Race<'_> {
             Err(failure) if failure.status == Status::Interrupted => (EndOutcome::Interrupted, None),
             Err(failure) => (EndOutcome::Failed, Some(failure.message.clone())),
         };
-        for agent in self.runner.agents.iter_mut() {
-            if let Some(agent) = agent.take() {
-                agent.end();
-            }
-        }
+        self.runner.lanes.end_agents();
         let end = self.append(Line::End { finished: trial_run::now(), outcome, reason });
         result.and(end)
     }
@@ -239,14 +243,13 @@ impl Race<'_> {
                 let places = racing.into_iter().map(|lane| (lane, self.ground_of(lane, index, round))).collect();
                 self.probe(workload, round, places, round_seed(self.plan().seed, index, round))?;
             }
-            let begun = Instant::now();
+            let begun = self.runner.clock.now();
             let left = self.budget().map(|budget| (budget - self.elapsed_seconds()).max(0.0));
             let until = left.map(|left| begun + Duration::from_secs_f64(left));
             self.runner.longer = Longer { until, seconds: 0.0 };
-            let heat = || thermal::throttle_events(std::path::Path::new(thermal::CPUS));
-            let cool = heat();
+            let cool = self.runner.lanes.cpu_throttle_events();
             let mut trials = self.visit_lanes(index, &work, round, attempt)?;
-            if let Some(flag) = thermal::flag(cool, heat()) {
+            if let Some(flag) = thermal::flag(cool, self.runner.lanes.cpu_throttle_events()) {
                 trials.iter_mut().for_each(|trial| trial.flags.push(flag.clone()));
             }
             // Operations are checked in a pass of its own, in the first round alone: the next ones take
@@ -256,7 +259,7 @@ impl Race<'_> {
             let checked: f64 = checks.sum();
             // Nor is every round made longer for a lane that has not settled.
             let beside = checked + self.runner.longer.seconds;
-            self.round_seconds[index] = (begun.elapsed().as_secs_f64() - beside).max(0.0);
+            self.round_seconds[index] = (self.runner.clock.since(begun).as_secs_f64() - beside).max(0.0);
             let broken = self.void(&mut trials, &work);
             let noise = self.noise(&trials);
             let repeats = self.may_repeat(index);
@@ -305,7 +308,7 @@ impl Race<'_> {
             .into_iter()
             .map(|trial_run| {
                 let name = self.runner.names[trial_run.lane].clone();
-                let image = self.runner.lane_set.image_of(trial_run.ground);
+                let image = self.runner.lanes.image_of(trial_run.ground);
                 let mut trial = trial_run.into_trial(&name, work, round, attempt);
                 trial.ground = image as u32;
                 trial
@@ -341,7 +344,7 @@ impl Race<'_> {
         let sizes: Vec<u64> = self.record.header.lanes.iter().map(|lane| lane.size_bytes).collect();
         let (mut probes, mut disks) = (Vec::new(), Vec::new());
         for _ in 0..ATTEMPTS_ON_A_MACHINE_THAT_SLEEPS {
-            let before = Clocks::now();
+            let before = self.runner.clock.clocks();
             if is_first && disk_probe::due(round) {
                 disks = self.runner.probe_disks(workload, round, &places, &sizes, seed)?;
             }
@@ -351,7 +354,7 @@ impl Race<'_> {
             if probe::due(round) {
                 probes.extend(self.runner.probe_raw(workload, round, &places, seed)?);
             }
-            match Clocks::now().since(&before).void {
+            match self.runner.clock.clocks().since(&before).void {
                 None => break,
                 // No ceiling is better than one that nobody measured.
                 Some(_) => {
@@ -371,18 +374,7 @@ impl Race<'_> {
     /// Where lanes of several guests are compared, each round begins with guests that were just started, on images
     /// that change places between them.
     fn renew_guests(&mut self, index: usize, round: u32) -> Result<(), Failure> {
-        let runner = &mut self.runner;
-        if !runner.lane_set.renews_guests() {
-            return Ok(());
-        }
-        for lane in 0..runner.names.len() {
-            if runner.lane_set.in_guest(lane)
-                && let Some(agent) = runner.agents[lane].take()
-            {
-                agent.end();
-            }
-        }
-        runner.lane_set.renew_guests(index + round as usize, &mut runner.journal).map_err(crate::commands::lane_failure)
+        self.runner.lanes.renew_guests(index + round as usize).map_err(crate::commands::lane_failure)
     }
 
     /// What disturbed a round: other programs, or lanes beside the one that worked.
@@ -393,7 +385,7 @@ impl Race<'_> {
         let number = |lane: &str| self.runner.names.iter().position(|name| name == lane);
         trials.iter().filter(|trial| trial.outcome == Outcome::Ok).find_map(|trial| {
             let lane = number(&trial.lane)?;
-            let outside = match self.runner.lane_set.in_guest(lane) {
+            let outside = match self.runner.lanes.in_guest(lane) {
                 false => Some(&trial.system),
                 true => self.runner.beside.get(&lane),
             };
@@ -406,7 +398,7 @@ impl Race<'_> {
     /// Each round begins with agents that were just started. Two processes that do the same may differ for as
     /// long as they live: over a whole race that would be the lane's own (method 1.3).
     fn renew_agents(&mut self) {
-        self.runner.agents.iter_mut().filter_map(Option::take).for_each(agent_process::AgentProcess::end);
+        self.runner.lanes.end_agents();
     }
 
     /// Trials during which the machine slept, and those in which the throttle did not hold, are in no figure; answers the
@@ -471,9 +463,9 @@ impl Race<'_> {
 
     fn ground_of(&self, lane: usize, index: usize, round: u32) -> usize {
         // The first lane's image is the shift of all: lanes rotate over the images together.
-        let images = self.runner.lane_set.images().max(1);
+        let images = self.runner.lanes.images().max(1);
         let shift = stats::order::ground_of(0, images, self.plan().seed, index as u64, round);
-        self.runner.lane_set.store_for(lane, shift as u32)
+        self.runner.lanes.store_for(lane, shift as u32)
     }
 
     fn plan(&self) -> &Plan {
@@ -485,7 +477,7 @@ impl Race<'_> {
     }
 
     fn elapsed_seconds(&self) -> f64 {
-        self.raced_before_seconds + self.begun.elapsed().as_secs_f64()
+        self.raced_before_seconds + self.runner.clock.since(self.begun).as_secs_f64()
     }
 
     fn append(&mut self, line: Line) -> Result<(), Failure> {
@@ -556,6 +548,7 @@ fn round_seed(seed: u64, workload: usize, round: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clocks::Clocks;
 
     #[test]
     fn a_trial_during_which_the_machine_slept_is_void_and_its_round_is_run_again() {

@@ -5,7 +5,6 @@ use super::trial_run::TrialRun;
 use crate::failure::Failure;
 use model::agent::Request;
 use model::workload::{Kind, Workload};
-use std::time::Instant;
 
 impl Runner<'_> {
     /// Lane after lane: what a filesystem writes late falls into its own window. `reads_back`: afterwards the lane is
@@ -22,9 +21,9 @@ impl Runner<'_> {
         self.quiet(std::slice::from_mut(trial_run));
         self.hold(std::slice::from_mut(trial_run))?;
         self.step(trial_run, "measure", |runner, trial_run| {
-            let begun = Instant::now();
+            let begun = runner.clock.now();
             runner.measured(trial_run, window)?;
-            trial_run.charge("measure", begun.elapsed().as_secs_f64());
+            trial_run.charge("measure", runner.clock.since(begun).as_secs_f64());
             Ok(())
         })?;
         if reads_back {

@@ -57,11 +57,11 @@ impl Runner<'_> {
         let mut probes = Vec::new();
         for (profile, io) in raw_works(workload) {
             let mut spots: Vec<Spot> = Vec::new();
-            places.iter().for_each(|&(_, ground)| self.lane_set.warm(ground, io.size.get()));
+            places.iter().for_each(|&(_, ground)| self.lanes.warm(ground, io.size.get()));
             for &(lane, ground) in places {
                 let taken = spots.iter().any(|spot| spot.ground as usize == ground);
-                if let (false, Some(path)) = (taken, self.lane_set.raw_target(ground)) {
-                    let devices = self.lane_set.device_names(ground);
+                if let (false, Some(path)) = (taken, self.lanes.raw_target(ground)) {
+                    let devices = self.lanes.device_names(ground);
                     spots.push(Spot { lane, ground: ground as u32, target: Target::Device(path), devices });
                 }
             }
@@ -92,7 +92,7 @@ impl Runner<'_> {
     ) -> Result<Vec<Probe>, Failure> {
         let outcome = self.run_probe(profile, io, workload, &spots, round, seed);
         for spot in spots.iter().filter(|_| profile != Profile::Null) {
-            self.lane_set.lift(spot.ground as usize).map_err(crate::commands::lane_failure)?;
+            self.lanes.lift(spot.ground as usize).map_err(crate::commands::lane_failure)?;
         }
         for spot in &spots {
             if let Err(CallError::Interrupted) = self.call(spot.lane, &Request::Detach) {
@@ -124,7 +124,7 @@ impl Runner<'_> {
         // The emulated disk is the disk: its ceilings are those under the throttle of all lanes. Where a
         // lane has limits of its own, those are its ceiling.
         for spot in spots.iter().filter(|_| profile != Profile::Null) {
-            self.lane_set.hold_bare(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
+            self.lanes.hold_bare(spot.ground as usize).map_err(|error| CallError::Lost(error.to_string()))?;
         }
         let (warm_up_seconds, seconds) = match profile {
             Profile::Null => (WARM_UP_SECONDS, io.slice_seconds),

@@ -1,15 +1,16 @@
 //! One round of one workload: every lane does the same work, in a balanced order.
 
-use super::agent_process::{AgentProcess, CallError, unexpected};
-use super::clocks::Clocks;
+use super::agent_process::{CallError, unexpected};
 use super::failpoint;
+use super::race_clock::RaceClock;
+use super::raced_lanes::RacedLanes;
 use super::slices::Longer;
 use super::timeline::Gathered;
 use super::timeouts::TimeAllowance;
 use super::trial_run::TrialRun;
 use super::wait_idle::wait_until_quiet;
 use crate::failure::{Failure, Status};
-use lanes::{Cold, Journal, LaneFailure, LaneSet};
+use lanes::{Cold, LaneFailure};
 use model::agent::{Part, Reply, Request, Target};
 use model::event::Event;
 use model::trial::SystemUse;
@@ -17,13 +18,10 @@ use model::workload::{Kind, Schedule, Workload};
 use model::{Mark, Throttle};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Parts of a phase that alternate between lanes (method 1.1: 4 to 10 slices).
 const PHASE_PARTS: u32 = 10;
-
-/// How long a lane in a guest may take to let go after Ctrl-C, before its guest is ended.
-const GUEST_GRACE: Duration = Duration::from_secs(10);
 
 /// Why a step did not succeed.
 pub enum Trouble {
@@ -56,13 +54,10 @@ impl From<LaneFailure> for Trouble {
 
 /// The hands of a race: lanes, their agents, and whoever watches.
 pub struct Runner<'a> {
-    /// One agent per lane, started when the lane first works. They stand before the lane set, because
-    /// fields are dropped in this order and a lane whose agent still holds files cannot be unmounted.
-    pub agents: Vec<Option<AgentProcess>>,
-    /// The lanes.
-    pub lane_set: LaneSet,
-    /// What undoes them after a crash.
-    pub journal: Journal,
+    /// The lanes, each with its agent.
+    pub lanes: &'a mut dyn RacedLanes,
+    /// What time it is.
+    pub clock: &'a dyn RaceClock,
     /// How long the lanes' devices are quiet before a measurement.
     pub quiet: Duration,
     /// Names of the lanes.
@@ -99,30 +94,7 @@ impl Runner<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(CallError::Interrupted);
         }
-        let agent = match &mut self.agents[lane] {
-            Some(agent) => agent,
-            empty => {
-                let lost = |error: LaneFailure| CallError::Lost(error.to_string());
-                let link = self.lane_set.start_agent_in_guest(lane, &mut self.journal, self.stop).map_err(lost)?;
-                let agent = match link {
-                    Some(link) => AgentProcess::in_guest(link, self.stop)?,
-                    None => AgentProcess::start(self.stop)?,
-                };
-                if let Some(pid) = agent.pid() {
-                    self.lane_set.join_throttled(pid).map_err(lost)?;
-                }
-                empty.insert(agent)
-            }
-        };
-        // What waits for a slow emulated disk in the kernel hears no signal. An error shows again when the
-        // lane is closed.
-        let lane_set = &mut self.lane_set;
-        let mut stopping = || _ = lane_set.lift_all();
-        let answer = agent.call_with(request, self.stop, self.slack.as_ref(), &mut stopping, waiting);
-        if matches!(answer, Err(CallError::Lost(_))) {
-            self.agents[lane] = None;
-        }
-        answer
+        self.lanes.call(lane, request, self.slack.as_ref(), waiting)
     }
 
     /// Asks for something whose success carries no figures.
@@ -146,7 +118,7 @@ impl Runner<'_> {
         threads: bool,
     ) -> Result<(), Failure> {
         self.slack = TimeAllowance::new(&self.throttles, workload);
-        let side_by_side = self.lane_set.side_by_side();
+        let side_by_side = self.lanes.side_by_side();
         let result = match workload.traits().schedule() {
             Schedule::Slices(io) => {
                 in_turn(side_by_side, trial_runs, |trial_runs| self.steady(workload, io, trial_runs, seed, threads))
@@ -179,8 +151,7 @@ impl Runner<'_> {
         for trial_run in trial_runs.iter_mut() {
             self.close(trial_run);
         }
-        if let Some(trial_run) = trial_runs.iter().find(|trial_run| self.lane_set.is_open(trial_run.lane) && !self.keep)
-        {
+        if let Some(trial_run) = trial_runs.iter().find(|trial_run| self.lanes.is_open(trial_run.lane) && !self.keep) {
             // Its image cannot be given to another lane, and nothing true could be measured beside it.
             let reason = trial_run.failure.clone().unwrap_or_else(|| "it is still mounted".to_owned());
             return result.and(Err(Failure::failed(format!("{reason}; the race ends here"))));
@@ -235,9 +206,9 @@ impl Runner<'_> {
     /// Fresh mkfs, mount, attach, populate.
     pub(super) fn open(&mut self, workload: &Workload, trial_run: &mut TrialRun, seed: u64) -> Result<(), Failure> {
         trial_run.past_cut = false;
-        trial_run.watch_clocks(Clocks::now());
+        trial_run.watch_clocks(self.clock.clocks());
         self.step(trial_run, "mkfs", |runner, trial_run| {
-            let opened = runner.lane_set.open(trial_run.lane, trial_run.ground, &mut runner.journal, runner.stop)?;
+            let opened = runner.lanes.open(trial_run.lane, trial_run.ground)?;
             trial_run.open = true;
             for (phase, seconds) in &opened.phases_seconds {
                 trial_run.charge(phase, *seconds);
@@ -260,7 +231,7 @@ impl Runner<'_> {
     pub(super) fn quiet(&mut self, trial_runs: &mut [TrialRun]) {
         let sound = || trial_runs.iter().filter(|trial_run| trial_run.sound());
         let grounds: Vec<usize> = sound().map(|trial_run| trial_run.ground).collect();
-        let seconds = wait_until_quiet(&self.lane_set, &grounds, self.quiet, self.stop);
+        let seconds = wait_until_quiet((&*self.lanes, self.clock), &grounds, self.quiet, self.stop);
         for trial_run in trial_runs.iter_mut().filter(|trial_run| trial_run.sound()) {
             trial_run.charge("quiet", seconds / grounds.len() as f64);
         }
@@ -269,7 +240,7 @@ impl Runner<'_> {
     /// From here on each lane's device is held to the lane's throttle, the syncs that are charged included.
     pub(super) fn hold(&mut self, trial_runs: &[TrialRun]) -> Result<(), Failure> {
         for trial_run in trial_runs.iter().filter(|trial_run| trial_run.sound()) {
-            self.lane_set.hold(trial_run.ground, trial_run.lane).map_err(crate::commands::lane_failure)?;
+            self.lanes.hold(trial_run.ground, trial_run.lane).map_err(crate::commands::lane_failure)?;
         }
         Ok(())
     }
@@ -327,7 +298,7 @@ impl Runner<'_> {
             return Ok(());
         }
         self.step(trial_run, "measure", |runner, trial_run| {
-            let begun = Instant::now();
+            let begun = runner.clock.now();
             match runner.measured(trial_run, &Request::Phase { group: group.to_owned(), part, threads }) {
                 // With --keep it stays as it is, for a look.
                 Err(CallError::Unsupported { reason, .. }) if !runner.keep => {
@@ -336,39 +307,39 @@ impl Runner<'_> {
                 }
                 measured => drop(measured?),
             }
-            trial_run.charge("measure", begun.elapsed().as_secs_f64());
+            trial_run.charge("measure", runner.clock.since(begun).as_secs_f64());
             Ok(())
         })
     }
 
     pub(super) fn make_cold(&mut self, trial_run: &mut TrialRun) -> Result<(), Trouble> {
-        let begun = Instant::now();
+        let begun = self.clock.now();
         self.tell(trial_run.lane, &Request::Detach)?;
         self.mount_cold(trial_run)?;
-        trial_run.charge("cold", begun.elapsed().as_secs_f64());
+        trial_run.charge("cold", self.clock.since(begun).as_secs_f64());
         Ok(())
     }
 
     /// Everything is let go, what a library left on its disk is checked, and the lane mounted again,
     /// cold.
     pub(super) fn check_and_make_cold(&mut self, trial_run: &mut TrialRun) -> Result<(), Trouble> {
-        let mut begun = Instant::now();
+        let mut begun = self.clock.now();
         self.tell(trial_run.lane, &Request::Detach)?;
-        let let_go = begun.elapsed().as_secs_f64();
-        if let Some(seconds) = self.lane_set.check_disk(trial_run.lane, self.stop)? {
+        let let_go = self.clock.since(begun).as_secs_f64();
+        if let Some(seconds) = self.lanes.check_disk(trial_run.lane)? {
             trial_run.charge("fsck", seconds);
         }
-        begun = Instant::now();
+        begun = self.clock.now();
         self.mount_cold(trial_run)?;
-        trial_run.charge("cold", let_go + begun.elapsed().as_secs_f64());
+        trial_run.charge("cold", let_go + self.clock.since(begun).as_secs_f64());
         Ok(())
     }
 
     /// The agent has let go. Remounting is no measured work: the throttle is lifted meanwhile, and whoever
     /// measures next holds it again.
     fn mount_cold(&mut self, trial_run: &mut TrialRun) -> Result<(), Trouble> {
-        self.lane_set.lift(trial_run.ground)?;
-        let flag = match self.lane_set.make_cold(trial_run.lane)? {
+        self.lanes.lift(trial_run.ground)?;
+        let flag = match self.lanes.make_cold(trial_run.lane)? {
             Cold::Cold => None,
             Cold::Warm => Some(Mark::WarmCache.into()),
             Cold::Guest => Some(Mark::WarmCache.with("the guest's cache is empty, and its disk lies in the host's")),
@@ -380,23 +351,23 @@ impl Runner<'_> {
     }
 
     fn attach(&mut self, trial_run: &mut TrialRun) -> Result<(), Trouble> {
-        let devices = self.lane_set.watched(trial_run.lane, trial_run.ground);
+        let devices = self.lanes.watched(trial_run.lane, trial_run.ground);
         let target = match &trial_run.library {
             Some(library) => Target::Library(library.clone()),
             None => Target::Directory(trial_run.directory.clone()),
         };
         // After a remount it goes on.
-        let (appenders, in_guest) = (trial_run.appenders, self.lane_set.in_guest(trial_run.lane));
+        let (appenders, in_guest) = (trial_run.appenders, self.lanes.in_guest(trial_run.lane));
         trial_run.timeline.get_or_insert_with(|| Gathered::new(&devices, appenders, in_guest));
         trial_run.devices.clone_from(&devices);
         self.begin_clock(trial_run);
-        let begun = Instant::now();
+        let begun = self.clock.now();
         self.tell(trial_run.lane, &Request::Attach { target, devices })?;
         // The first time a library formats its disk; later it opens what is there.
         if let Some(library) = &mut trial_run.library
             && std::mem::take(&mut library.format)
         {
-            trial_run.charge("mkfs", begun.elapsed().as_secs_f64());
+            trial_run.charge("mkfs", self.clock.since(begun).as_secs_f64());
         }
         Ok(())
     }
@@ -427,38 +398,27 @@ impl Runner<'_> {
             return;
         }
         trial_run.open = false;
-        trial_run.look_at_clocks(Clocks::now());
+        trial_run.look_at_clocks(self.clock.clocks());
         self.end_clock(trial_run);
-        if let Err(failure) = self.lane_set.lift(trial_run.ground) {
+        if let Err(failure) = self.lanes.lift(trial_run.ground) {
             trial_run.failure.get_or_insert(failure.to_string());
         }
         failpoint::at("unmount");
         // On Ctrl-C the agent is still asked to let go; a lost one has let go already.
-        let begun = Instant::now();
-        // A guest that hangs then is ended.
-        let (stop, guest, mut since) = (self.stop, self.lane_set.guest_of(trial_run.lane), None::<Instant>);
-        let mut waiting = || {
-            let Some(guest) = guest.as_ref().filter(|_| stop.load(Ordering::Relaxed)) else { return };
-            if since.get_or_insert_with(Instant::now).elapsed() > GUEST_GRACE {
-                guest.kill();
-            }
-        };
-        let go_on = AtomicBool::new(false);
-        let answer = self.agents[trial_run.lane]
-            .as_mut()
-            .map(|agent| agent.call_with(&Request::Detach, &go_on, None, &mut || {}, &mut waiting));
-        match answer {
-            Some(Err(CallError::Lost(_) | CallError::Interrupted)) => self.agents[trial_run.lane] = None,
+        let begun = self.clock.now();
+        match self.lanes.let_go(trial_run.lane) {
             // A library unmounts in its agent, and what it could not write is lost.
             Some(Err(
                 CallError::Refused(reason) | CallError::Unsupported { reason, .. } | CallError::Corrupt(reason),
             )) => {
                 trial_run.failure.get_or_insert(reason);
             }
-            Some(Ok(_)) if trial_run.library.is_some() => trial_run.charge("unmount", begun.elapsed().as_secs_f64()),
-            Some(Ok(_)) | None => {}
+            Some(Ok(())) if trial_run.library.is_some() => {
+                trial_run.charge("unmount", self.clock.since(begun).as_secs_f64());
+            }
+            Some(Ok(()) | Err(CallError::Lost(_) | CallError::Interrupted)) | None => {}
         }
-        match self.lane_set.close(trial_run.lane, &mut self.journal) {
+        match self.lanes.close(trial_run.lane) {
             Ok(closed) => {
                 trial_run.charge("unmount", closed.unmount_seconds);
                 trial_run.flags.extend(closed.flags);

@@ -83,7 +83,7 @@ impl Race<'_> {
                 }
             }
         };
-        let image = self.runner.lane_set.image_of(trial_run.ground);
+        let image = self.runner.lanes.image_of(trial_run.ground);
         let mut trial = trial_run.into_trial(&name, &work, pass, number);
         trial.ground = image as u32;
         // The histogram of every step would make the record large, and nobody merges them.

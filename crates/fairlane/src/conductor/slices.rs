@@ -27,9 +27,9 @@ pub struct Longer {
 }
 
 impl Longer {
-    /// Whether so many more seconds fit.
-    fn fits(&self, seconds: f64) -> bool {
-        self.until.is_none_or(|until| Instant::now() + Duration::from_secs_f64(seconds) <= until)
+    /// Whether so many more seconds fit, from this moment on.
+    fn fits(&self, seconds: f64, now: Instant) -> bool {
+        self.until.is_none_or(|until| now + Duration::from_secs_f64(seconds) <= until)
     }
 }
 
@@ -91,17 +91,18 @@ impl Runner<'_> {
         let mut shown: Vec<Shown> = trial_runs.iter().map(|_| Shown::default()).collect();
         let slices = io.slices as usize;
         for extension in 0..=EXTENSIONS {
-            let begun = Instant::now();
+            let begun = self.clock.now();
             for slice in extension * slices..(extension + 1) * slices {
                 self.slice_of_each(io, trial_runs, &mut shown, (slice, threads))?;
             }
-            let took = begun.elapsed().as_secs_f64();
+            let took = self.clock.since(begun).as_secs_f64();
             if extension > 0 {
                 self.longer.seconds += took;
             }
             let changing =
                 trial_runs.iter().zip(&shown).any(|(trial_run, shown)| trial_run.sound() && shown.is_changing());
-            if slices == 1 || !changing || !self.lane_set.side_by_side() || !self.longer.fits(took) {
+            let fits = self.longer.fits(took, self.clock.now());
+            if slices == 1 || !changing || !self.lanes.side_by_side() || !fits {
                 break;
             }
         }
@@ -126,11 +127,11 @@ impl Runner<'_> {
             let at = (slice + turn) % lanes;
             let shown = &mut shown[at];
             self.step(&mut trial_runs[at], "measure", |runner, trial_run| {
-                let begun = Instant::now();
+                let begun = runner.clock.now();
                 let request = Request::Slice { warm_up_seconds, seconds, threads: threads && slice == 0 };
                 let groups = runner.measured(trial_run, &request)?;
                 shown.add(&groups);
-                trial_run.charge("measure", begun.elapsed().as_secs_f64());
+                trial_run.charge("measure", runner.clock.since(begun).as_secs_f64());
                 Ok(())
             })?;
         }
@@ -157,9 +158,10 @@ mod tests {
 
     #[test]
     fn a_round_is_made_longer_while_the_budget_lasts() {
-        assert!(Longer::default().fits(1e6), "there is none");
-        let until = |seconds| Longer { until: Some(Instant::now() + Duration::from_secs(seconds)), seconds: 0.0 };
-        assert!(until(3600).fits(60.0) && !until(3600).fits(7200.0) && !until(0).fits(0.001));
+        let now = Instant::now();
+        assert!(Longer::default().fits(1e6, now), "there is none");
+        let until = |seconds| Longer { until: Some(now + Duration::from_secs(seconds)), seconds: 0.0 };
+        assert!(until(3600).fits(60.0, now) && !until(3600).fits(7200.0, now) && !until(0).fits(0.001, now));
     }
 
     #[test]

@@ -141,11 +141,11 @@ impl Runner<'_> {
     fn again(&mut self, trial_run: &mut TrialRun) -> Result<(), Failure> {
         trial_run.past_cut = false;
         self.step(trial_run, "populate", |runner, trial_run| {
-            runner.lane_set.lift(trial_run.ground)?;
+            runner.lanes.lift(trial_run.ground)?;
             let seconds = runner.tell(trial_run.lane, &Request::Again)?;
             let synced = runner.tell(trial_run.lane, &Request::Sync)?;
             trial_run.charge("populate", seconds + synced);
-            runner.lane_set.hold(trial_run.ground, trial_run.lane)?;
+            runner.lanes.hold(trial_run.ground, trial_run.lane)?;
             Ok(())
         })
     }

@@ -6,7 +6,7 @@
 //! not looked at. A guest's own system is looked at by the guest's worker, when it is asked.
 
 use super::agent_process::{CallError, unexpected};
-use super::host_use::HostLook;
+use super::race_clock::RaceClock;
 use super::round::Runner;
 use super::trial_run::TrialRun;
 use lanes::guest::Guest;
@@ -36,7 +36,7 @@ const MOST_LOOKS: usize = 8192;
 /// than its longest window and warm-up.
 const MOST_LOOKS_OF_APPENDERS: usize = 80_000;
 /// No device at all.
-static NOTHING: Devices =
+pub(super) static NOTHING: Devices =
     Devices { device: None, backing: None, neighbours: Vec::new(), filesystem: FilesystemProcesses::None };
 /// Distance of the figures of a job file's series, in seconds, as the engine takes them.
 const SERIES_SECONDS: f64 = 0.5;
@@ -54,7 +54,7 @@ pub enum SystemSource<'a> {
         /// The devices in the guest.
         devices: &'a Devices,
         /// Ctrl-C.
-        stop: &'a AtomicBool,
+        stop: Arc<AtomicBool>,
     },
 }
 
@@ -71,6 +71,7 @@ type Lap = (Option<Instant>, SystemUse, Option<Instant>, Option<Look>);
 /// Looks at the system while an answer is waited for.
 pub struct Watch<'a> {
     source: SystemSource<'a>,
+    clock: &'a dyn RaceClock,
     sent: Instant,
     interval: Duration,
     due: Instant,
@@ -90,7 +91,7 @@ pub struct Samples {
 impl<'a> Watch<'a> {
     /// Begins right before a request is sent. What will last is looked at from the first moment on; of
     /// what may be over soon only what comes after the first interval.
-    pub fn begin(source: SystemSource<'a>, request: &Request, appenders: bool) -> Self {
+    pub fn begin(source: SystemSource<'a>, clock: &'a dyn RaceClock, request: &Request, appenders: bool) -> Self {
         let lasts = match request {
             Request::Slice { seconds, .. } => *seconds >= LONG_SECONDS,
             Request::Run { .. } => true,
@@ -98,13 +99,13 @@ impl<'a> Watch<'a> {
         };
         let monitor = lasts.then(|| source.open(appenders)).flatten();
         let interval = if appenders { APPENDERS_INTERVAL } else { INTERVAL };
-        let sent = Instant::now();
-        Watch { source, sent, interval, due: sent + interval, monitor, appenders, looks: Vec::new() }
+        let sent = clock.now();
+        Watch { source, clock, sent, interval, due: sent + interval, monitor, appenders, looks: Vec::new() }
     }
 
     /// Looks, where it is time to.
     pub fn tick(&mut self) {
-        let now = Instant::now();
+        let now = self.clock.now();
         if now < self.due {
             return;
         }
@@ -142,20 +143,12 @@ impl Runner<'_> {
     /// kept in the trial run's course, but for what is only checked.
     pub(super) fn measured(&mut self, trial_run: &mut TrialRun, request: &Request) -> Result<Vec<Group>, CallError> {
         let devices = trial_run.devices.clone();
-        let source = match self.lane_set.guest_of(trial_run.lane) {
-            Some(guest) => {
-                SystemSource::Guest { guest, lane: trial_run.lane as u32, devices: &devices, stop: self.stop }
-            }
-            // The devices of a guest that died have the names of others here.
-            None if self.lane_set.in_guest(trial_run.lane) => SystemSource::Here(&NOTHING),
-            None => SystemSource::Here(&devices),
-        };
-        let guest = self.lane_set.guest_of(trial_run.lane);
-        let before = guest.as_deref().and_then(HostLook::now);
-        let mut watch = Watch::begin(source, request, trial_run.appenders);
+        let source = self.lanes.system_of(trial_run.lane, &devices);
+        let before = self.lanes.beside_guest(trial_run.lane);
+        let mut watch = Watch::begin(source, self.clock, request, trial_run.appenders);
         let reply = self.call_watched(trial_run.lane, request, &mut || watch.tick())?;
         let seen = watch.end();
-        let after = guest.as_deref().and_then(HostLook::now);
+        let after = self.lanes.beside_guest(trial_run.lane);
         if let (Some(before), Some(after), false) = (before, after, trial_run.checking) {
             before.add_since(&after, self.beside.entry(trial_run.lane).or_default());
         }
@@ -365,6 +358,7 @@ fn rate_between(group: &Group, from: f64, until: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conductor::race_clock::MachineClock;
     use model::workload::{Io, Job};
 
     fn group(job: &str, operations: u64, seconds: f64, series: &[f64]) -> Group {
@@ -466,7 +460,8 @@ mod tests {
     #[test]
     fn the_system_is_looked_at_while_an_answer_is_waited_for() {
         let devices = Devices::default();
-        let mut watch = Watch::begin(SystemSource::Here(&devices), &Request::Run { threads: false }, false);
+        let mut watch =
+            Watch::begin(SystemSource::Here(&devices), &MachineClock, &Request::Run { threads: false }, false);
         while watch.looks.len() < 2 {
             watch.tick();
             std::thread::sleep(Duration::from_millis(5));
@@ -475,7 +470,7 @@ mod tests {
         assert_eq!(seen.looks[1].at[0], seen.looks[0].at[1], "one look begins where the last one ended");
         assert!(seen.looks[0].at[1] >= 0.24, "{:?}", seen.looks[0]);
         // A part of a phase is over before the first look; nothing is opened for it.
-        let short = Watch::begin(SystemSource::Here(&devices), &Request::Sync, false);
+        let short = Watch::begin(SystemSource::Here(&devices), &MachineClock, &Request::Sync, false);
         assert!(short.monitor.is_none() && short.end().looks.is_empty());
     }
 }
