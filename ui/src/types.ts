@@ -2492,6 +2492,10 @@ export interface Estimate {
    */
   row_mean?: number | null;
   /**
+   * Its trials are void: the throttle did not hold, the machine slept, or its clock changed. That is no failure of the lane.
+   */
+  void?: boolean;
+  /**
    * Bytes written at the device per byte of the application.
    */
   write_amplification?: number | null;
