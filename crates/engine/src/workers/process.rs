@@ -32,8 +32,8 @@ impl Process {
     pub(crate) fn fork(work: impl FnOnce()) -> Result<Process, Error> {
         alone()?;
         let parent = rustix::process::getpid();
-        // SAFETY: this process has one thread, so that no lock is held by another; the child leaves by `_exit`, so that nothing
-        // of the parent's stack is unwound twice.
+        // SAFETY: this process has one thread, so that no lock is held by another; the child leaves by `_exit`, so that
+        // nothing of the parent's stack is unwound twice.
         match unsafe { libc::fork() } {
             -1 => Err(Error::last_os_error()),
             0 => {
