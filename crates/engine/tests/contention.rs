@@ -3,7 +3,7 @@
 mod common;
 
 use common::{directory, on_disk};
-use engine::{EngineError, OpenTarget, Window, Work};
+use engine::{EngineError, OpenTarget, Tally, Window, Work};
 use model::agent::Part;
 use model::kinds::contention::{Contention, REGION_BYTES};
 use model::workload::{Kind, Workload};
@@ -45,14 +45,25 @@ fn every_group_does_all_its_operations_and_leaves_what_they_leave() {
     for group in &groups {
         let windows = phase(&mut *work, &place, group, 10).unwrap_or_else(|error| panic!("{group}: {error}"));
         let operations: u64 = windows.iter().map(|window| window.operations).sum();
-        assert_eq!(operations, OPERATIONS, "{group}");
+        match group.ends_with("1 thread") {
+            true => assert_eq!(operations, OPERATIONS, "{group}"),
+            // Until the first has done its share.
+            false => assert!((OPERATIONS / 3..=OPERATIONS).contains(&operations), "{group}: {operations}"),
+        }
         let bytes: u64 = windows.iter().map(|window| window.bytes).sum();
-        assert_eq!(bytes, if group.contains("append") || group.contains("overwrite") { OPERATIONS * 3000 } else { 0 });
+        assert_eq!(bytes, if group.contains("append") || group.contains("overwrite") { operations * 3000 } else { 0 });
+        let tally = windows[1..].iter().fold(Tally::new(windows[0].clone()), |mut tally, window| {
+            tally.add(window);
+            tally
+        });
+        let seconds: f64 = windows.iter().map(|window| window.seconds).sum();
+        let told = tally.group().metrics["operations_per_second"];
+        assert!((told / (operations as f64 / seconds) - 1.0).abs() < 1e-6, "{group}: no sync is in its figure");
         for window in &windows {
             assert_eq!(window.latencies.operations(), window.operations, "{group}");
-            assert!(window.seconds > window.sync_seconds, "{group}: {window:?}");
-            assert_eq!(window.busiest_thread.is_some(), group.contains("3 threads"), "{group}");
-            assert_eq!(window.sync_seconds == 0.0, group.contains("fdatasync"), "{group}");
+            assert!(window.seconds > 0.0 && window.sync_seconds == 0.0, "{group}: {window:?}");
+            let (share, name) = window.busiest_thread.as_ref().unwrap();
+            assert!((0.0..1.5).contains(share) && name.starts_with("contention-"), "{group}: {share} {name}");
         }
     }
     let top = folder.path().join("fairlane-contention");

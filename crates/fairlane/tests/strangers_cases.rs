@@ -1,7 +1,7 @@
 //! A folder with a failing image comes from anywhere: whoever looks at it changes no disk and no file beside that image,
 //! waits for nobody and gives it no more memory than is written down.
 
-use crate::common;
+mod common;
 
 use common::{Place, assert_one_sentence, root, tool};
 use crashes::log::{Entry, LogWriter, MOST_DATA_BYTES, MOST_DISK_BYTES, What};

@@ -1,6 +1,6 @@
 //! What the table says that filesystems lack, asked of the real ones.
 
-use crate::common;
+mod common;
 
 use common::{Scratch, no_stop, privileged, with_lanes};
 use lanes::availability::{self, Availability};

@@ -1,7 +1,7 @@
 //! A recovery where nobody has mounted blkio any more: the child of a test, in a mount namespace of its own
 //! from which the hierarchy is gone.
 
-use crate::common;
+mod common;
 
 use common::{Scratch, privileged};
 use lanes::undo::{Thing, recover};

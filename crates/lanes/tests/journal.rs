@@ -1,7 +1,7 @@
 //! The undo journal on a disk that is full, fails, or is taken away, and journals that are none. Whatever happens, a
 //! promise that was given is kept.
 
-use crate::common;
+mod common;
 
 use common::{Scratch, no_stop, privileged};
 use lanes::undo::{Recovered, Thing, recover};

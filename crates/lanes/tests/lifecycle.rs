@@ -1,6 +1,6 @@
 //! Lanes on real loop devices, with real filesystems.
 
-use crate::common;
+mod common;
 
 use common::{Scratch, no_stop, privileged, with_lanes};
 use lanes::availability::{self, Availability};

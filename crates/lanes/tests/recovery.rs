@@ -1,7 +1,7 @@
 //! SIGKILL at every stage, and a recovery that leaves nothing. The victim is this test binary
 //! itself, started again with an environment variable that says where to stop.
 
-use crate::common;
+mod common;
 
 use common::{Scratch, no_stop, privileged};
 use lanes::undo::{Thing, recover, recover_kept};

@@ -1,6 +1,6 @@
 //! Everything that is refused before anything is written, with its sentence and its sort.
 
-use crate::common;
+mod common;
 
 use common::{Disk, Scratch, no_stop, privileged, refusal, says, with_lanes};
 use lanes::device::Confirm;

@@ -1,7 +1,7 @@
 //! Root races in a folder of somebody else's, who moves the run's folder about and puts others in its place as fast
 //! as he can. Nothing outside of it is touched, and nothing is left that is not named.
 
-use crate::common;
+mod common;
 
 use common::{Scratch, no_stop, privileged};
 use lanes::undo::recover;

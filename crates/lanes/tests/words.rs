@@ -1,6 +1,6 @@
 //! What a lane says to mkfs and mount reaches no disk and no file but its own, unless `--erase` names it.
 
-use crate::common;
+mod common;
 
 use common::{Disk, Scratch, no_stop, privileged, refusal, says, with_lanes};
 use lanes::{FailureKind, LaneFailure, LaneSet, Settings};

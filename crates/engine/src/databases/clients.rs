@@ -150,7 +150,12 @@ pub(super) fn run(
     let mut came = came.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     match ran {
         Ok((_, (stopped, seconds))) => (came.stopped, came.seconds) = (stopped, seconds),
-        Err(error) => came.error = Some(DatabaseError { message: error.to_string(), cure: Cure::None }),
+        Err(error) => {
+            if cold.is_some() {
+                observer.window_closes();
+            }
+            came.error.get_or_insert(DatabaseError { message: error.to_string(), cure: Cure::None });
+        }
     }
     came
 }

@@ -81,7 +81,7 @@ impl Ledger {
             ranges.push(Range { start, units, before });
             before = before.saturating_add(units);
         }
-        Ok(Ledger { table: SharedMemory::new(before)?, ranges, unit_bytes })
+        Ok(Ledger { table: SharedMemory::sparse(before)?, ranges, unit_bytes })
     }
 
     /// Bytes of one unit.

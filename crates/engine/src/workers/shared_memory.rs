@@ -29,12 +29,21 @@ unsafe impl<T: Shareable> Send for SharedMemory<T> {}
 unsafe impl<T: Shareable> Sync for SharedMemory<T> {}
 
 impl<T: Shareable> SharedMemory<T> {
-    /// Zeros. Of memory that nobody touches the kernel promises none: most of it never is.
+    /// Zeros, of which the kernel promises the memory.
     pub(crate) fn new(count: u64) -> Result<Self, EngineError> {
+        Self::map(count, MapFlags::empty())
+    }
+
+    /// Zeros, of which most are never touched: the kernel promises no memory.
+    pub(crate) fn sparse(count: u64) -> Result<Self, EngineError> {
+        Self::map(count, MapFlags::NORESERVE)
+    }
+
+    fn map(count: u64, more: MapFlags) -> Result<Self, EngineError> {
         let bytes = count.max(1).saturating_mul(size_of::<T>() as u64);
         let error = |errno: Errno| EngineError::Memory { bytes, errno: errno.raw_os_error() };
         let length = usize::try_from(bytes).map_err(|_| error(Errno::NOMEM))?;
-        let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
+        let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | more);
         // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that anyone holds.
         let start = unsafe { mmap_anonymous(std::ptr::null_mut(), length, access, flags) };
         let start = NonNull::new(start.map_err(error)?.cast()).ok_or_else(|| error(Errno::NOMEM))?;

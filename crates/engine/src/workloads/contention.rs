@@ -12,7 +12,8 @@ use crate::workers::{Start, StartGate, Threads, Usage};
 use model::agent::Part;
 use model::kinds::contention::{Act, Contention, Contest, REGION_BYTES};
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, XattrFlags, fdatasync, fsetxattr, mknodat, openat, renameat, statat,
+    AtFlags, Dir, FileType, Mode, OFlags, XattrFlags, fdatasync, fgetxattr, fsetxattr, mknodat, openat, renameat,
+    statat,
 };
 use rustix::io::{Errno, pwrite, write};
 use std::ffi::CStr;
@@ -20,7 +21,7 @@ use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// All files lie below this folder of the target.
 const TOP: &str = "fairlane-contention";
@@ -41,11 +42,10 @@ pub struct ContentionWork {
     done: (usize, Vec<u64>),
 }
 
-/// What one thread did in a part.
+/// What one thread did in a part while all of them worked.
 struct Did {
     operations: u64,
-    bytes: u64,
-    /// When its first operation began and its last one ended, by the clock of all.
+    /// When its first operation began and its last counted one ended, by the clock of all.
     began: u64,
     ended: u64,
     /// Nanoseconds on a CPU meanwhile.
@@ -124,7 +124,8 @@ impl ContentionWork {
         Ok(())
     }
 
-    /// A part of a group, in threads of their own, which begin together.
+    /// A part of a group, in threads of their own, which begin together. It counts until the first of them has done its
+    /// share: from then on fewer would work at once.
     fn together(
         &self,
         (number, contest): (usize, Contest),
@@ -133,18 +134,22 @@ impl ContentionWork {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Did>, EngineError> {
         let gate = &StartGate::new(contest.threads, observer);
+        let one_is_done = &AtomicBool::new(false);
         let works = (0..contest.threads).map(|thread| {
-            let share = Part { index: thread, of: contest.threads }.range(part.end - part.start);
-            let numbers = part.start + share.start..part.start + share.end;
+            let numbers = share(&part, thread, contest.threads);
             let before = self.done.1[thread as usize];
             move || {
                 let start = Start::with(gate, thread as usize);
-                Worker::new(self, (number, contest), thread, place)?.run(numbers, before, start)
+                let mut worker = Worker::new(self, (number, contest), thread, place)?;
+                let did = worker.run(numbers, before, one_is_done, start)?;
+                Ok((did, worker))
             }
         });
         let threads = Threads { name: Some(&worker_name), stack_bytes: Some(STACK_BYTES), ..Threads::default() };
         let (all, ()) = threads.run(works, || gate.give_up(), |_| gate.open())?;
-        all.into_iter().collect()
+        // Only now are files closed and memory given back: both would disturb threads that still work.
+        let all: Vec<(Did, Worker)> = all.into_iter().collect::<Result<_, EngineError>>()?;
+        Ok(all.into_iter().map(|(did, _)| did).collect())
     }
 
     /// What the group left is what its operations leave: files of the right length, as many names as were made.
@@ -155,6 +160,9 @@ impl ContentionWork {
         for at in 0..contest.places() {
             let path = path.join(place_name(at));
             let error = |errno| EngineError::file("look at", &path, errno);
+            if contest.act == Act::Setxattr {
+                self.look_at_attribute(&folder, &place_name(at), &path)?;
+            }
             found += match contest.act.changes_names() {
                 true => count_names(folder.as_fd(), &place_name(at), &self.stop, &path)?,
                 false => statat(&folder, place_name(at), AtFlags::SYMLINK_NOFOLLOW).map_err(error)?.st_size as u64,
@@ -171,6 +179,24 @@ impl ContentionWork {
             true => Ok(()),
             false => {
                 Err(EngineError::Contents { path, what: format!("holds {found} {of} where {expected} were made") })
+            }
+        }
+    }
+}
+
+impl ContentionWork {
+    /// The attribute has a value of this round.
+    fn look_at_attribute(&self, folder: &OwnedFd, name: &str, path: &Path) -> Result<(), EngineError> {
+        let error = |errno| EngineError::file("read an attribute of", path, errno);
+        let file = openat(folder, name, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
+        let mut value = [0; VALUE_BYTES + 1];
+        let length = fgetxattr(file.map_err(error)?, ATTRIBUTE, &mut value[..]).map_err(error)?;
+        let number = u64::from_le_bytes(value[..8].try_into().unwrap_or_default());
+        match length == VALUE_BYTES && number < self.contention.operations {
+            true => Ok(()),
+            false => {
+                let what = "has an attribute of a value that was not set".to_owned();
+                Err(EngineError::Contents { path: path.to_owned(), what })
             }
         }
     }
@@ -195,7 +221,7 @@ struct Worker<'a> {
     /// The file, or the directory in which names change.
     file: OwnedFd,
     path: PathBuf,
-    buffers: Buffers,
+    data: Option<Data>,
     /// Offset in bytes of what this thread writes over.
     region: u64,
 }
@@ -220,50 +246,57 @@ impl<'a> Worker<'a> {
         let file = openat(&folder, &name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| EngineError::file("open", &path, errno))?;
         let region = if contest.places() == 1 { u64::from(thread) * REGION_BYTES } else { 0 };
-        let size = work.contention.size.get();
-        let buffers = Buffers::for_writes(size, 1, work.seed ^ u64::from(thread).rotate_left(40))?;
-        Ok(Worker { work, contest, thread, file, path, buffers, region })
+        let data = contest.act.writes().then(|| Data::new(work, thread)).transpose()?;
+        Ok(Worker { work, contest, thread, file, path, data, region })
     }
 
-    /// Does these operations, after so many before them.
-    fn run(mut self, numbers: Range<u64>, before: u64, start: Start<'_, '_>) -> Result<Did, EngineError> {
-        let operations = numbers.end - numbers.start;
+    /// Does these operations, after so many before them; those count that end before one thread is done.
+    fn run(
+        &mut self,
+        numbers: Range<u64>,
+        before: u64,
+        one_is_done: &AtomicBool,
+        start: Start<'_, '_>,
+    ) -> Result<Did, EngineError> {
         let mut latencies = Latencies::resident();
         let mut names = Names::new(self.thread);
+        let mut turns = (before..).zip(numbers);
         let clock = Clock::get();
         start.now()?;
         let (began, used) = (clock.now(), Usage::now());
         let mut ended = began;
-        for (at, number) in numbers.enumerate() {
+        let mut operations = 0;
+        for (turn, number) in turns.by_ref() {
             heed(&self.work.stop)?;
-            self.operate(number, before + at as u64, &mut names)?;
+            self.operate(number, turn, &mut names)?;
             let now = clock.now();
+            // Relaxed: at most one operation more or less counts.
+            if one_is_done.load(Ordering::Relaxed) {
+                break;
+            }
             latencies.record(now - ended);
             ended = now;
+            operations += 1;
         }
+        one_is_done.store(true, Ordering::Relaxed);
         let used = Usage::now().since(used);
-        let on_cpu = used.user_ns + used.system_ns;
-        let bytes = if self.contest.act.writes() { operations * self.work.contention.size.get() } else { 0 };
-        Ok(Did { operations, bytes, began, ended, on_cpu, latencies })
+        for (turn, number) in turns {
+            heed(&self.work.stop)?;
+            self.operate(number, turn, &mut names)?;
+        }
+        Ok(Did { operations, began, ended, on_cpu: used.user_ns + used.system_ns, latencies })
     }
 
     /// Operation `number` of all; `turn`: of this thread's own, from 0.
     #[inline]
     fn operate(&mut self, number: u64, turn: u64, names: &mut Names) -> Result<(), EngineError> {
         let size = self.work.contention.size.get();
+        let bytes = self.data.as_mut().map_or(&[][..], |data| data.next(size));
         match self.contest.act {
-            Act::Append => {
-                let chunk = self.fresh();
-                let moved = write(&self.file, &self.buffers.bytes(chunk)[..size as usize]);
-                self.buffers.give_back(chunk);
-                whole(moved, size, 0, &self.path)
-            }
+            Act::Append => whole(write(&self.file, bytes), size, 0, &self.path),
             Act::Overwrite | Act::Fdatasync => {
-                let chunk = self.fresh();
                 let offset = self.region + turn % (REGION_BYTES / size) * size;
-                let moved = pwrite(&self.file, &self.buffers.bytes(chunk)[..size as usize], offset);
-                self.buffers.give_back(chunk);
-                whole(moved, size, offset, &self.path)?;
+                whole(pwrite(&self.file, bytes, offset), size, offset, &self.path)?;
                 match self.contest.act {
                     Act::Fdatasync => fdatasync(&self.file).map_err(|errno| self.failed("sync", errno)),
                     _ => Ok(()),
@@ -272,7 +305,7 @@ impl<'a> Worker<'a> {
             Act::Create => {
                 let mode = Mode::RUSR | Mode::WUSR;
                 mknodat(&self.file, names.created(number), FileType::RegularFile, mode, 0)
-                    .map_err(|errno| self.failed("create a file in", errno))
+                    .map_err(|errno| self.refused("create a file in", errno))
             }
             Act::Rename => {
                 let [from, to] = names.renamed(turn);
@@ -282,29 +315,50 @@ impl<'a> Worker<'a> {
                 let mut value = [0; VALUE_BYTES];
                 value[..8].copy_from_slice(&number.to_le_bytes());
                 value[8..].copy_from_slice(&turn.to_le_bytes());
-                fsetxattr(&self.file, ATTRIBUTE, &value, XattrFlags::empty()).map_err(|errno| match errno {
-                    Errno::OPNOTSUPP => EngineError::Unsupported {
-                        what: self.failed("set an attribute of", errno).to_string(),
-                        step: self.contest.group(),
-                        errno: errno.raw_os_error(),
-                    },
-                    errno => self.failed("set an attribute of", errno),
-                })
+                fsetxattr(&self.file, ATTRIBUTE, &value, XattrFlags::empty())
+                    .map_err(|errno| self.refused("set an attribute of", errno))
             }
         }
     }
 
-    /// A chunk of new data.
-    fn fresh(&mut self) -> u32 {
-        let chunk = self.buffers.take();
-        self.buffers.renew(chunk);
-        chunk
+    /// Where the filesystem lacks the call, it lacks the act.
+    fn refused(&self, action: &'static str, errno: Errno) -> EngineError {
+        let error = self.failed(action, errno);
+        match errno {
+            Errno::OPNOTSUPP | Errno::NOSYS => EngineError::Unsupported {
+                what: error.to_string(),
+                step: self.contest.group(),
+                errno: errno.raw_os_error(),
+            },
+            _ => error,
+        }
     }
 
     fn failed(&self, action: &'static str, errno: Errno) -> EngineError {
         EngineError::file(action, &self.path, errno)
     }
 }
+
+/// What a thread writes.
+struct Data(Buffers);
+
+impl Data {
+    fn new(work: &ContentionWork, thread: u32) -> Result<Self, EngineError> {
+        Buffers::for_writes(work.contention.size.get(), 1, work.seed ^ u64::from(thread).rotate_left(40)).map(Data)
+    }
+
+    /// So many new bytes.
+    #[inline]
+    fn next(&mut self, size: u64) -> &[u8] {
+        let chunk = self.0.take();
+        self.0.renew(chunk);
+        self.0.give_back(chunk);
+        &self.0.bytes(chunk)[..size as usize]
+    }
+}
+
+// SAFETY: its memory is its own, and only one thread at a time has it: the one that works, and at last who drops it.
+unsafe impl Send for Data {}
 
 impl Work for ContentionWork {
     fn phase(
@@ -331,27 +385,24 @@ impl Work for ContentionWork {
         if self.done.0 != number || self.done.1.is_empty() {
             return Err(EngineError::Unsuitable(format!("{group} has not begun; ask for its first part")));
         }
-        let all = self.together((number, contest), part.range(self.contention.operations), place, observer)?;
-        // Each part pays for what it leaves to be written, which would else be written beside the next lane's part.
-        let synced = if contest.act == Act::Fdatasync { 0.0 } else { place.sync()? };
+        let range = part.range(self.contention.operations);
+        let all = self.together((number, contest), range.clone(), place, observer)?;
         observer.window_closes();
-        let mut window = Window {
-            group: group.to_owned(),
-            primary_metric: OPERATIONS_PER_SECOND,
-            sync_seconds: synced,
-            ..Window::default()
-        };
-        for (did, done) in all.iter().zip(&mut self.done.1) {
+        // What is dirty is written before the next lane works. It is no part of the act, and so of no figure.
+        place.sync()?;
+        let mut window = Window { group: group.to_owned(), primary_metric: OPERATIONS_PER_SECOND, ..Window::default() };
+        let size = if contest.act.writes() { self.contention.size.get() } else { 0 };
+        for (thread, did) in all.iter().enumerate() {
             window.operations += did.operations;
-            window.bytes += did.bytes;
             window.latencies.add(&did.latencies);
-            *done += did.operations;
+            let share = share(&range, thread as u32, contest.threads);
+            self.done.1[thread] += share.end - share.start;
         }
+        window.bytes = window.operations * size;
         let began = all.iter().map(|did| did.began).min().unwrap_or(0);
-        let worked = seconds(all.iter().map(|did| did.ended).max().unwrap_or(0).saturating_sub(began));
-        window.seconds = worked + synced;
-        window.busiest_thread = busiest(&all, worked);
-        self.written_bytes += window.bytes;
+        window.seconds = seconds(all.iter().map(|did| did.ended).max().unwrap_or(0).saturating_sub(began));
+        window.busiest_thread = busiest(&all, window.seconds);
+        self.written_bytes += (range.end - range.start) * size;
         if part.index + 1 == part.of {
             self.look_at(number, &contest, place)?;
         }
@@ -366,10 +417,16 @@ impl Work for ContentionWork {
     }
 }
 
-/// The highest share of one core that one of several threads took in so many seconds.
+/// What a thread does of these operations.
+fn share(part: &Range<u64>, thread: u32, threads: u32) -> Range<u64> {
+    let share = Part { index: thread, of: threads }.range(part.end - part.start);
+    part.start + share.start..part.start + share.end
+}
+
+/// The highest share of one core that one of the threads took in so many seconds.
 fn busiest(all: &[Did], worked: f64) -> Option<(f64, String)> {
     let (thread, most) = all.iter().enumerate().max_by_key(|(_, did)| did.on_cpu)?;
-    (all.len() > 1 && worked > 0.0).then(|| (seconds(most.on_cpu) / worked, worker_name(thread)))
+    (worked > 0.0).then(|| (seconds(most.on_cpu) / worked, worker_name(thread)))
 }
 
 /// An error where not all bytes were written.
