@@ -1,10 +1,8 @@
 //! What becomes of races whose guests, keepers or agents die or hang.
 
 use crate::common;
-#[path = "common/home.rs"]
-mod home;
-#[path = "common/user_mode_linux.rs"]
-mod user_mode_linux;
+use crate::home;
+use crate::user_mode_linux;
 
 use home::{Home, words};
 use model::trial::Outcome;

@@ -1,7 +1,6 @@
 //! Real guests: user-mode Linux and QEMU, started as the tests' own user.
 
-#[path = "common/user_mode_linux.rs"]
-mod user_mode_linux;
+use crate::user_mode_linux;
 
 use lanes::guest::protocol::{Answer, Ask};
 use lanes::guest::{Boot, Guest, GuestKind, Kernel, Machine};

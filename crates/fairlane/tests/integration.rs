@@ -3,6 +3,14 @@
 //! One program, so that it is linked once and the tests of all files wait at the same time.
 
 mod common;
+#[path = "common/home.rs"]
+mod home;
+#[path = "common/picky_host.rs"]
+mod picky_host;
+#[path = "common/server.rs"]
+mod server;
+#[path = "common/user_mode_linux.rs"]
+mod user_mode_linux;
 
 mod abilities;
 mod advise;
@@ -25,7 +33,6 @@ mod memo;
 mod other_distributions;
 mod page;
 mod powercut;
-mod powercut_killed;
 mod powercut_refusals;
 mod published;
 mod races;

@@ -1,8 +1,7 @@
 //! The dashboard beside a real race: it is seen while it lasts, by its own user, and no longer.
 
 use crate::common;
-#[path = "common/server.rs"]
-mod server;
+use crate::server;
 
 use common::{Place, root};
 use model::page::{Live, RacePage, RecordList};

@@ -3,7 +3,7 @@
 //! One test: `fairlane clean` takes dead disks away wherever they are, so that another of its kind beside it would
 //! clean up here.
 
-use crate::common;
+mod common;
 
 use common::{Place, root};
 use rustix::process::{Pid, Signal, kill_process};

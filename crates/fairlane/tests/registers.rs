@@ -2,10 +2,8 @@
 #![cfg(target_arch = "x86_64")]
 
 use crate::common;
-#[path = "common/home.rs"]
-mod home;
-#[path = "common/picky_host.rs"]
-mod picky_host;
+use crate::home;
+use crate::picky_host;
 
 use common::assert_one_sentence;
 use home::Home;

@@ -1,8 +1,7 @@
 //! The dashboard's server as a real process: what it answers, whom it turns away, and that it only reads.
 
 use crate::common;
-#[path = "common/server.rs"]
-mod server;
+use crate::server;
 
 use common::{Place, assert_one_sentence};
 use model::page::{Comparisons, Language, RacePage, RecordList, Trend};

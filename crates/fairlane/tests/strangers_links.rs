@@ -1,8 +1,7 @@
 //! Under sudo, links, pipes and folders of a user lead root nowhere that he may not go himself.
 
 use crate::common;
-#[path = "common/server.rs"]
-mod server;
+use crate::server;
 
 use common::{Place, assert_one_sentence, root};
 use server::Server;

@@ -1,7 +1,6 @@
 //! Advice, on races whose truth is known and with the real table of features.
 
-#[path = "common/asking.rs"]
-mod asking;
+use crate::asking;
 use crate::common;
 
 use asking::{asked, excluded, judged, nothing_known, race, scenario, table, three};

@@ -1,7 +1,6 @@
 //! Advice beside databases that may lose what they acknowledged.
 
-#[path = "common/asking.rs"]
-mod asking;
+use crate::asking;
 use crate::common;
 
 use asking::{asked, judged};

@@ -1,7 +1,6 @@
 //! Which lanes advice may choose: those that may be ranked, that did the work, and that were measured.
 
-#[path = "common/asking.rs"]
-mod asking;
+use crate::asking;
 use crate::common;
 
 use asking::{asked, excluded, race, scenario, three};

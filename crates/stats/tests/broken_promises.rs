@@ -1,7 +1,6 @@
 //! What power cuts and damage showed of a lane, in advice and in the report of a race.
 
-#[path = "common/asking.rs"]
-mod asking;
+use crate::asking;
 
 use asking::{excluded, judged, nothing_known, race, scenario, table, three};
 use model::lane::Lane;

@@ -1,8 +1,7 @@
 //! How often a comparison of two races of equal lanes has a false row, simulated. The tables are printed
 //! by `cargo run --release -p stats --example compare`.
 
-#[path = "../src/sample.rs"]
-mod sample;
+use crate::common::sample;
 
 use sample::{Normal, correlated};
 use stats::{compare, estimate};

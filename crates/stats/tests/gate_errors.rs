@@ -1,8 +1,7 @@
 //! How often a whole gate of twelve comparisons has a false `slower`, simulated. The tables with powers
 //! and more noises are printed by `cargo run --release -p stats --example gate`.
 
-#[path = "../src/sample.rs"]
-mod sample;
+use crate::common::sample;
 
 use model::gate::GateVerdict;
 use sample::Normal;

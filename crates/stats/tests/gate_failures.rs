@@ -1,8 +1,7 @@
 //! What a gate makes of work that fails: in all rounds, in some, in some records, or too slowly for its
 //! rate.
 
-#[path = "common/boots.rs"]
-mod boots;
+use crate::boots;
 
 use boots::{boots, fail, judge, judged, row};
 use model::gate::{GateOutcome, GateVerdict};

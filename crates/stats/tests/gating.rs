@@ -1,7 +1,6 @@
 //! The regression gate: replicates, intervals, verdicts, and what is refused.
 
-#[path = "common/boots.rs"]
-mod boots;
+use crate::boots;
 use crate::common;
 
 use boots::{LUCK, NEW, OLD, boots, judge, judged, named, row};

@@ -1,7 +1,6 @@
 //! Lanes in guests: what two kernels, two guests and two venues mean for comparisons.
 
-#[path = "common/boots.rs"]
-mod boots;
+use crate::boots;
 use crate::common;
 
 use boots::{boots, judge, judged};

@@ -2,6 +2,10 @@
 //!
 //! One program, so that it is linked once and the tests of all files wait at the same time.
 
+#[path = "common/asking.rs"]
+mod asking;
+#[path = "common/boots.rs"]
+mod boots;
 mod common;
 
 mod advice;

@@ -48,6 +48,9 @@ enum Body {
     Gone,
 }
 
+/// A worker that ended, by its place, and its outcome.
+type Ended<T> = (usize, Result<T, EngineError>);
+
 /// What workers are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kin {
@@ -125,7 +128,7 @@ impl<T: Serialize + DeserializeOwned + 'static> WorkerHandle<T> {
     }
 
     /// Waits at most 10 ms for any of the workers, and answers those that have ended, by their place.
-    pub(crate) fn listen(handles: &mut [Option<Self>]) -> Result<Vec<(usize, Result<T, EngineError>)>, EngineError> {
+    pub(crate) fn listen(handles: &mut [Option<Self>]) -> Result<Vec<Ended<T>>, EngineError> {
         const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
         let under_way: Vec<usize> = (0..handles.len()).filter(|&number| handles[number].is_some()).collect();
         let pipes = handles.iter().flatten().map(|handle| &handle.pipe);

@@ -10,6 +10,9 @@ use std::time::Duration;
 /// How often who leads workers looks whether to stop.
 const GLANCE: Duration = Duration::from_millis(10);
 
+/// What to say where the kernel makes no thread for a number.
+type NotStarted<'a> = &'a dyn Fn(usize, &Error) -> String;
+
 /// How the threads of a group are made.
 #[derive(Default)]
 pub(crate) struct Threads<'a> {
@@ -17,8 +20,8 @@ pub(crate) struct Threads<'a> {
     pub(crate) name: Option<&'a dyn Fn(usize) -> String>,
     /// Bytes of its stack; `None`: as Rust sets it.
     pub(crate) stack_bytes: Option<usize>,
-    /// What to say where the kernel makes no thread for a number; `None`: that memory is short.
-    pub(crate) not_started: Option<&'a dyn Fn(usize, &Error) -> String>,
+    /// What to say where one cannot be made; `None`: that memory is short.
+    pub(crate) not_started: Option<NotStarted<'a>>,
 }
 
 impl Threads<'_> {

@@ -1,7 +1,7 @@
 //! A real `fairlane serve` on a free port, and raw HTTP to it.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use super::Place;
+use crate::common::Place;
 use model::page::Live;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
