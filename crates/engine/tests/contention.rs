@@ -47,8 +47,8 @@ fn every_group_does_all_its_operations_and_leaves_what_they_leave() {
         let operations: u64 = windows.iter().map(|window| window.operations).sum();
         match group.ends_with("1 thread") {
             true => assert_eq!(operations, OPERATIONS, "{group}"),
-            // Until the first has done its share.
-            false => assert!((OPERATIONS / 3..=OPERATIONS).contains(&operations), "{group}: {operations}"),
+            // Until the first has done its share of a part.
+            false => assert!((OPERATIONS / 4..=OPERATIONS).contains(&operations), "{group}: {operations}"),
         }
         let bytes: u64 = windows.iter().map(|window| window.bytes).sum();
         assert_eq!(bytes, if group.contains("append") || group.contains("overwrite") { operations * 3000 } else { 0 });
@@ -56,9 +56,10 @@ fn every_group_does_all_its_operations_and_leaves_what_they_leave() {
             tally.add(window);
             tally
         });
-        let seconds: f64 = windows.iter().map(|window| window.seconds).sum();
-        let told = tally.group().metrics["operations_per_second"];
-        assert!((told / (operations as f64 / seconds) - 1.0).abs() < 1e-6, "{group}: no sync is in its figure");
+        let mut rates: Vec<f64> = windows.iter().map(|window| window.operations as f64 / window.seconds).collect();
+        rates.sort_by(f64::total_cmp);
+        let (told, median) = (tally.group().metrics["operations_per_second"], (rates[4] + rates[5]) / 2.0);
+        assert!((told / median - 1.0).abs() < 1e-6, "{group}: no sync is in its figure: {told}, {rates:?}");
         for window in &windows {
             assert_eq!(window.latencies.operations(), window.operations, "{group}");
             assert!(window.seconds > 0.0 && window.sync_seconds == 0.0, "{group}: {window:?}");
