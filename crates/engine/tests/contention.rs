@@ -3,7 +3,7 @@
 mod common;
 
 use common::{directory, on_disk};
-use engine::{EngineError, OpenTarget, Tally, Window, Work};
+use engine::{EngineError, Observer, OpenTarget, Tally, Window, Work};
 use model::agent::Part;
 use model::kinds::contention::{Contention, REGION_BYTES};
 use model::workload::{Kind, Workload};
@@ -134,4 +134,44 @@ fn a_link_in_place_of_its_folder_is_not_followed() {
         .unwrap();
     assert!(work.phase(&place, "create, 1 thread", Part::WHOLE, &mut ()).is_err());
     assert_eq!(count(&other.path().join("fairlane-contention/g000/p000")), 0);
+}
+
+#[derive(Default)]
+struct Counts([u32; 2]);
+
+impl Observer for Counts {
+    fn window_opens(&mut self) {
+        self.0[0] += 1;
+    }
+    fn window_closes(&mut self) {
+        self.0[1] += 1;
+    }
+}
+
+#[test]
+fn each_part_is_watched_once_until_one_of_its_threads_is_done() {
+    let folder = on_disk();
+    let place = directory(folder.path());
+    let of = contention("acts = [\"rename\"]");
+    let mut work = prepare(&place, &of).unwrap();
+    for group in workload(&of).groups() {
+        let mut counts = Counts::default();
+        work.phase(&place, &group, Part { index: 0, of: 2 }, &mut counts).unwrap();
+        assert_eq!(counts.0, [1, 1], "{group}");
+    }
+}
+
+#[test]
+fn where_one_thread_fails_the_others_end_and_its_error_is_told() {
+    let folder = on_disk();
+    let place = directory(folder.path());
+    let mut of = contention("acts = [\"create\"]\nsharing = [\"one\"]");
+    of.operations = 300_000;
+    let mut work = prepare(&place, &of).unwrap();
+    let names = folder.path().join("fairlane-contention/g001/p000");
+    // The first name of the second thread.
+    std::fs::write(names.join("f000100000"), b"").unwrap();
+    let error = work.phase(&place, "create, one directory, 3 threads", Part::WHOLE, &mut ()).unwrap_err();
+    assert_eq!(error.errno(), Some(libc::EEXIST), "{error}");
+    assert!(count(&names) < 200_000, "the others went on");
 }

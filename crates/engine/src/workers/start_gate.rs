@@ -23,9 +23,17 @@ pub(crate) struct StartGate<'o> {
     asleep: AtomicU32,
     /// The window is open.
     go: AtomicBool,
-    /// Who is told that it opens, until it does.
-    observer: Mutex<Option<&'o mut dyn Observer>>,
+    window: Mutex<Window<'o>>,
     has_cpus: bool,
+}
+
+/// Who is told of the window next.
+enum Window<'o> {
+    /// That it opens.
+    Shut(&'o mut dyn Observer),
+    /// That it closes, where that is the gate's to tell.
+    Open(&'o mut dyn Observer),
+    Told,
 }
 
 struct Inside {
@@ -51,7 +59,7 @@ impl<'o> StartGate<'o> {
             opened: Condvar::new(),
             asleep: AtomicU32::new(threads),
             go: AtomicBool::new(false),
-            observer: Mutex::new(Some(observer)),
+            window: Mutex::new(Window::Shut(observer)),
             has_cpus: threads as usize <= cpus,
         }
     }
@@ -116,11 +124,23 @@ impl<'o> StartGate<'o> {
 
     /// Opens the window, unless somebody does or has done it.
     fn open_window(&self) {
-        let observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(observer) = observer {
-            // Whatever becomes of the call, nobody waits for ever.
-            let _go = Finally(|| self.go.store(true, Ordering::Release));
-            observer.window_opens();
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        *window = match std::mem::replace(&mut *window, Window::Told) {
+            Window::Shut(observer) => {
+                // Whatever becomes of the call, nobody waits for ever.
+                let _go = Finally(|| self.go.store(true, Ordering::Release));
+                observer.window_opens();
+                Window::Open(observer)
+            }
+            other => other,
+        };
+    }
+
+    /// Closes the window while threads may still be at work, unless somebody has done it.
+    pub(crate) fn close_window(&self) {
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Window::Open(observer) = std::mem::replace(&mut *window, Window::Told) {
+            observer.window_closes();
         }
     }
 
@@ -267,6 +287,30 @@ mod tests {
             never_full.give_up();
             assert!(matches!(other.join().unwrap(), Err(EngineError::Interrupted)));
         });
+    }
+
+    #[test]
+    fn the_window_is_closed_once_by_whoever_comes_first() {
+        #[derive(Default)]
+        struct Counts([u32; 2]);
+        impl Observer for Counts {
+            fn window_opens(&mut self) {
+                self.0[0] += 1;
+            }
+            fn window_closes(&mut self) {
+                self.0[1] += 1;
+            }
+        }
+        let mut counts = Counts::default();
+        let gate = &StartGate::new(2, &mut counts);
+        let works = (0..2).map(|thread| {
+            move || {
+                Start::with(gate, thread).now().unwrap();
+                gate.close_window();
+            }
+        });
+        Threads::default().run(works, || gate.give_up(), |_| gate.open()).unwrap();
+        assert_eq!(counts.0, [1, 1]);
     }
 
     #[test]

@@ -21,13 +21,13 @@ use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// All files lie below this folder of the target.
 const TOP: &str = "fairlane-contention";
 /// The attribute that is set.
 const ATTRIBUTE: &CStr = c"user.fairlane";
-/// Bytes of its value. Chosen: small enough that every filesystem keeps it in the inode or beside it.
+/// Bytes of its value. Chosen: as few as a short label has.
 const VALUE_BYTES: usize = 16;
 /// A worker's stack, in bytes.
 const STACK_BYTES: usize = 256 << 10;
@@ -50,8 +50,14 @@ struct Did {
     ended: u64,
     /// Nanoseconds on a CPU meanwhile.
     on_cpu: u64,
-    latencies: Latencies,
 }
+
+/// What the threads of a part do: all of them work,
+const COUNTING: u8 = 0;
+/// one has done its share and the others finish theirs uncounted,
+const ONE_IS_DONE: u8 = 1;
+/// or one has failed, and everybody ends.
+const FAILED: u8 = 2;
 
 impl ContentionWork {
     /// Makes the folders and files, synced. What an interrupted race left there is removed.
@@ -132,24 +138,28 @@ impl ContentionWork {
         part: Range<u64>,
         place: &OpenTarget,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Did>, EngineError> {
+    ) -> Result<Vec<(Did, Latencies)>, EngineError> {
         let gate = &StartGate::new(contest.threads, observer);
-        let one_is_done = &AtomicBool::new(false);
+        let state = &AtomicU8::new(COUNTING);
         let works = (0..contest.threads).map(|thread| {
             let numbers = share(&part, thread, contest.threads);
             let before = self.done.1[thread as usize];
             move || {
                 let start = Start::with(gate, thread as usize);
-                let mut worker = Worker::new(self, (number, contest), thread, place)?;
-                let did = worker.run(numbers, before, one_is_done, start)?;
-                Ok((did, worker))
+                let ran = Worker::new(self, (number, contest), thread, place).and_then(|mut worker| {
+                    start.now()?;
+                    let did = worker.run(numbers, before, (state, gate))?;
+                    Ok((did, worker))
+                });
+                // Nobody goes on where one failed.
+                ran.inspect_err(|_| state.store(FAILED, Ordering::Relaxed))
             }
         });
         let threads = Threads { name: Some(&worker_name), stack_bytes: Some(STACK_BYTES), ..Threads::default() };
         let (all, ()) = threads.run(works, || gate.give_up(), |_| gate.open())?;
         // Only now are files closed and memory given back: both would disturb threads that still work.
         let all: Vec<(Did, Worker)> = all.into_iter().collect::<Result<_, EngineError>>()?;
-        Ok(all.into_iter().map(|(did, _)| did).collect())
+        Ok(all.into_iter().map(|(did, worker)| (did, worker.latencies)).collect())
     }
 
     /// What the group left is what its operations leave: files of the right length, as many names as were made.
@@ -182,9 +192,7 @@ impl ContentionWork {
             }
         }
     }
-}
 
-impl ContentionWork {
     /// The attribute has a value of this round.
     fn look_at_attribute(&self, folder: &OwnedFd, name: &str, path: &Path) -> Result<(), EngineError> {
         let error = |errno| EngineError::file("read an attribute of", path, errno);
@@ -222,6 +230,7 @@ struct Worker<'a> {
     file: OwnedFd,
     path: PathBuf,
     data: Option<Data>,
+    latencies: Latencies,
     /// Offset in bytes of what this thread writes over.
     region: u64,
 }
@@ -247,7 +256,7 @@ impl<'a> Worker<'a> {
             .map_err(|errno| EngineError::file("open", &path, errno))?;
         let region = if contest.places() == 1 { u64::from(thread) * REGION_BYTES } else { 0 };
         let data = contest.act.writes().then(|| Data::new(work, thread)).transpose()?;
-        Ok(Worker { work, contest, thread, file, path, data, region })
+        Ok(Worker { work, contest, thread, file, path, data, latencies: Latencies::resident(), region })
     }
 
     /// Does these operations, after so many before them; those count that end before one thread is done.
@@ -255,14 +264,11 @@ impl<'a> Worker<'a> {
         &mut self,
         numbers: Range<u64>,
         before: u64,
-        one_is_done: &AtomicBool,
-        start: Start<'_, '_>,
+        (state, gate): (&AtomicU8, &StartGate<'_>),
     ) -> Result<Did, EngineError> {
-        let mut latencies = Latencies::resident();
         let mut names = Names::new(self.thread);
         let mut turns = (before..).zip(numbers);
         let clock = Clock::get();
-        start.now()?;
         let (began, used) = (clock.now(), Usage::now());
         let mut ended = began;
         let mut operations = 0;
@@ -270,21 +276,22 @@ impl<'a> Worker<'a> {
             heed(&self.work.stop)?;
             self.operate(number, turn, &mut names)?;
             let now = clock.now();
-            // Relaxed: at most one operation more or less counts.
-            if one_is_done.load(Ordering::Relaxed) {
+            if state.load(Ordering::Relaxed) != COUNTING {
                 break;
             }
-            latencies.record(now - ended);
+            self.latencies.record(now - ended);
             ended = now;
             operations += 1;
         }
-        one_is_done.store(true, Ordering::Relaxed);
         let used = Usage::now().since(used);
-        for (turn, number) in turns {
+        if state.compare_exchange(COUNTING, ONE_IS_DONE, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            gate.close_window();
+        }
+        for (turn, number) in turns.take_while(|_| state.load(Ordering::Relaxed) != FAILED) {
             heed(&self.work.stop)?;
             self.operate(number, turn, &mut names)?;
         }
-        Ok(Did { operations, began, ended, on_cpu: used.user_ns + used.system_ns, latencies })
+        Ok(Did { operations, began, ended, on_cpu: used.user_ns + used.system_ns })
     }
 
     /// Operation `number` of all; `turn`: of this thread's own, from 0.
@@ -387,20 +394,19 @@ impl Work for ContentionWork {
         }
         let range = part.range(self.contention.operations);
         let all = self.together((number, contest), range.clone(), place, observer)?;
-        observer.window_closes();
         // What is dirty is written before the next lane works. It is no part of the act, and so of no figure.
         place.sync()?;
         let mut window = Window { group: group.to_owned(), primary_metric: OPERATIONS_PER_SECOND, ..Window::default() };
         let size = if contest.act.writes() { self.contention.size.get() } else { 0 };
-        for (thread, did) in all.iter().enumerate() {
+        for (thread, (did, latencies)) in all.iter().enumerate() {
             window.operations += did.operations;
-            window.latencies.add(&did.latencies);
+            window.latencies.add(latencies);
             let share = share(&range, thread as u32, contest.threads);
             self.done.1[thread] += share.end - share.start;
         }
         window.bytes = window.operations * size;
-        let began = all.iter().map(|did| did.began).min().unwrap_or(0);
-        window.seconds = seconds(all.iter().map(|did| did.ended).max().unwrap_or(0).saturating_sub(began));
+        let began = all.iter().map(|(did, _)| did.began).min().unwrap_or(0);
+        window.seconds = seconds(all.iter().map(|(did, _)| did.ended).max().unwrap_or(0).saturating_sub(began));
         window.busiest_thread = busiest(&all, window.seconds);
         self.written_bytes += (range.end - range.start) * size;
         if part.index + 1 == part.of {
@@ -424,9 +430,9 @@ fn share(part: &Range<u64>, thread: u32, threads: u32) -> Range<u64> {
 }
 
 /// The highest share of one core that one of the threads took in so many seconds.
-fn busiest(all: &[Did], worked: f64) -> Option<(f64, String)> {
-    let (thread, most) = all.iter().enumerate().max_by_key(|(_, did)| did.on_cpu)?;
-    (worked > 0.0).then(|| (seconds(most.on_cpu) / worked, worker_name(thread)))
+fn busiest(all: &[(Did, Latencies)], worked: f64) -> Option<(f64, String)> {
+    let (thread, most) = all.iter().enumerate().max_by_key(|(_, (did, _))| did.on_cpu)?;
+    (worked > 0.0).then(|| (seconds(most.0.on_cpu) / worked, worker_name(thread)))
 }
 
 /// An error where not all bytes were written.
@@ -508,12 +514,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_made_without_allocating() {
+    fn a_name_carries_its_number_and_a_renamed_file_goes_back_and_forth() {
         let mut names = Names::new(7);
         assert_eq!(names.created(123).to_str(), Ok("f000000123"));
         assert_eq!(names.created(9_999_999).to_str(), Ok("f009999999"));
         assert_eq!(names.renamed(0).map(|name| name.to_str().unwrap()), ["t007-0", "t007-1"]);
         assert_eq!(names.renamed(3).map(|name| name.to_str().unwrap()), ["t007-1", "t007-0"]);
-        assert!(worker_name(255).len() <= 15);
+        assert!(worker_name(127).len() <= 15);
     }
 }
