@@ -168,6 +168,8 @@ struct Observed<'a> {
     /// The shared rate of an open loop.
     rate: Option<&'a SharedRate>,
     reads: bool,
+    /// Threads or processes that do the group's work at once.
+    workers: u32,
     lanes: Vec<LaneUse>,
     raw: Option<Raw>,
     null_rate: Option<f64>,
@@ -237,7 +239,8 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     let beyond = impossible::found(record, workload, group, series);
     let reads = series.reading.reads(group);
     let first_beyond = beyond.iter().find(|of| !of.counts).map(|of| &of.said);
-    let observed = Observed { workload, rate, reads, lanes, raw, null_rate, beyond: first_beyond };
+    let workers = workload.traits().concurrency(group);
+    let observed = Observed { workload, rate, reads, workers, lanes, raw, null_rate, beyond: first_beyond };
     let (limit, reason) = rules::first(&observed);
     let near_the_disk = match limit {
         Limit::Device => !rules::is_exactly_at_the_device(&observed),

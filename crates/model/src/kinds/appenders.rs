@@ -260,7 +260,7 @@ impl WorkloadKind for Appenders {
         self.syncs()
     }
 
-    fn concurrency(&self) -> u32 {
+    fn concurrency(&self, _: &str) -> u32 {
         self.threads
     }
 

@@ -222,8 +222,8 @@ impl WorkloadKind for Contention {
         }
     }
 
-    fn concurrency(&self) -> u32 {
-        self.threads.iter().copied().max().unwrap_or(1)
+    fn concurrency(&self, group: &str) -> u32 {
+        self.contest(group).map_or(1, |of| of.threads)
     }
 
     fn has_an_end(&self) -> bool {
@@ -274,7 +274,9 @@ mod tests {
                 "rename, one directory, 4 threads",
             ]
         );
-        assert_eq!((of.concurrency(), of.contests()[1].places(), of.contests()[2].places()), (4, 4, 1));
+        let groups = of.groups();
+        assert_eq!([0, 1, 2].map(|at: usize| of.concurrency(&groups[at])), [1, 4, 4]);
+        assert_eq!([0, 1, 2].map(|at: usize| of.contests()[at].places()), [1, 4, 1]);
         assert_eq!(read("operations = 10").groups().len(), 18);
     }
 

@@ -314,7 +314,7 @@ impl WorkloadKind for Mix {
         self.syncs()
     }
 
-    fn concurrency(&self) -> u32 {
+    fn concurrency(&self, _: &str) -> u32 {
         self.threads
     }
 

@@ -64,8 +64,9 @@ pub trait WorkloadKind {
         false
     }
 
-    /// Threads or processes that work at the same time and share the engine's user time.
-    fn concurrency(&self) -> u32 {
+    /// Threads or processes that do a group's work at the same time and share the engine's user time.
+    fn concurrency(&self, group: &str) -> u32 {
+        let _ = group;
         1
     }
 

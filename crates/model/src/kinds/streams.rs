@@ -104,7 +104,7 @@ impl WorkloadKind for Streams {
         }
     }
 
-    fn concurrency(&self) -> u32 {
+    fn concurrency(&self, _: &str) -> u32 {
         self.readers.saturating_add(self.writers)
     }
 

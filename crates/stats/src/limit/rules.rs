@@ -223,7 +223,7 @@ fn harness(observed: &Observed) -> Option<(Limit, Sentence)> {
     if observed.workload.traits().is_paced() {
         return None;
     }
-    let workers = observed.workload.traits().concurrency();
+    let workers = observed.workers;
     let share = |lane: &LaneUse| Some(lane.agent_user_share.filter(|_| !lane.in_process)? / f64::from(workers));
     let lane = observed.lanes.iter().find(|lane| share(lane).is_some_and(|share| share > 0.20))?;
     let (fills, of) = (Value::Share(share(lane)?), name(&lane.name));

@@ -97,7 +97,7 @@ impl WorkloadKind for Io {
         self.fdatasync > 0 || self.fsync > 0
     }
 
-    fn concurrency(&self) -> u32 {
+    fn concurrency(&self, _: &str) -> u32 {
         self.numjobs.max(1)
     }
 

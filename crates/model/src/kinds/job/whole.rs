@@ -73,7 +73,7 @@ impl WorkloadKind for Jobs {
     }
 
     /// Of the jobs that may run at once, which are the jobs between two stonewalls; the largest such group counts.
-    fn concurrency(&self) -> u32 {
+    fn concurrency(&self, _: &str) -> u32 {
         let (mut most, mut group) = (1, 0_u32);
         for job in &self.jobs {
             group = if job.stonewall { 0 } else { group }.saturating_add(job.io.numjobs);

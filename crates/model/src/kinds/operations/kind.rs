@@ -42,7 +42,7 @@ impl WorkloadKind for Operations {
         self.step.iter().any(|step| step.flushes())
     }
 
-    fn concurrency(&self) -> u32 {
+    fn concurrency(&self, _: &str) -> u32 {
         self.threads
     }
 
