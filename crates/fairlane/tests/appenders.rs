@@ -18,19 +18,6 @@ fn suite(place: &Place, more: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn lines(place: &Place) -> Vec<serde_json::Value> {
-    let text = std::fs::read_to_string(place.path().join("r.jsonl")).expect("record");
-    let schema: serde_json::Value =
-        serde_json::from_str(include_str!("../../../schema/record.schema.json")).expect("schema is JSON");
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
-    let read = |line: &str| {
-        let value: serde_json::Value = serde_json::from_str(line).expect("a line is JSON");
-        assert!(validator.is_valid(&value), "{line}");
-        value
-    };
-    text.lines().map(read).collect()
-}
-
 fn findings(place: &Place) -> serde_json::Value {
     let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
     let findings: serde_json::Value = serde_json::from_str(&json).expect("findings are JSON");
@@ -54,7 +41,7 @@ fn appenders_race_on_three_real_filesystems_and_every_report_shows_how_late_they
     let (out, _) = place.expect(0, &arguments);
     assert!(out.contains("LATENESS") && out.contains("own p99"), "{out}");
     place.assert_nothing_left();
-    let trials: Vec<_> = lines(&place).into_iter().filter(|line| line["kind"] == "trial").collect();
+    let trials: Vec<_> = place.record().into_iter().filter(|line| line["kind"] == "trial").collect();
     assert_eq!(trials.iter().filter(|trial| trial["outcome"] == "ok").count(), 6);
     for trial in &trials {
         let lateness = &trial["groups"][0]["lateness"];
@@ -101,7 +88,7 @@ fn a_search_writes_down_every_step_and_goes_on_where_it_was_interrupted() {
     let arguments: Vec<&str> = ["race"].into_iter().chain(lanes).chain(search).collect();
     let (out, _) = place.expect(0, &arguments);
     assert!(out.contains("WRITERS") && out.contains("at least 64 writers"), "{out}");
-    let record = lines(&place);
+    let record = place.record();
     let steps: Vec<_> = record.iter().filter(|line| line["kind"] == "step").collect();
     let tried = |lane: &str, pass: u64| -> Vec<u64> {
         let of = steps.iter().filter(|step| step["trial"]["lane"] == lane && step["pass"] == pass);
@@ -130,7 +117,7 @@ fn a_search_writes_down_every_step_and_goes_on_where_it_was_interrupted() {
     let kept: Vec<&str> = whole.lines().take(3).collect();
     std::fs::write(&path, format!("{}\n", kept.join("\n"))).unwrap();
     place.expect(0, &["race", "--resume", "r.jsonl", "--quiet"]);
-    let again: Vec<_> = lines(&place).into_iter().filter(|line| line["kind"] == "step").collect();
+    let again: Vec<_> = place.record().into_iter().filter(|line| line["kind"] == "step").collect();
     let plain = |steps: &[&serde_json::Value]| -> Vec<(String, u64, u64)> {
         let of = |step: &&serde_json::Value| {
             let lane = step["trial"]["lane"].as_str().unwrap().to_owned();
@@ -169,7 +156,7 @@ fn a_search_finds_where_a_slow_disk_gives_way() {
     assert!(sustained < too_many && too_many <= 1 + sustained * 11 / 10 + 1, "{lane}");
     assert!(lane["reason"].as_str().unwrap().contains(&format!("with {too_many} writers")), "{lane}");
     // That it was the disk is known because so many writers without it are no trouble.
-    let record = lines(&place);
+    let record = place.record();
     let steps: Vec<_> = record.iter().filter(|line| line["kind"] == "step").collect();
     let alone: Vec<_> = steps.iter().filter(|step| !step["without_filesystem"].is_null()).collect();
     assert!(!alone.is_empty() && lane["harness"] == false, "{lane}");
@@ -296,7 +283,7 @@ fn more_files_than_one_process_may_open_are_shared_by_several() {
         .output()
         .expect("prlimit runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let record = lines(&place);
+    let record = place.record();
     let trial = record.iter().find(|line| line["kind"] == "trial").expect("a trial");
     let flags = trial["flags"].to_string();
     assert!(flags.contains("writers-in-processes: the writers share 8 processes"), "{flags}");

@@ -18,12 +18,8 @@ fn the_contention_suite_races_every_act_alone_and_together() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
     place.assert_nothing_left();
-    let text = std::fs::read_to_string(place.path().join("r.jsonl")).expect("a record");
-    let schema: Value = serde_json::from_str(include_str!("../../../schema/record.schema.json")).expect("JSON");
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
     let mut groups = BTreeSet::new();
-    for line in text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")) {
-        assert!(validator.is_valid(&line), "{line}");
+    for line in place.record() {
         if line["kind"] != "trial" || line["outcome"] == "repeated" {
             continue;
         }

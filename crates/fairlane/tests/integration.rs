@@ -43,4 +43,5 @@ mod running;
 mod serve;
 mod strangers;
 mod strangers_links;
+mod strangers_terminal;
 mod strangers_words;

@@ -14,14 +14,7 @@ fn race(place: &Place, arguments: &[&str]) -> Vec<Value> {
     let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
     place.assert_nothing_left();
-    let text = std::fs::read_to_string(place.path().join("r.jsonl")).expect("a record");
-    let schema: Value = serde_json::from_str(include_str!("../../../schema/record.schema.json")).expect("JSON");
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    for line in &lines {
-        assert!(validator.is_valid(line), "{line}");
-    }
-    lines
+    place.record()
 }
 
 /// Those that count: where others keep the machine busy, rounds are repeated.

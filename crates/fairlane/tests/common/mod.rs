@@ -62,6 +62,20 @@ impl Place {
         path.to_string_lossy().into_owned()
     }
 
+    /// The lines of the record `r.jsonl`, each of which fits the schema.
+    #[track_caller]
+    pub fn record(&self) -> Vec<serde_json::Value> {
+        let text = std::fs::read_to_string(self.path().join("r.jsonl")).expect("a record");
+        let schema = serde_json::from_str(include_str!("../../../../schema/record.schema.json")).expect("JSON");
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
+        for line in &lines {
+            assert!(validator.is_valid(line), "{line}");
+        }
+        lines
+    }
+
     /// Asserts that no mount and no loop device of this place is left, and no run folder.
     #[track_caller]
     pub fn assert_nothing_left(&self) {
