@@ -2,10 +2,10 @@
 //! anything is written; what depends on the kernel, or on how a directory's filesystem was made, shows
 //! when the steps are rehearsed on the mounted lane.
 
-use crate::backing_store::BackingStore;
 use crate::contestant::Contestant;
 use crate::filesystems;
 use crate::lane_set::{LaneSet, LaneState};
+use crate::venues::Venue;
 use model::operations::Ability;
 
 /// What a filesystem lacks.
@@ -51,7 +51,7 @@ pub(crate) fn reflink(_: &[String], _: &[String]) -> Vec<Lack> {
 }
 
 /// What a lane is known to lack by its specification; of a directory by the filesystem that holds it.
-pub(crate) fn of(lane: &LaneState, ground: Option<&BackingStore>) -> Vec<Lack> {
+pub(crate) fn of(lane: &LaneState, ground: Option<&dyn Venue>) -> Vec<Lack> {
     match (&lane.contestant, ground) {
         (Contestant::Row(row), _) => (row.lacks)(&lane.spec.mkfs_options, &lane.mount_options),
         (Contestant::Custom(custom), _) => custom
@@ -59,10 +59,10 @@ pub(crate) fn of(lane: &LaneState, ground: Option<&BackingStore>) -> Vec<Lack> {
             .and_then(|row| row.fuse)
             .map_or_else(Vec::new, |fuse| (fuse.lacks)(&lane.spec.mkfs_options, &lane.mount_options)),
         // What its mkfs was told is not known: the defaults.
-        (Contestant::Directory(_), Some(BackingStore::Directory { host, .. })) => {
+        (Contestant::Directory(_), ground) => {
+            let Some(host) = ground.and_then(Venue::existing_filesystem) else { return Vec::new() };
             filesystems::find(&host.filesystem).map_or_else(Vec::new, |row| (row.lacks)(&[], &host.mount_options))
         }
-        _ => Vec::new(),
     }
 }
 
@@ -71,6 +71,6 @@ impl LaneSet {
     /// alone.
     pub fn lacks(&self, lane: usize) -> Vec<Lack> {
         let state = &self.lanes[lane];
-        of(state, state.fixed_ground.map(|ground| &self.stores[ground]))
+        of(state, state.fixed_ground.map(|ground| &*self.stores[ground]))
     }
 }

@@ -8,7 +8,6 @@ pub(crate) mod in_guest;
 mod open;
 pub(crate) mod resolve;
 
-use crate::backing_store::BackingStore;
 use crate::command::Running;
 use crate::contestant::Contestant;
 use crate::device::{self, Confirm, Decision, Found};
@@ -20,6 +19,7 @@ use crate::lane_set::guest::GuestSlot;
 use crate::run_folder::{self, RunFolder};
 use crate::throttle::Throttling;
 use crate::undo::{EntryId, Journal};
+use crate::venues::Venue;
 use model::Bytes;
 use model::Flag;
 use model::agent::LibraryTarget;
@@ -134,7 +134,7 @@ pub(crate) struct OpenLane {
 pub struct LaneSet {
     pub(crate) settings: Settings,
     pub(crate) lanes: Vec<LaneState>,
-    pub(crate) stores: Vec<BackingStore>,
+    pub(crate) stores: Vec<Box<dyn Venue>>,
     /// The guests that lanes live in.
     pub(crate) guests: Vec<GuestSlot>,
     /// Devices that lanes' commands name beside their own: whose, and which.
@@ -177,8 +177,7 @@ impl LaneSet {
 
     /// Bytes that `build` writes: the images.
     pub fn bytes_to_write(&self) -> u64 {
-        let images =
-            self.stores.iter().filter(|ground| matches!(ground, BackingStore::Image(_) | BackingStore::Guest(_)));
+        let images = self.stores.iter().filter(|ground| ground.image_file().is_some());
         self.settings.lane_size.0.saturating_mul(images.count() as u64)
     }
 
@@ -223,27 +222,14 @@ impl LaneSet {
             progress(done, total);
         };
         // Images of the host's lanes and of guests lie in one row: all share one part of the disk.
-        let mut paths = Vec::new();
-        for ground in &self.stores {
-            match ground {
-                BackingStore::Image(image) => paths.push(image.path.clone()),
-                BackingStore::Guest(disk) => paths.push(disk.path.clone()),
-                _ => {}
-            }
-        }
+        let paths: Vec<PathBuf> =
+            self.stores.iter().filter_map(|ground| ground.image_file()).map(Path::to_owned).collect();
         self.try_mkfs_options(paths.first(), stop)?;
         let written =
             Image::create_all(&paths, &self.base, self.settings.lane_size.0, self.settings.seed, &mut count, stop)?;
-        let mut written = written.into_iter();
-        for ground in &mut self.stores {
-            match ground {
-                BackingStore::Image(image) => {
-                    let Some(made) = written.next() else { continue };
-                    image.attach(made, journal)?;
-                }
-                BackingStore::Guest(disk) => disk.image = written.next(),
-                _ => {}
-            }
+        let with_image = self.stores.iter_mut().filter(|ground| ground.image_file().is_some());
+        for (ground, image) in with_image.zip(written) {
+            ground.attach(image, journal)?;
         }
         self.prepare_throttling(journal)?;
         for lane in 0..self.lanes.len() {
@@ -262,10 +248,10 @@ impl LaneSet {
 
     /// The folder in which a lane's work happens.
     pub(crate) fn lane_directory(&self, lane: usize, ground: usize) -> PathBuf {
-        match &self.stores[ground] {
-            BackingStore::Directory { work, .. } => work.join(format!("lane{lane:02}")),
-            _ if self.lanes[lane].guest.is_some() => crate::lane_set::in_guest::directory(lane),
-            _ => self.work.join(format!("mount{lane:02}")),
+        match self.stores[ground].folder() {
+            Some(work) => work.join(format!("lane{lane:02}")),
+            None if self.lanes[lane].guest.is_some() => crate::lane_set::in_guest::directory(lane),
+            None => self.work.join(format!("mount{lane:02}")),
         }
     }
 
@@ -298,9 +284,7 @@ impl LaneSet {
         }
         note(self.end_guests(journal.as_deref_mut()));
         for ground in &mut self.stores {
-            if let BackingStore::Image(image) = ground {
-                note(image.detach(journal.as_deref_mut()));
-            }
+            note(ground.detach(journal.as_deref_mut()));
         }
         // The first of them may hold the mount of another.
         for mut folder in std::mem::take(&mut self.run_directories).into_iter().rev() {
@@ -325,8 +309,8 @@ impl LaneSet {
         let mut lines: Vec<String> = Vec::new();
         for lane in &mut self.lanes {
             if let Some(mut open) = lane.open.take() {
-                lines.push(match (&open.guest, &self.stores[open.ground]) {
-                    (Some(_), BackingStore::Guest(disk)) => {
+                lines.push(match (&open.guest, self.stores[open.ground].guest_disk()) {
+                    (Some(_), Some(disk)) => {
                         format!("{} is kept in the image {}", lane.name, disk.path.display())
                     }
                     _ => format!("{} is kept in {}", lane.name, open.directory.display()),
@@ -337,13 +321,7 @@ impl LaneSet {
                 }
             }
         }
-        for ground in &mut self.stores {
-            if let BackingStore::Image(image) = ground
-                && let Some(made) = image.made.take()
-            {
-                made.device.leave();
-            }
-        }
+        self.stores.iter_mut().for_each(|ground| ground.leave());
         let kept = self.run_directories.drain(..).map(RunFolder::keep);
         lines.extend(kept.map(|path| format!("files are kept in {}", path.display())));
         lines.push("`fairlane clean` removes them".to_owned());

@@ -9,7 +9,6 @@
 mod abilities;
 mod architecture;
 pub mod availability;
-mod backing_store;
 pub mod command;
 mod confined;
 mod contestant;
@@ -46,6 +45,7 @@ mod single_lane;
 mod throttle;
 pub mod undo;
 mod undo_server;
+mod venues;
 
 pub use abilities::Lack;
 pub use architecture::Architecture;

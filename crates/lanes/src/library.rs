@@ -1,11 +1,11 @@
 //! Lanes whose filesystem the agent itself is: what it is told, and what their checker says afterwards.
 
-use crate::backing_store::BackingStore;
 use crate::command;
 use crate::contestant::{Contestant, fill_device};
 use crate::failure::{LaneFailure, failed};
 use crate::filesystems::{Checker, Home};
 use crate::lane_set::{LaneSet, LaneState};
+use crate::venues::Venue;
 use model::agent::LibraryTarget;
 use std::sync::atomic::AtomicBool;
 
@@ -24,7 +24,7 @@ pub(crate) fn missing_check(lane: &LaneState) -> Option<(&'static str, &'static 
 }
 
 /// What the agent attaches when the lane is opened.
-pub(crate) fn target(lane: &LaneState, ground: &BackingStore) -> LibraryTarget {
+pub(crate) fn target(lane: &LaneState, ground: &dyn Venue) -> LibraryTarget {
     LibraryTarget {
         filesystem: lane.contestant.filesystem_name().to_owned(),
         device: ground.block_device().expect("a library lives on an image or a device"),

@@ -19,13 +19,12 @@ pub(crate) mod standing;
 
 pub(crate) use mechanism::{MOUNT_SOURCE, group_of, lift_group, lift_left_over, mount_v1, number_of, remove_group};
 
-use crate::backing_store::BackingStore;
 use crate::device::DeviceNumber;
 use crate::failure::{LaneFailure, cannot, privilege, usage};
-use crate::host;
 use crate::lane_set::{LaneSet, LaneState};
 use crate::mount;
 use crate::undo::{EntryId, Journal, Thing};
+use crate::venues::Venue;
 use mechanism::Mechanism;
 use model::Throttle;
 use model::throttle::Throttles;
@@ -62,7 +61,7 @@ struct Limited {
 struct Candidate<'a> {
     name: &'a str,
     /// `None`: an image, made later.
-    ground: Option<&'a BackingStore>,
+    ground: Option<&'a dyn Venue>,
     throttle: Option<Throttle>,
 }
 
@@ -77,12 +76,12 @@ impl Throttling {
         let held = || lanes.iter().filter(|lane| lane.throttle.is_some());
         for lane in held() {
             if let Some(ground) = lane.ground {
-                refuse_ground(ground).map_err(|error| error.in_lane(lane.name))?;
+                ground.check_throttle().map_err(|error| error.in_lane(lane.name))?;
             }
         }
         let mechanism = mechanism::find()?;
         for lane in held() {
-            if let Some(BackingStore::Device(found)) = lane.ground {
+            if let Some(found) = lane.ground.and_then(Venue::overwritten) {
                 let free = mechanism.refuse_limited(found.number, &found.kernel_name);
                 free.map_err(|error| error.in_lane(lane.name))?;
             }
@@ -139,7 +138,7 @@ impl Throttling {
     pub(crate) fn take(
         &mut self,
         index: usize,
-        ground: &BackingStore,
+        ground: &dyn Venue,
         lanes: &[usize],
         journal: &mut Journal,
     ) -> Result<(), LaneFailure> {
@@ -288,7 +287,7 @@ impl LaneSet {
         }
         let lanes = self.lanes.iter().map(|lane| Candidate {
             name: &lane.name,
-            ground: lane.fixed_ground.map(|ground| &self.stores[ground]),
+            ground: lane.fixed_ground.map(|ground| &*self.stores[ground]),
             // The first lane's twin has the first lane's disk.
             throttle: throttles.of_lane(&lane.spec.name),
         });
@@ -303,7 +302,7 @@ impl LaneSet {
 
     /// The lanes that may stand on a ground.
     fn lanes_on(&self, ground: usize) -> Vec<usize> {
-        let image = matches!(self.stores[ground], BackingStore::Image(_));
+        let image = self.stores[ground].is_of_pool(None);
         let stands = |lane: &LaneState| lane.fixed_ground.map_or(image, |fixed| fixed == ground);
         (0..self.lanes.len()).filter(|&lane| stands(&self.lanes[lane])).collect()
     }
@@ -314,7 +313,7 @@ impl LaneSet {
         let Some(throttling) = &mut self.throttling else { return Ok(()) };
         throttling.prepare(&self.work, &self.settings.run_id, journal)?;
         for (index, (ground, lanes)) in self.stores.iter().zip(&standing).enumerate() {
-            throttling.take(index, ground, lanes, journal)?;
+            throttling.take(index, &**ground, lanes, journal)?;
         }
         Ok(())
     }
@@ -363,30 +362,6 @@ impl LaneSet {
     /// [`LaneFailure::Failed`] where the kernel does not move it.
     pub fn join_throttled(&self, pid: u32) -> Result<(), LaneFailure> {
         self.throttling.as_ref().map_or(Ok(()), |throttling| throttling.join(pid))
-    }
-}
-
-/// Refuses what has no device of its own that could be limited.
-fn refuse_ground(ground: &BackingStore) -> Result<(), LaneFailure> {
-    match ground {
-        BackingStore::Image(_) => Ok(()),
-        BackingStore::Memory => Err(usage(
-            "it lives in memory and has no disk that --throttle could hold; leave that lane out, or race without --throttle",
-        )),
-        BackingStore::Directory { path, .. } => Err(usage(format!(
-            "{} shares its disk with everything else there, so --throttle cannot hold it alone; race images there instead{}: --on {}",
-            path.display(),
-            if host::is_root() { "" } else { ", as root (sudo fairlane …)" },
-            path.display()
-        ))),
-        BackingStore::Device(found) if host::whole_disk(&found.kernel_name) != found.kernel_name => {
-            Err(usage(format!(
-                "{} is a partition, and the kernel limits whole disks only; give --throttle the whole disk, or race images on it: --on DIR",
-                found.path.display()
-            )))
-        }
-        // Lanes in guests are refused before.
-        BackingStore::Device(_) | BackingStore::Guest(_) => Ok(()),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Which grounds the lanes of a race stand on, and how they take turns on them.
 
-use crate::backing_store::BackingStore;
 use crate::lane_set::LaneSet;
 use std::path::PathBuf;
 
@@ -32,22 +31,13 @@ impl LaneSet {
     /// The grounds that a lane may stand on in some round.
     pub(crate) fn pool_of(&self, lane: usize) -> Vec<usize> {
         let guest = self.lanes[lane].guest;
-        let is_of_pool = |ground: &BackingStore| match (ground, guest) {
-            (BackingStore::Image(_), None) => true,
-            (BackingStore::Guest(disk), Some(guest)) => disk.guest == guest,
-            _ => false,
-        };
-        self.stores.iter().enumerate().filter_map(|(index, ground)| is_of_pool(ground).then_some(index)).collect()
+        let pool = self.stores.iter().enumerate().filter(|(_, ground)| ground.is_of_pool(guest));
+        pool.map(|(index, _)| index).collect()
     }
 
     /// Number of images and devices, whose ceilings can be measured.
     pub fn blocks(&self) -> usize {
-        self.stores
-            .iter()
-            .filter(|ground| {
-                matches!(ground, BackingStore::Image(_) | BackingStore::Guest(_) | BackingStore::Device(_))
-            })
-            .count()
+        self.stores.iter().filter(|ground| ground.has_block_device()).count()
     }
 
     /// Of every disk of the lanes that somebody limits: a loop device of ours is never one.
@@ -55,7 +45,7 @@ impl LaneSet {
         let mut disks: Vec<String> = Vec::new();
         for ground in &self.stores {
             // A guest names its disks itself.
-            let own = ground.device_name().filter(|_| !matches!(ground, BackingStore::Guest(_)));
+            let own = ground.device_name().filter(|_| ground.guest_disk().is_none());
             let of_lane = [own, ground.disk_name(self.host.as_ref())];
             disks.extend(of_lane.into_iter().flatten());
         }
@@ -74,7 +64,7 @@ impl LaneSet {
     pub fn side_by_side(&self) -> bool {
         let mut fixed: Vec<usize> = self.lanes.iter().filter_map(|lane| lane.fixed_ground).collect();
         fixed.sort_unstable();
-        !fixed.windows(2).any(|two| two[0] == two[1] && matches!(self.stores[two[0]], BackingStore::Device(_)))
+        !fixed.windows(2).any(|two| two[0] == two[1] && self.stores[two[0]].is_exclusive())
     }
 
     /// The block device of a ground, for probes of the bare device while no lane is open on it;
@@ -85,7 +75,7 @@ impl LaneSet {
 
     /// Whether a ground is an image on a loop device; all of those share one disk.
     pub fn is_image(&self, ground: usize) -> bool {
-        matches!(self.stores[ground], BackingStore::Image(_))
+        self.stores[ground].is_of_pool(None)
     }
 
     /// Number of lanes, the repeated first one included.

@@ -1,7 +1,6 @@
 //! Everything about the lanes that can be refused is refused here, before anything is written.
 
 use crate::abilities;
-use crate::backing_store::{BackingStore, GuestDisk, ImageStore};
 use crate::contestant::Contestant;
 use crate::device::{self, Decision, Found};
 use crate::failure::{LaneFailure, failed, privilege, usage};
@@ -14,6 +13,12 @@ use crate::lane_set::{LaneSet, LaneState, Settings};
 use crate::library::missing_check;
 use crate::run_folder::RunFolder;
 use crate::undo::is_run_id;
+use crate::venues::Venue;
+use crate::venues::device::DeviceStore;
+use crate::venues::directory::DirectoryStore;
+use crate::venues::guest::GuestDisk;
+use crate::venues::image::ImageStore;
+use crate::venues::memory::MemoryStore;
 use model::Bytes;
 use model::operations::Ability;
 use std::path::{Path, PathBuf};
@@ -99,7 +104,7 @@ impl LaneSet {
     }
 
     /// Bytes that the work keeps on a lane.
-    pub(crate) fn work_on(&self, lane: &LaneState, ground: Option<&BackingStore>) -> u64 {
+    pub(crate) fn work_on(&self, lane: &LaneState, ground: Option<&dyn Venue>) -> u64 {
         let without_holes = abilities::of(lane, ground).iter().any(|lack| lack.ability == Ability::Holes);
         let Settings { largest_working_set_bytes: with, largest_working_set_without_holes_bytes: without, .. } =
             self.settings;
@@ -190,14 +195,14 @@ impl LaneSet {
         for (index, (lane, _)) in with_image.enumerate() {
             let path = run.join(format!("image{index:02}"));
             self.stores.push(match self.lanes[lane].guest {
-                None => BackingStore::Image(Box::new(ImageStore { path, made: None })),
+                None => Box::new(ImageStore::new(path)),
                 Some(guest) => {
                     let kind = self.guests[guest].kind;
                     // Races of more are refused when everything is laid.
                     let name = Machine::disk_name(kind, disks[guest].min(MOST_QEMU_DISKS));
                     disks[guest] += 1;
                     let number = self.stores.len();
-                    BackingStore::Guest(Box::new(GuestDisk { path, image: None, number, guest, kind, name }))
+                    Box::new(GuestDisk { path, image: None, number, guest, kind, name })
                 }
             });
         }
@@ -224,16 +229,15 @@ impl LaneSet {
     }
 
     fn add_memory(&mut self) -> Result<usize, LaneFailure> {
-        self.stores.push(BackingStore::Memory);
+        self.stores.push(Box::new(MemoryStore));
         Ok(self.stores.len() - 1)
     }
 
     fn add_device(&mut self, path: &Path, erase: &[device::Erasable], lane: usize) -> Result<usize, LaneFailure> {
         let found = device::inspect(path)?;
-        let same =
-            |ground: &BackingStore| matches!(ground, BackingStore::Device(other) if other.number == found.number);
+        let same = |ground: &dyn Venue| ground.overwritten().is_some_and(|other| other.number == found.number);
         let work = self.work_on(&self.lanes[lane], None);
-        if let Some(index) = self.stores.iter().position(same) {
+        if let Some(index) = self.stores.iter().position(|ground| same(&**ground)) {
             let lane = &self.lanes[lane];
             check_lane_size(&lane.name, &lane.contestant, found.size_bytes, work, "choose a larger device")?;
             return Ok(index);
@@ -243,7 +247,7 @@ impl LaneSet {
         check_lane_size(&state.name, &state.contestant, found.size_bytes, work, "choose a larger device")?;
         let index = self.stores.len();
         self.ask(&found, decision);
-        self.stores.push(BackingStore::Device(Box::new(found)));
+        self.stores.push(Box::new(DeviceStore(found)));
         Ok(index)
     }
 
@@ -285,10 +289,7 @@ impl LaneSet {
 
     /// Every block device that the race overwrites.
     fn devices(&self) -> impl Iterator<Item = &Found> {
-        let grounds = self.stores.iter().filter_map(|ground| match ground {
-            BackingStore::Device(found) => Some(found.as_ref()),
-            _ => None,
-        });
+        let grounds = self.stores.iter().filter_map(|ground| ground.overwritten());
         grounds.chain(self.beside.iter().map(|(_, found)| found))
     }
 
@@ -304,8 +305,7 @@ impl LaneSet {
 
     fn add_directory(&mut self, path: &Path, lane: usize) -> Result<usize, LaneFailure> {
         let real = writable_folder(path, "files cannot be made in", "choose a directory that you can write")?;
-        let same = |ground: &BackingStore| matches!(ground, BackingStore::Directory { path, .. } if *path == real);
-        if let Some(index) = self.stores.iter().position(same) {
+        if let Some(index) = self.stores.iter().position(|ground| ground.is_directory(&real)) {
             return Ok(index);
         }
         let host = host::of(&real)?;
@@ -313,7 +313,7 @@ impl LaneSet {
         // The images' directory may be raced as a directory too: one run directory serves both.
         let name = format!("directory{:02}", self.stores.len());
         let work = self.add_run_folder(&real, &name)?;
-        let ground = BackingStore::Directory { path: real.clone(), host: Box::new(host), work };
+        let ground = DirectoryStore { path: real.clone(), host, work };
         let needed = self.work_on(&self.lanes[lane], Some(&ground)).saturating_add(SPARE_BYTES);
         if free_bytes < needed {
             return Err(failed(format!(
@@ -323,7 +323,7 @@ impl LaneSet {
                 model::units::human_bytes(needed as f64)
             )));
         }
-        self.stores.push(ground);
+        self.stores.push(Box::new(ground));
         Ok(self.stores.len() - 1)
     }
 
@@ -456,11 +456,6 @@ fn available_memory_bytes() -> Option<u64> {
 impl LaneSet {
     /// The host of the images, or of the first directory lane.
     pub fn host(&self) -> Option<&Host> {
-        self.host.as_ref().or_else(|| {
-            self.stores.iter().find_map(|ground| match ground {
-                BackingStore::Directory { host, .. } => Some(host.as_ref()),
-                _ => None,
-            })
-        })
+        self.host.as_ref().or_else(|| self.stores.iter().find_map(|ground| ground.existing_filesystem()))
     }
 }

@@ -1,37 +1,26 @@
 //! A lane set in words: for the record's header, for the sampler, for `--dry-run`.
 
-use crate::backing_store::BackingStore;
 use crate::contestant::{Contestant, directory_promises};
 use crate::custom::Kind;
-use crate::device::Found;
 use crate::guest::GuestKind;
 use crate::lane_set::LaneSet;
 use crate::lane_set::open::{mount_options_of, mount_source};
+use crate::venues::device::overwrite;
 use crate::{command, disk, formatting};
 use model::agent::FilesystemProcesses;
 use model::lane::Lane;
-use std::path::PathBuf;
-
-fn overwrite(found: &Found) -> String {
-    format!(
-        "overwrite {} ({}, now holds {})",
-        found.path.display(),
-        model::units::human_bytes(found.size_bytes as f64),
-        found.signature.as_deref().unwrap_or("no known signature")
-    )
-}
 
 impl LaneSet {
     /// The devices to watch while a lane works on a ground, as /proc/diskstats names them.
     pub fn device_names(&self, ground: usize) -> model::agent::Devices {
-        if let BackingStore::Guest(disk) = &self.stores[ground] {
+        if let Some(disk) = self.stores[ground].guest_disk() {
             // The names of this machine's disks mean others there, or none.
             return model::agent::Devices { device: Some(disk.name.clone()), ..model::agent::Devices::default() };
         }
         let device = self.stores[ground].device_name();
         let backing = self.stores[ground].disk_name(self.host.as_ref()).filter(|disk| Some(disk) != device.as_ref());
-        let is_ours = |of: &BackingStore| !matches!(of, BackingStore::Guest(_));
-        let others = self.stores.iter().enumerate().filter(|(index, of)| *index != ground && is_ours(of));
+        let others = self.stores.iter().enumerate();
+        let others = others.filter(|(index, of)| *index != ground && of.guest_disk().is_none());
         let mut neighbours: Vec<String> = others.filter_map(|(_, other)| other.device_name()).collect();
         neighbours.retain(|name| Some(name) != device.as_ref() && Some(name) != backing.as_ref());
         neighbours.sort();
@@ -48,7 +37,7 @@ impl LaneSet {
     /// A FUSE program that stays in the foreground is known with all that it started; one that left a
     /// daemon behind is not, and neither is whatever serves a directory.
     fn filesystem_processes(&self, lane: usize, ground: usize) -> FilesystemProcesses {
-        if let BackingStore::Directory { host, .. } = &self.stores[ground] {
+        if let Some(host) = self.stores[ground].existing_filesystem() {
             let served = host.filesystem.starts_with("fuse");
             return if served { FilesystemProcesses::Unknown } else { FilesystemProcesses::None };
         }
@@ -76,16 +65,9 @@ impl LaneSet {
     fn describe_lane(&self, index: usize) -> Lane {
         let lane = &self.lanes[index];
         let ground = &self.stores[self.store_for(index, 0)];
-        let (filesystem, promises, mount_options) = match ground {
-            BackingStore::Directory { host, .. } => {
-                (host.filesystem.clone(), directory_promises(host), host.mount_options.clone())
-            }
-            _ => (lane.contestant.filesystem_name().to_owned(), lane.promises, lane.mount_options.clone()),
-        };
-        let size_bytes = match ground {
-            BackingStore::Device(found) => found.size_bytes,
-            BackingStore::Directory { .. } => 0,
-            _ => self.settings.lane_size.0,
+        let (filesystem, promises, mount_options) = match ground.existing_filesystem() {
+            Some(host) => (host.filesystem.clone(), directory_promises(host), host.mount_options.clone()),
+            None => (lane.contestant.filesystem_name().to_owned(), lane.promises, lane.mount_options.clone()),
         };
         let mut geometry = lane.geometry.clone();
         geometry.extend(lane.contestant.driver().map(|driver| format!("driver: {driver}")));
@@ -96,25 +78,25 @@ impl LaneSet {
             filesystem,
             mkfs_command: lane.mkfs_command.clone(),
             mount_options,
-            venue: if lane.contestant.is_library() { "library" } else { ground.venue() }.to_owned(),
+            venue: if lane.contestant.is_library() { "library" } else { ground.name() }.to_owned(),
             ground: ground.identity(&self.base),
             backing: ground.disk_name(self.host.as_ref()).unwrap_or_default(),
-            size_bytes,
+            size_bytes: ground.size_bytes(self.settings.lane_size),
             promises,
             is_self: lane.is_self,
             kernel: lane.guest.map(|guest| self.guests[guest].kernel.release.clone()).unwrap_or_default(),
             kernel_build: lane.guest.map(|guest| self.guests[guest].build.clone()).unwrap_or_default(),
-            flushes_stop_short: matches!(ground, BackingStore::Guest(disk) if disk.kind == GuestKind::Uml)
+            flushes_stop_short: ground.guest_disk().is_some_and(|disk| disk.kind == GuestKind::Uml)
                 && !self.settings.guest.sync,
             geometry,
             definition_sha256: match &lane.contestant {
                 Contestant::Custom(custom) => custom.sha256.clone(),
                 _ => String::new(),
             },
-            queue: match ground {
+            queue: match ground.guest_disk() {
                 // What a guest's kernel makes of its disk is not seen from here.
-                BackingStore::Guest(_) => None,
-                ground => ground.device_name().and_then(|name| disk::queue_limits(&name)),
+                Some(_) => None,
+                None => ground.device_name().and_then(|name| disk::queue_limits(&name)),
             },
         }
     }
@@ -129,21 +111,7 @@ impl LaneSet {
                 lines.push(format!("mount --bind {} {}", folder.path().display(), folder.work().display()));
             }
         }
-        for ground in &self.stores {
-            match ground {
-                BackingStore::Image(image) => {
-                    let path = image.path.display();
-                    lines.push(format!("write {path} in full ({})", self.settings.lane_size));
-                    lines.push(format!("losetup --direct-io=on --find {path}"));
-                }
-                BackingStore::Guest(disk) => {
-                    lines.push(format!("write {} in full ({})", disk.path.display(), self.settings.lane_size));
-                    lines.push(format!("give it to a guest as the disk {}", disk.name));
-                }
-                BackingStore::Device(found) => lines.push(overwrite(found)),
-                BackingStore::Memory | BackingStore::Directory { .. } => {}
-            }
-        }
+        lines.extend(self.stores.iter().flat_map(|ground| ground.describe(self.settings.lane_size)));
         lines.extend(self.beside.iter().map(|(_, found)| overwrite(found)));
         for slot in &self.guests {
             lines.push(format!("start a guest: {} ({})", slot.describe(&self.settings), slot.kernel.path.display()));
@@ -152,8 +120,11 @@ impl LaneSet {
             lines.extend(self.describe_commands(index));
         }
         lines.extend(self.describe_throttling());
-        let is_folder = |ground: &BackingStore| matches!(ground, BackingStore::Directory { .. });
-        let acts = if self.stores.iter().all(is_folder) { "remove" } else { "unmount, detach and remove" };
+        let acts = if self.stores.iter().all(|ground| ground.folder().is_some()) {
+            "remove"
+        } else {
+            "unmount, detach and remove"
+        };
         lines.push(format!("after the race: {acts} all of it"));
         lines
     }
@@ -161,19 +132,12 @@ impl LaneSet {
     fn describe_commands(&self, index: usize) -> Vec<String> {
         let lane = &self.lanes[index];
         let ground_index = self.store_for(index, 0);
-        let ground = &self.stores[ground_index];
+        let ground = &*self.stores[ground_index];
         let directory = self.lane_directory(index, ground_index);
-        let source = match ground {
-            BackingStore::Image(_) => PathBuf::from("/dev/loopN"),
-            BackingStore::Device(found) => found.path.clone(),
-            _ => mount_source(ground),
-        };
+        let source = ground.future_block_device().unwrap_or_else(|| mount_source(ground));
         let mut lines = Vec::new();
         if !lane.mkfs_command.is_empty() {
-            let formatted = match ground {
-                BackingStore::Guest(disk) => disk.path.clone(),
-                _ => source.clone(),
-            };
+            let formatted = ground.guest_disk().map_or_else(|| source.clone(), |disk| disk.path.clone());
             let filled = crate::contestant::fill_device(&lane.mkfs_command, &formatted);
             lines.push(format!("{}: {}", lane.name, command::display(&filled)));
         }

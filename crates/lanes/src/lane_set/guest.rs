@@ -1,6 +1,5 @@
 //! The guests of a race: which it needs, what they must have, and when they are started.
 
-use crate::backing_store::BackingStore;
 use crate::command;
 use crate::contestant::Contestant;
 use crate::custom::Kind;
@@ -235,11 +234,8 @@ impl LaneSet {
     }
 
     fn disks_of(&self, guest: usize) -> Vec<PathBuf> {
-        let of = |ground: &BackingStore| match ground {
-            BackingStore::Guest(disk) if disk.guest == guest => Some(disk.path.clone()),
-            _ => None,
-        };
-        self.stores.iter().filter_map(of).collect()
+        let disks = self.stores.iter().filter_map(|ground| ground.guest_disk());
+        disks.filter(|disk| disk.guest == guest).map(|disk| disk.path.clone()).collect()
     }
 
     /// The guest that a lane lives in, started where it does not run.
@@ -294,10 +290,7 @@ impl LaneSet {
         let kind = self.guests[index].kind;
         let disks = self.disks_of(index);
         // Beside its disks: what it needs of memory as a file has no room below /run.
-        let beside = self.stores.iter().find_map(|ground| match ground {
-            BackingStore::Guest(disk) => disk.path.parent(),
-            _ => None,
-        });
+        let beside = self.stores.iter().find_map(|ground| ground.guest_disk()?.path.parent());
         let folder = beside.unwrap_or(&self.work).join(format!("guest{index:02}"));
         let mut modules = Vec::new();
         let mut programs = Vec::new();
@@ -406,24 +399,24 @@ impl LaneSet {
             }
         }
         let places: Vec<usize> = (0..self.stores.len())
-            .filter(|ground| matches!(&self.stores[*ground], BackingStore::Guest(disk) if disk.kind == GuestKind::Qemu))
+            .filter(|ground| self.stores[*ground].guest_disk().is_some_and(|disk| disk.kind == GuestKind::Qemu))
             .collect();
-        let mut images: Vec<_> = places.iter().filter_map(|&ground| self.stores[ground].take_image()).collect();
+        let mut images: Vec<_> =
+            places.iter().filter_map(|&ground| self.stores[ground].guest_disk_mut()?.take_image()).collect();
         images.sort_by_key(|image| image.number);
         let count = images.len().max(1);
         images.rotate_left(shift % count);
         for (&ground, image) in places.iter().zip(images) {
-            self.stores[ground].give_image(image);
+            if let Some(disk) = self.stores[ground].guest_disk_mut() {
+                disk.give_image(image);
+            }
         }
         Ok(())
     }
 
     /// The number of the image that a ground has now, or of the ground itself where images stay.
     pub fn image_of(&self, ground: usize) -> usize {
-        match &self.stores[ground] {
-            BackingStore::Guest(disk) => disk.number,
-            _ => ground,
-        }
+        self.stores[ground].guest_disk().map_or(ground, |disk| disk.number)
     }
 
     fn end_guest(&mut self, index: usize, journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
@@ -449,8 +442,8 @@ impl LaneSet {
     /// What a reader must know of lanes in guests.
     pub(crate) fn guest_warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = self.several_places().into_iter().collect();
-        let disks =
-            self.stores.iter().filter(|of| matches!(of, BackingStore::Guest(disk) if disk.kind == GuestKind::Uml));
+        let disks = self.stores.iter().filter_map(|ground| ground.guest_disk());
+        let disks = disks.filter(|disk| disk.kind == GuestKind::Uml);
         let bytes = self.settings.lane_size.0.saturating_mul(disks.count() as u64);
         if let Some(free) = available_bytes().filter(|free| bytes > *free) {
             warnings.push(format!(

@@ -1,6 +1,5 @@
 //! A lane in its guest: formatted and mounted there, its agent, what its devices do.
 
-use crate::backing_store::BackingStore;
 use crate::command;
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, failed};
@@ -104,7 +103,7 @@ impl LaneSet {
     ) -> Result<Vec<String>, LaneFailure> {
         let state = &self.lanes[lane];
         let source = match state.contestant.in_memory() {
-            true => mount_source(&self.stores[ground]),
+            true => mount_source(&*self.stores[ground]),
             false => self.drop_cache_in_guest(ground, guest, stop)?,
         };
         let ask = mount_request(state, &self.settings, source, target.to_owned());
@@ -158,13 +157,13 @@ impl LaneSet {
 
     /// Whether a ground is a disk of a guest.
     pub fn is_guest_disk(&self, ground: usize) -> bool {
-        matches!(self.stores[ground], BackingStore::Guest(_))
+        self.stores[ground].guest_disk().is_some()
     }
 
     /// Reads so much of a disk of user-mode Linux into the host's page cache, which is where that disk lies: a
     /// ceiling that came from the host's own disk would be lower than what the filesystems reach.
     pub fn warm(&self, ground: usize, bytes: u64) {
-        if let BackingStore::Guest(disk) = &self.stores[ground]
+        if let Some(disk) = self.stores[ground].guest_disk()
             && disk.kind == GuestKind::Uml
         {
             disk.image().warm(bytes);
@@ -174,11 +173,8 @@ impl LaneSet {
     /// Has the host write what it still caches of the disks of user-mode Linux; answers the disk that they lie on, as
     /// /proc/diskstats names it. Best effort: a failure shows when the lane is closed.
     pub fn settle_on_host(&self, grounds: &[usize]) -> Vec<String> {
-        let of = |ground: &usize| match &self.stores[*ground] {
-            BackingStore::Guest(disk) if disk.kind == GuestKind::Uml => Some(disk),
-            _ => None,
-        };
-        let disks: Vec<_> = grounds.iter().filter_map(of).collect();
+        let disks = grounds.iter().filter_map(|ground| self.stores[*ground].guest_disk());
+        let disks: Vec<_> = disks.filter(|disk| disk.kind == GuestKind::Uml).collect();
         for disk in &disks {
             let _ = disk.image().sync();
         }
@@ -190,11 +186,8 @@ impl LaneSet {
     pub fn guest_activity(&self, grounds: &[usize], stop: &AtomicBool) -> (u64, u64) {
         let mut sum = (0, 0);
         for (index, slot) in self.guests.iter().enumerate() {
-            let of = |ground: &usize| match &self.stores[*ground] {
-                BackingStore::Guest(disk) if disk.guest == index => Some(disk.name.clone()),
-                _ => None,
-            };
-            let devices: Vec<String> = grounds.iter().filter_map(of).collect();
+            let disks = grounds.iter().filter_map(|ground| self.stores[*ground].guest_disk());
+            let devices: Vec<String> = disks.filter(|disk| disk.guest == index).map(|disk| disk.name.clone()).collect();
             let Some(guest) = slot.running.as_ref().filter(|_| !devices.is_empty()) else { continue };
             if let Ok(Answer::Activity { in_flight, written_bytes }) = guest.ask(&Ask::Activity { devices }, stop) {
                 sum = (sum.0 + in_flight, sum.1 + written_bytes);

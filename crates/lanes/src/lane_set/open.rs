@@ -1,6 +1,5 @@
 //! A lane from formatted to closed: opened, made cold, unmounted, its image checked.
 
-use crate::backing_store::BackingStore;
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, cannot, usage};
 use crate::formatting::{self, MountRequest};
@@ -8,6 +7,7 @@ use crate::guest::GuestKind;
 use crate::guest::protocol::Ask;
 use crate::lane_set::{Closed, Cold, LaneSet, LaneState, OpenLane, Opened, Settings, make_folder, remove_folder};
 use crate::undo::{Journal, Thing};
+use crate::venues::Venue;
 use crate::{let_go, library, mount, mountinfo};
 use model::Mark;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl LaneSet {
     ) -> Result<Opened, LaneFailure> {
         let directory = self.lane_directory(index, ground_index);
         let mut phases_seconds = BTreeMap::new();
-        if matches!(self.stores[ground_index], BackingStore::Directory { .. }) {
+        if self.stores[ground_index].folder().is_some() {
             remove_folder(&directory)?;
             make_folder(&directory)?;
             self.lanes[index].open = Some(OpenLane {
@@ -70,7 +70,7 @@ impl LaneSet {
         if in_guest {
             return self.open_in_guest(index, ground_index, phases_seconds, journal, stop);
         }
-        let ground = &self.stores[ground_index];
+        let ground = &*self.stores[ground_index];
         let lane = &mut self.lanes[index];
         let source = mount_source(ground);
         // A user's FUSE filesystem names its source as it likes.
@@ -116,7 +116,7 @@ impl LaneSet {
     ) -> Result<Opened, LaneFailure> {
         self.stores[ground_index].prepare_for_mkfs()?;
         let lane = &self.lanes[index];
-        let target = library::target(lane, &self.stores[ground_index]);
+        let target = library::target(lane, &*self.stores[ground_index]);
         let disk = target.device.clone();
         let guest = match lane.guest {
             Some(guest) => Some(self.running_guest(guest, journal, stop)?),
@@ -179,10 +179,7 @@ impl LaneSet {
             None => {
                 let lane = &self.lanes[index];
                 let beside: Vec<&Path> = lane.named_devices.iter().map(PathBuf::as_path).collect();
-                let held = match &self.stores[ground_index] {
-                    BackingStore::Guest(disk) => Some(disk.image().held()),
-                    _ => None,
-                };
+                let held = self.stores[ground_index].guest_disk().map(|disk| disk.image().held());
                 formatting::format(&lane.contestant, &lane.mkfs_command, (&device, held), &beside, stop)?
             }
         };
@@ -211,7 +208,7 @@ impl LaneSet {
     fn make_cold_unnamed(&mut self, index: usize) -> Result<Cold, LaneFailure> {
         let lane = &mut self.lanes[index];
         let open = lane.open.as_mut().expect("only an open lane is made cold");
-        let ground = &self.stores[open.ground];
+        let ground = &*self.stores[open.ground];
         if ground.block_device().is_none() {
             return Ok(Cold::Warm);
         }
@@ -262,8 +259,8 @@ impl LaneSet {
         let mut closed = Closed { unmount_seconds: 0.0, flags: Vec::new() };
         let lane = &mut self.lanes[index];
         let Some(mut open) = lane.open.take() else { return Ok(closed) };
-        let ground = &self.stores[open.ground];
-        if matches!(ground, BackingStore::Directory { .. }) {
+        let ground = &*self.stores[open.ground];
+        if ground.folder().is_some() {
             remove_folder(&open.directory)?;
             return Ok(closed);
         }
@@ -296,14 +293,8 @@ impl LaneSet {
             journal.done(entry)?;
             let_go::check(&mount_source(ground))?;
         }
-        let image = match ground {
-            BackingStore::Image(image) => {
-                image.made().device.sync()?;
-                Some(&image.made().image)
-            }
-            BackingStore::Guest(disk) => Some(disk.image()),
-            _ => None,
-        };
+        ground.settle_after_unmount()?;
+        let image = ground.carrying_image();
         if let Some(image) = image {
             image.check_not_shared()?;
         }
@@ -337,7 +328,7 @@ pub(crate) fn mount_options_of(lane: &LaneState, settings: &Settings) -> Vec<Str
     options
 }
 
-pub(crate) fn mount_source(ground: &BackingStore) -> PathBuf {
+pub(crate) fn mount_source(ground: &dyn Venue) -> PathBuf {
     ground.block_device().unwrap_or_else(|| PathBuf::from("fairlane"))
 }
 
