@@ -16,6 +16,7 @@ mod owner;
 mod powercut;
 mod progress;
 mod published;
+mod record_writer;
 mod serve;
 mod signals;
 mod state;

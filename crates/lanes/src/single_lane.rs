@@ -7,8 +7,8 @@ use crate::confined::Confined;
 use crate::contestant::{Commands, Contestant, fill_device};
 use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::filesystems::{Checker, FILESYSTEMS, Filesystem, Home};
+use crate::formatting::{self, MountRequest};
 use crate::joined;
-use crate::mount;
 use crate::other_devices::Image;
 use crate::same_names;
 use model::lane::{LaneSpec, Promises, Venue};
@@ -193,10 +193,9 @@ impl SingleLane {
     /// # Errors
     /// What mkfs says.
     pub fn format(&self, device: &Path, extra: &[&Path], stop: &AtomicBool) -> Result<(), LaneFailure> {
-        let mut words = fill_device(&self.mkfs, device);
+        let mut words = self.mkfs.clone();
         words.extend(extra.iter().map(|path| path.display().to_string()));
-        let confined = Confined::to(&[&[device], extra].concat())?;
-        command::run_confined(&words, (confined.as_ref(), None), stop).map(drop)
+        formatting::format(&Contestant::Row(self.row), &words, (device, None), extra, stop).map(drop)
     }
 
     /// Mounts it.
@@ -228,7 +227,9 @@ impl SingleLane {
     pub fn mount_with(&self, device: &Path, target: &Path, more: &[String]) -> Result<(), LaneFailure> {
         let mut options = self.mount_options.clone();
         options.extend_from_slice(more);
-        mount::mount(self.row.mounted_as(), &device.to_string_lossy(), &options, target)
+        let contestant = Contestant::Row(self.row);
+        let request = MountRequest { contestant: &contestant, source: device, options: &options, target };
+        formatting::mount(&request, &AtomicBool::new(false)).map(drop)
     }
 
     /// Mounts an image that a stranger may have written: nothing in it is run, and where it says itself that the machine
@@ -346,7 +347,7 @@ mod tests {
             let options = owned(row.careful.unwrap_or_else(|| panic!("{}", row.name)));
             let is_here =
                 availability::kernel_has(row.mounted_as(), row.module) && rustix::process::geteuid().is_root();
-            assert!(!is_here || mount::try_options(row.mounted_as(), &options).is_ok(), "{}", row.name);
+            assert!(!is_here || crate::mount::try_options(row.mounted_as(), &options).is_ok(), "{}", row.name);
         }
     }
 }

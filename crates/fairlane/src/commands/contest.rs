@@ -15,6 +15,7 @@ use crate::conductor::{Race as Conductor, machine, memory, trial_run};
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
 use crate::progress::Progress;
+use crate::record_writer::RecordWriter;
 use crate::signals;
 use crate::{state, terminal};
 use lanes::{Journal, LaneSet, Settings, undo};
@@ -84,7 +85,7 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     // A folder of our own is made when the record is, which a rehearsal of the plan has none of.
     let made_later = |path: &&Path| terms.dry_run && state::state_folder().is_ok_and(|folder| path.starts_with(folder));
     if let (None, Some(path)) = (&contest.resumed, contest.record.filter(|path| !made_later(path))) {
-        RecordFile::check_new(path)?;
+        RecordWriter::check_new(path)?;
     }
     if !terms.quiet || terms.dry_run {
         let notes = contest.of_size.iter().chain(&contest.notes).cloned().chain(lane_set.several_places()).collect();
@@ -105,8 +106,8 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
         (None, None) => state::runs_folder()?.join(new_record_name(plan)),
     };
     match contest.resumed {
-        Some(_) => RecordFile::check_old(&path)?,
-        None => RecordFile::check_new(&path)?,
+        Some(_) => RecordWriter::check_old(&path)?,
+        None => RecordWriter::check_new(&path)?,
     }
     let confirmed = lane_set.confirm(&mut screen::Typed { stop: &stop }).map_err(lane_failure);
     if stop.load(Ordering::Relaxed) {

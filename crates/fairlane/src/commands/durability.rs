@@ -118,7 +118,7 @@ pub fn list() -> Result<String, Failure> {
             Ok(record) => {
                 let header = &record.header;
                 let lanes: Vec<String> = header.lanes.iter().map(|lane| report::clean_text(&lane.name)).collect();
-                let end = state::outcome(record.end, false);
+                let end = state::outcome(record.end, record.end.is_none() && state::is_being_written(path));
                 let command = report::clean_text(&header.command);
                 format!("{}  {command:<9} {end:<11} {}", report::clean_text(&header.started), lanes.join(" "))
             }

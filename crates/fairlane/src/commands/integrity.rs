@@ -7,8 +7,8 @@ use crate::failure::{Failure, Status};
 use crate::options::Integrity;
 use crate::powercut::damage::{Target, damage};
 use crate::powercut::described;
+use crate::powercut::durability_writer::DurabilityWriter;
 use crate::powercut::faults::{REFUSED, full, refuse};
-use crate::powercut::record_writer::RecordWriter;
 use crate::powercut::scratch_space::ScratchSpace;
 use crate::terminal;
 use lanes::SingleLane;
@@ -65,7 +65,7 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
         lanes: specimens.iter().map(described).collect(),
         controls: Vec::new(),
     };
-    let mut writer = RecordWriter::begin(&path, header)?;
+    let mut writer = DurabilityWriter::begin(&path, header)?;
     let worked = ScratchSpace::begin(&on, &planning::run_id()).and_then(|mut scratch| {
         let worked = all(options, seed, &specimens, &mut scratch, &mut writer, &stop);
         let ended = scratch.end();
@@ -91,7 +91,7 @@ fn all(
     seed: u64,
     specimens: &[SingleLane],
     scratch: &mut ScratchSpace,
-    writer: &mut RecordWriter,
+    writer: &mut DurabilityWriter,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let ground = (seed, options.lane_size.0);

@@ -3,14 +3,14 @@
 use super::report::print;
 use super::screen::{style, tilde};
 use super::{durability, lane_failure, planning};
-use crate::conductor::record_file::RecordFile;
 use crate::conductor::{machine, trial_run};
 use crate::failure::{Failure, Status};
 use crate::options::Powercut;
 use crate::powercut::cutting::{Job, cut};
-use crate::powercut::record_writer::RecordWriter;
+use crate::powercut::durability_writer::DurabilityWriter;
 use crate::powercut::scratch_space::ScratchSpace;
 use crate::powercut::{described, saved_case, speed};
+use crate::record_writer::RecordWriter;
 use crate::signals;
 use crate::{state, terminal};
 use crashes::work::{KINDS, Kind};
@@ -73,7 +73,7 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
         lanes: specimens.iter().map(described).collect(),
         controls,
     };
-    let mut writer = RecordWriter::begin(&path, header)?;
+    let mut writer = DurabilityWriter::begin(&path, header)?;
     let keep_in = keep_in(&path);
     let worked = ScratchSpace::begin(&on, &planning::run_id()).and_then(|mut scratch| {
         let worked = all(options, seed, &specimens, &kinds, &keep_in, &mut scratch, &mut writer, &stop);
@@ -105,7 +105,7 @@ fn all(
     kinds: &[&Kind],
     keep_in: &Path,
     scratch: &mut ScratchSpace,
-    writer: &mut RecordWriter,
+    writer: &mut DurabilityWriter,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
     let both = [512, 4096];
@@ -176,7 +176,7 @@ fn planned(asked: u32, kinds: &[&Kind]) -> PlannedCuts {
 }
 
 /// Writes down that a lane failed, and goes on.
-fn give_up(writer: &mut RecordWriter, failed: Failed, quiet: bool) -> Result<(), Failure> {
+fn give_up(writer: &mut DurabilityWriter, failed: Failed, quiet: bool) -> Result<(), Failure> {
     if !quiet {
         let (lane, at, reason) = (&failed.lane, &failed.at, &failed.reason);
         terminal::say!("{} {at}: failed: {}", report::clean_text(lane), report::clean_text(reason));
@@ -188,7 +188,7 @@ fn give_up(writer: &mut RecordWriter, failed: Failed, quiet: bool) -> Result<(),
 ///
 /// # Errors
 /// Where it cannot be printed, and where it is not to be trusted.
-pub fn show(writer: &RecordWriter, format: &str) -> Result<(), Failure> {
+pub fn show(writer: &DurabilityWriter, format: &str) -> Result<(), Failure> {
     let found = stats::durability::findings(writer.record());
     let shown = tilde(writer.path());
     // This run kept them itself, a moment ago.
@@ -252,7 +252,7 @@ pub fn record_path(output: Option<&Path>, command: &str, seed: u64) -> Result<Pa
             state::durability_folder()?.join(name)
         }
     };
-    RecordFile::check_new(&path).map(|()| path)
+    RecordWriter::check_new(&path).map(|()| path)
 }
 
 fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {

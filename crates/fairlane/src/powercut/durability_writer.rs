@@ -1,60 +1,36 @@
-//! The record of durability being written, line by line, each synced.
+//! The record of durability being written, line by line.
 
-use crate::conductor::record_file::{RecordFile, cannot_make};
 use crate::conductor::trial_run;
 use crate::failure::Failure;
 use crate::owned;
+use crate::record_writer::RecordWriter;
 use crate::terminal;
 use model::durability::{DurabilityHeader, DurabilityLine, DurabilityRecord};
 use model::record::EndOutcome;
-use std::fs::File;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The record on disk and in memory.
-pub struct RecordWriter {
-    file: File,
-    path: PathBuf,
-    /// Length up to the end of the last whole line.
-    whole_bytes: u64,
+pub struct DurabilityWriter {
+    writer: RecordWriter,
     record: DurabilityRecord,
 }
 
-impl RecordWriter {
-    /// Begins a record with its header; an existing file is never overwritten, and none is left where the header
-    /// cannot be written.
+impl DurabilityWriter {
+    /// Begins a record with its header.
     ///
     /// # Errors
-    /// Where the file exists, cannot be made, or its disk is full.
-    pub fn begin(path: &Path, header: DurabilityHeader) -> Result<RecordWriter, Failure> {
-        RecordFile::check_new(path)?;
-        let file = owned::create_to_append(path).map_err(|error| cannot_make(path, &error))?;
-        let record = DurabilityRecord::begin(header.clone());
-        let mut writer = RecordWriter { file, path: path.to_owned(), whole_bytes: 0, record };
-        let begun = writer.write(&DurabilityLine::Durability(Box::new(header)));
-        if begun.is_err() {
-            let _ = owned::remove(path);
-        }
-        begun.map(|()| writer)
+    /// As [`RecordWriter::begin`].
+    pub fn begin(path: &Path, header: DurabilityHeader) -> Result<DurabilityWriter, Failure> {
+        RecordWriter::begin(path, |writer| {
+            let record = DurabilityRecord::begin(header.clone());
+            let mut writer = DurabilityWriter { writer, record };
+            writer.write(&DurabilityLine::Durability(Box::new(header))).map(|()| writer)
+        })
     }
 
     fn write(&mut self, line: &DurabilityLine) -> Result<(), Failure> {
-        let mut text = serde_json::to_vec(line).map_err(|error| Failure::failed(error.to_string()))?;
-        text.push(b'\n');
-        match self.file.write_all(&text).and_then(|()| self.file.sync_data()) {
-            Ok(()) => {
-                self.whole_bytes += text.len() as u64;
-                Ok(())
-            }
-            Err(error) => {
-                // Half a line in the middle would damage the record.
-                let _ = self.file.set_len(self.whole_bytes);
-                Err(Failure::failed(format!(
-                    "cannot write the record {}: {error}; free some space or name another place with -o, and run again",
-                    self.path.display()
-                )))
-            }
-        }
+        let remedy = "free some space or name another place with -o, and run again";
+        self.writer.append([line], |_| remedy.to_owned())
     }
 
     /// Adds a line.
@@ -75,7 +51,7 @@ impl RecordWriter {
         let DurabilityRecord { cuts, failed, speeds, damage, full, faults, .. } = &self.record;
         let found = [cuts.len(), failed.len(), speeds.len(), damage.len(), full.len(), faults.len()];
         if outcome != EndOutcome::Complete && found.iter().all(|count| *count == 0) {
-            let _ = owned::remove(&self.path);
+            let _ = owned::remove(self.writer.path());
             if outcome == EndOutcome::Interrupted {
                 terminal::say!("interrupted before anything was found: there is no record, and nothing is left behind");
             }
@@ -91,6 +67,6 @@ impl RecordWriter {
 
     /// Where it lies.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.writer.path()
     }
 }

@@ -2,8 +2,8 @@
 
 pub mod cutting;
 pub mod damage;
+pub mod durability_writer;
 pub mod faults;
-pub mod record_writer;
 pub mod recording;
 pub mod replay;
 pub mod saved_case;
