@@ -5,6 +5,7 @@
 mod common;
 #[path = "common/home.rs"]
 mod home;
+#[cfg(target_arch = "x86_64")]
 #[path = "common/picky_host.rs"]
 mod picky_host;
 #[path = "common/server.rs"]

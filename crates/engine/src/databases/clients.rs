@@ -246,17 +246,20 @@ mod tests {
         socket: Arc<UnixStream>,
         _server: UnixStream,
         answers: bool,
+        /// Statements that it was asked.
+        asked: Arc<AtomicU64>,
     }
 
     impl Fake {
-        fn boxed(answers: bool) -> Box<dyn Session> {
+        fn boxed(answers: bool, asked: &Arc<AtomicU64>) -> Box<dyn Session> {
             let (socket, server) = UnixStream::pair().unwrap();
-            Box::new(Fake { socket: Arc::new(socket), _server: server, answers })
+            Box::new(Fake { socket: Arc::new(socket), _server: server, answers, asked: asked.clone() })
         }
     }
 
     impl Session for Fake {
         fn run(&mut self, _: &str) -> Result<u64, DatabaseError> {
+            self.asked.fetch_add(1, Ordering::Relaxed);
             if self.answers {
                 std::thread::sleep(JOIN);
                 return Ok(1);
@@ -277,9 +280,9 @@ mod tests {
         }
     }
 
-    fn silent_clients() -> Vec<Client> {
+    fn silent_clients(asked: &Arc<AtomicU64>) -> Vec<Client> {
         let oltp: Oltp = toml::from_str("script = \"point-select\"\nserver = \"mariadb\"").unwrap();
-        (0..3).map(|number| Client::new(Fake::boxed(false), &oltp, 1, number)).collect()
+        (0..3).map(|number| Client::new(Fake::boxed(false, asked), &oltp, 1, number)).collect()
     }
 
     const LONG: Duration = Duration::from_secs(1 << 20);
@@ -287,11 +290,14 @@ mod tests {
 
     #[test]
     fn a_server_that_never_answers_is_told_as_such() {
-        // Long enough for three threads to begin on a slow machine.
+        // Long enough for a thread to begin on a slow machine.
         let window = Duration::from_millis(500);
         let times = Times { warm_up: Duration::ZERO, window, patience: SHORT };
-        let came = run(&mut silent_clients(), times, &AtomicBool::new(false), &mut (), &|_| None);
-        assert_eq!((came.operations, came.uncertain, came.stopped), (0, 3, false));
+        let asked = Arc::default();
+        let came = run(&mut silent_clients(&asked), times, &AtomicBool::new(false), &mut (), &|_| None);
+        let asked = asked.load(Ordering::Relaxed);
+        assert!((1..=3).contains(&asked), "{asked}");
+        assert_eq!((came.operations, came.uncertain, came.stopped), (0, asked, false));
         let error = came.error.unwrap();
         assert_eq!(error.cure, Cure::Lost);
         assert!(error.message.contains("has not answered for 0 seconds"), "{}", error.message);
@@ -300,8 +306,9 @@ mod tests {
     #[test]
     fn a_client_without_an_answer_gets_another_connection_within_the_window() {
         let times = Times { warm_up: Duration::ZERO, window: Duration::from_secs(2), patience: 20 * SHORT };
-        let again = |_: &RunState| Some(Fake::boxed(true));
-        let came = run(&mut silent_clients(), times, &AtomicBool::new(false), &mut (), &again);
+        let asked = Arc::default();
+        let again = |_: &RunState| Some(Fake::boxed(true, &asked));
+        let came = run(&mut silent_clients(&asked), times, &AtomicBool::new(false), &mut (), &again);
         assert!(came.error.is_none() && came.operations > 0, "{:?}", came.error);
         assert!(came.lost >= 3, "{}", came.lost);
     }
@@ -309,7 +316,7 @@ mod tests {
     #[test]
     fn whoever_stops_waits_for_no_answer() {
         let times = Times { warm_up: Duration::ZERO, window: LONG, patience: LONG };
-        let came = run(&mut silent_clients(), times, &AtomicBool::new(true), &mut (), &|_| None);
+        let came = run(&mut silent_clients(&Arc::default()), times, &AtomicBool::new(true), &mut (), &|_| None);
         assert!(came.stopped && came.operations == 0);
     }
 }

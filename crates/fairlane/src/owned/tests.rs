@@ -12,6 +12,16 @@ fn is_root() -> bool {
     root
 }
 
+/// Without it, what a link of /proc says is walked as any other path, by the user's rights.
+fn has_openat2() -> bool {
+    let opened =
+        rustix::fs::openat2(rustix::fs::CWD, "/", OFlags::PATH, Mode::empty(), rustix::fs::ResolveFlags::empty());
+    if opened.is_err() {
+        crate::terminal::say!("in part skipped: this kernel, or what emulates it, has no openat2");
+    }
+    opened.is_ok()
+}
+
 #[test]
 fn a_file_is_replaced_whole_keeps_its_permissions_and_never_becomes_set_user_id() {
     let place = tempfile::tempdir().unwrap();
@@ -150,13 +160,10 @@ fn what_the_kernel_makes_up_and_what_stands_behind_a_process_is_not_read() {
     let behind = PathBuf::from(format!("/proc/self/cwd{}/x", place.path().display()));
     let mut way = PathBuf::from("/proc/self/root");
     way.push(place.path().strip_prefix("/").unwrap().join("x"));
-    for path in [
-        Path::new("/proc/self/maps"),
-        Path::new("/proc/sys/kernel/osrelease"),
-        Path::new("/proc/version"),
-        &way,
-        &behind,
-    ] {
+    let made_up = ["/proc/self/maps", "/proc/sys/kernel/osrelease", "/proc/version"].map(Path::new);
+    let behind_a_process = [&*way, &*behind, Path::new("/proc/self/cwd")];
+    let behind_a_process = behind_a_process.into_iter().filter(|_| has_openat2());
+    for path in made_up.into_iter().chain(behind_a_process) {
         assert!(open_as_owner(path).is_err() && read(path, 1 << 20).is_err(), "{}", path.display());
     }
     // As kernels without openat2 have it: the way of a link is walked, and leads to no process.
@@ -165,12 +172,16 @@ fn what_the_kernel_makes_up_and_what_stands_behind_a_process_is_not_read() {
     assert_eq!(read_within(found, 10).unwrap(), b"text");
     assert!(open_part_by_part(Path::new("/proc/self/maps"), TO_LOOK).and_then(regular).is_err());
     std::fs::remove_file(place.path().join("link")).unwrap();
-    assert!(list(Path::new("/proc/self/cwd")).is_err() && list(place.path()).unwrap().len() == 1);
+    assert!(!has_openat2() || list(Path::new("/proc/self/cwd")).is_err());
+    assert_eq!(list(place.path()).unwrap().len(), 1);
     assert_eq!(read(&place.path().join("x"), 10).unwrap(), b"text");
 }
 
 #[test]
 fn what_is_swapped_for_a_pipe_between_two_looks_is_not_read() {
+    if !has_openat2() {
+        return;
+    }
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
     let (named, other) = (at("named"), at("other"));
