@@ -54,7 +54,7 @@ pub fn serve(input: impl BufRead, mut output: impl Write, stop: Arc<AtomicBool>)
 fn read_request(line: Line<'_>) -> Result<Request, String> {
     match line {
         Line::TooLong => Err(format!("a request is longer than {} bytes; send shorter ones", lines::MOST_BYTES)),
-        Line::Whole(bytes) => serde_json::from_slice(bytes)
+        Line::Whole(bytes) => Request::from_line(bytes)
             .map_err(|error| format!("this line is no request ({error}); send one JSON object a line")),
     }
 }
@@ -79,10 +79,9 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 }
 
 fn send(output: &mut impl Write, reply: &Reply) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(reply).map_err(std::io::Error::other)?;
-    line.push(b'\n');
+    let line = reply.to_line().map_err(std::io::Error::other)? + "\n";
     // One write: whoever reads never sees half a line for long.
-    output.write_all(&line)?;
+    output.write_all(line.as_bytes())?;
     output.flush()
 }
 

@@ -4,6 +4,8 @@ use std::os::fd::{AsFd, AsRawFd};
 
 /// The number of cachestat(2) (Linux 6.5): one and the same on every processor that Fairlane runs on.
 const CACHESTAT: libc::c_long = 451;
+/// Bytes of the smallest page that Linux has anywhere.
+const SMALLEST_PAGE: usize = 4096;
 /// Bytes of one mapping that mincore(2) is asked about.
 const MAPPED_BYTES: u64 = 64 << 20;
 /// Bytes of a file that mincore(2) is asked about at most, in pieces that are spread evenly: it takes 50 ns for each page.
@@ -74,7 +76,9 @@ fn by_mincore(file: &impl AsFd, bytes: u64) -> Option<u64> {
 
 fn of_mapping(file: &impl AsFd, begin: u64, length: u64) -> Option<u64> {
     let length = usize::try_from(length).ok()?;
-    let mut resident = vec![0_u8; length.div_ceil(page_bytes() as usize)];
+    // Room for a byte of each 4 KiB, whatever a page is: qemu-user answers for its host's pages, behind the end of a
+    // vector that has one for each of the program's.
+    let mut resident = vec![0_u8; length.div_ceil(SMALLEST_PAGE)];
     let file = file.as_fd().as_raw_fd();
     let begin = libc::off_t::try_from(begin).ok()?;
     // SAFETY: a new mapping at an address of the kernel's choice, which is never read or written: the file may shrink.
@@ -82,11 +86,12 @@ fn of_mapping(file: &impl AsFd, begin: u64, length: u64) -> Option<u64> {
     if mapped == libc::MAP_FAILED {
         return None;
     }
-    // SAFETY: the mapping is `length` bytes long, and the vector has a byte for each of its pages.
+    // SAFETY: the mapping is `length` bytes long, and the vector has a byte for each of its pages or more.
     let done = unsafe { libc::mincore(mapped, length, resident.as_mut_ptr()) };
     // SAFETY: the mapping was made above, and nothing points into it.
     unsafe { libc::munmap(mapped, length) };
-    let pages = resident.iter().filter(|page| **page & 1 == 1).count() as u64;
+    let pages =
+        resident.iter().take(length.div_ceil(page_bytes() as usize)).filter(|page| **page & 1 == 1).count() as u64;
     (done == 0).then(|| pages * page_bytes())
 }
 

@@ -215,6 +215,44 @@ pub enum Reply {
     },
 }
 
+/// A line of the protocol, made and read here alone: whoever does it itself takes all of its code again.
+impl Request {
+    /// As one line, without its end.
+    ///
+    /// # Errors
+    /// Where a value has no JSON form.
+    pub fn to_line(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// Where it is no request.
+    pub fn from_line(line: &[u8]) -> serde_json::Result<Request> {
+        serde_json::from_slice(line)
+    }
+}
+
+/// As of a [`Request`].
+impl Reply {
+    /// As one line, without its end.
+    ///
+    /// # Errors
+    /// Where a value has no JSON form.
+    pub fn to_line(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// Where it is no reply.
+    pub fn from_line(line: &str) -> serde_json::Result<Reply> {
+        serde_json::from_str(line)
+    }
+}
+
 // serde hands a reference to `skip_serializing_if`.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_false(value: &bool) -> bool {

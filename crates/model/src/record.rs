@@ -58,6 +58,16 @@ pub enum Line {
     },
 }
 
+impl Line {
+    /// As it stands in the file, without the end of the line.
+    ///
+    /// # Errors
+    /// Where a value has no JSON form.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+}
+
 /// A workload that the budget had no room for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unreached {
@@ -243,6 +253,28 @@ pub struct Brief<'a> {
     pub schema: Option<u64>,
 }
 
+/// The lines that have no structure of their own. Read as a [`Line`], they would take the code that reads every kind again.
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Short {
+    Note {
+        said: String,
+    },
+    Resume {
+        #[serde(rename = "started")]
+        _started: String,
+        #[serde(rename = "boot_id")]
+        _boot_id: String,
+    },
+    End {
+        #[serde(rename = "finished")]
+        _finished: String,
+        outcome: EndOutcome,
+        #[serde(default, rename = "reason")]
+        _reason: Option<String>,
+    },
+}
+
 /// What can be saved of a record whose line of this number is damaged.
 fn kept_before(line: usize) -> String {
     match line {
@@ -318,20 +350,13 @@ impl Record {
             "step" => self.steps.push(serde_json::from_str(line).map_err(told)?),
             "unreached" => self.unreached.push(serde_json::from_str(line).map_err(told)?),
             "note" | "resume" | "end" => match serde_json::from_str(line).map_err(told)? {
-                Line::Note { said } => self.warnings.push(said),
-                Line::Resume { .. } => {
+                Short::Note { said } => self.warnings.push(said),
+                Short::Resume { .. } => {
                     self.resumes += 1;
                     self.end = None;
                     self.unreached.clear();
                 }
-                Line::End { outcome, .. } => self.end = Some(outcome),
-                Line::Header(_)
-                | Line::Probe(_)
-                | Line::Disk(_)
-                | Line::Rate(_)
-                | Line::Trial(_)
-                | Line::Step(_)
-                | Line::Unreached(_) => {}
+                Short::End { outcome, .. } => self.end = Some(outcome),
             },
             _ => {}
         }

@@ -6,17 +6,20 @@
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
 use flate2::Compression;
+use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use model::page::{Page, Show};
 use model::text::is_unsafe;
 use serde::Serialize;
 use serde_json::ser::Formatter;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 
-/// The built page of the report, whose policy forbids it to ask anybody.
-const REPORT: &str = include_str!("../../../ui/dist/page.html");
-/// The built page of the dashboard, which asks its own server.
-const DASHBOARD: &str = include_str!("../../../ui/dist/dashboard.html");
+/// The built page of the report, whose policy forbids it to ask anybody; deflated by `build.rs`.
+const DEFLATED_REPORT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/page.html.deflate"));
+/// What the dashboard's head has in place of the report's: its page, and a policy by which it may ask its own server. All
+/// else of its built page is the same, so that the program holds one of them.
+const DASHBOARD: [(&str, &str); 2] =
+    [(r#" data-page="report">"#, r#" data-page="dashboard">"#), ("; connect-src 'none'; ", "; connect-src 'self'; ")];
 /// The element of a built page that waits for the data.
 const ELEMENT: &str = r#"<script id="data" type="application/json"></script>"#;
 /// How it begins where the data is plain JSON; how every Fairlane page can be told from other files.
@@ -36,12 +39,21 @@ const LEVEL: u32 = 4;
 ///
 /// # Errors
 /// What the writer answers; and where the built page has no place for data, which its tests exclude.
-pub fn page(page: &Page, writer: &mut impl Write) -> io::Result<()> {
-    let template = match page.show {
-        Show::Race { .. } => REPORT,
-        Show::Dashboard => DASHBOARD,
-    };
-    fill(template, page, writer)
+pub fn page(page: &Page, writer: &mut dyn Write) -> io::Result<()> {
+    match page.show {
+        Show::Race { .. } => fill(&report()?, page, writer),
+        Show::Dashboard => fill(&dashboard()?, page, writer),
+    }
+}
+
+fn report() -> io::Result<String> {
+    let mut text = String::new();
+    DeflateDecoder::new(DEFLATED_REPORT).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn dashboard() -> io::Result<String> {
+    Ok(DASHBOARD.iter().fold(report()?, |page, (of_the_report, own)| page.replacen(of_the_report, own, 1)))
 }
 
 /// Whether a file is a page of Fairlane, so that a newer one may take its place.
@@ -50,7 +62,7 @@ pub fn is_page(text: &[u8]) -> bool {
     holds(PLAIN) || holds(DEFLATED)
 }
 
-fn fill(template: &str, page: &Page, writer: &mut impl Write) -> io::Result<()> {
+fn fill(template: &str, page: &Page, writer: &mut dyn Write) -> io::Result<()> {
     let (before, after) =
         template.split_once(ELEMENT).filter(|(_, after)| !after.contains(ELEMENT)).ok_or_else(|| {
             io::Error::new(
@@ -61,7 +73,7 @@ fn fill(template: &str, page: &Page, writer: &mut impl Write) -> io::Result<()> 
     writer.write_all(before.as_bytes())?;
     if is_plain(template, page)? {
         writer.write_all(PLAIN.as_bytes())?;
-        write_json(page, &mut *writer)?;
+        write_json(page, writer)?;
     } else {
         writer.write_all(DEFLATED.as_bytes())?;
         let mut encoder = EncoderWriter::new(&mut *writer, &STANDARD);
@@ -90,7 +102,8 @@ fn is_plain(template: &str, page: &Page) -> io::Result<bool> {
     Ok(count.0 + template.len() as u64 <= PLAIN_FILE_BYTES)
 }
 
-fn write_json(page: &Page, writer: impl Write) -> io::Result<()> {
+/// One writer's type for all: for each of them the compiler writes out the code of everything that a page holds.
+fn write_json(page: &Page, writer: &mut dyn Write) -> io::Result<()> {
     // serde_json writes a few bytes at a time.
     let mut buffered = io::BufWriter::with_capacity(64 << 10, writer);
     page.serialize(&mut serde_json::Serializer::with_formatter(&mut buffered, InScript))?;
@@ -146,7 +159,9 @@ mod tests {
     use super::*;
     use model::page::{Language, PAGE_SCHEMA};
 
-    fn dashboard() -> Page {
+    const BUILT_DASHBOARD: &str = include_str!("../../../ui/dist/dashboard.html");
+
+    fn page_of_the_dashboard() -> Page {
         Page { schema: PAGE_SCHEMA, version: "1".to_owned(), language: Language::En, show: Show::Dashboard }
     }
 
@@ -154,20 +169,20 @@ mod tests {
     fn a_template_without_its_element_or_with_two_is_an_error_that_says_so() {
         let twice = format!("{ELEMENT}\n{ELEMENT}");
         for template in ["<html></html>", twice.as_str()] {
-            let error = fill(template, &dashboard(), &mut Vec::new()).unwrap_err().to_string();
+            let error = fill(template, &page_of_the_dashboard(), &mut Vec::new()).unwrap_err().to_string();
             assert!(error.contains("ui/dist") && error.contains("build it again"), "{error}");
         }
         let mut out = Vec::new();
-        fill(&format!("a\n{ELEMENT}\nb"), &dashboard(), &mut out).unwrap();
+        fill(&format!("a\n{ELEMENT}\nb"), &page_of_the_dashboard(), &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.starts_with(&format!("a\n{PLAIN}{{\"schema\":1,")) && text.ends_with("}</script>\nb"), "{text}");
     }
 
     #[test]
     fn the_built_pages_take_data_and_are_known_again() {
-        for template in [REPORT, DASHBOARD] {
+        for template in [&*report().unwrap(), BUILT_DASHBOARD] {
             let mut out = Vec::new();
-            fill(template, &dashboard(), &mut out).unwrap();
+            fill(template, &page_of_the_dashboard(), &mut out).unwrap();
             assert!(is_page(&out));
         }
         assert!(!is_page(b"<html><script id=data></script></html>"));
@@ -176,9 +191,13 @@ mod tests {
     #[test]
     fn only_the_dashboard_may_ask_and_only_its_own_server() {
         let mut out = Vec::new();
-        page(&dashboard(), &mut out).unwrap();
-        assert!(out.starts_with(DASHBOARD.split_once(ELEMENT).unwrap().0.as_bytes()));
-        assert!(DASHBOARD.contains("connect-src 'self'") && !REPORT.contains("connect-src 'self'"));
+        page(&page_of_the_dashboard(), &mut out).unwrap();
+        assert!(
+            dashboard().unwrap() == BUILT_DASHBOARD,
+            "ui/dist/dashboard.html differs from page.html by more than its head"
+        );
+        assert!(out.starts_with(BUILT_DASHBOARD.split_once(ELEMENT).unwrap().0.as_bytes()));
+        assert!(BUILT_DASHBOARD.contains("connect-src 'self'") && !report().unwrap().contains("connect-src 'self'"));
     }
 
     #[test]

@@ -199,7 +199,7 @@ pub static FORMATS: [Format; 8] = [
         name: "html",
         purposes: RACE,
         extension: "html",
-        render: Render::Page(|page, mut writer| html::page(page, &mut writer)),
+        render: Render::Page(html::page),
         compare: |_, _| Err(format!("html holds one race; {ONE_RACE}")),
         published: |_, _| Err(format!("html holds one race; {ONE_RACE}")),
         gate: |_, _| Err(format!("html holds one race; {GATE_FORMATS}")),

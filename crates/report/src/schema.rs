@@ -7,6 +7,7 @@ use model::findings::{AdviceReport, Findings};
 use model::gate::Gate;
 use model::page::{Comparisons, Live, Page, Quantity, RecordList, Trend};
 use model::record::Line;
+use model::workload::Suite;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 /// A schema file of the repository.
@@ -19,7 +20,7 @@ pub struct SchemaFile {
 }
 
 /// Every schema file.
-pub static FILES: [SchemaFile; 7] = [
+pub static FILES: [SchemaFile; 8] = [
     SchemaFile {
         name: "advice.schema.json",
         title: "Advice for scenarios, as `fairlane advise --format json` prints it",
@@ -54,6 +55,11 @@ pub static FILES: [SchemaFile; 7] = [
         name: "page.schema.json",
         title: "The data of the page; its definitions hold what the dashboard answers too",
         generate: page,
+    },
+    SchemaFile {
+        name: "suite.schema.json",
+        title: "A suite, as `--suite FILE` reads it; slips in one are told by this shape",
+        generate: generate::<Suite>,
     },
 ];
 

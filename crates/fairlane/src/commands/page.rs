@@ -136,7 +136,7 @@ pub fn write_beside(record: &Record, findings: Findings, path: &Path) -> Result<
         .and_then(|findings| of(record, findings, path, language::chosen(None)))
         .map_err(|failure| cannot(&failure.message))?;
     // What is there under another name is never written to.
-    owned::replace(&file, false, &mut |mut out| report::html::page(&page, &mut out)).map_err(failed)?;
+    owned::replace(&file, false, &mut |out| report::html::page(&page, out)).map_err(failed)?;
     Ok(file)
 }
 

@@ -81,7 +81,7 @@ impl AgentProcess {
                 for line in BufReader::new(stdout).lines() {
                     let reply = line
                         .map_err(|error| error.to_string())
-                        .and_then(|line| serde_json::from_str(&line).map_err(|error| format!("{error}: {line}")));
+                        .and_then(|line| Reply::from_line(&line).map_err(|error| format!("{error}: {line}")));
                     if sender.send(reply).is_err() {
                         return;
                     }
@@ -128,7 +128,7 @@ impl AgentProcess {
         stopping: &mut dyn FnMut(),
         waiting: &mut dyn FnMut(),
     ) -> Result<Reply, CallError> {
-        let line = serde_json::to_string(request).map_err(|error| CallError::Lost(error.to_string()))?;
+        let line = request.to_line().map_err(|error| CallError::Lost(error.to_string()))?;
         self.send(line)?;
         let patience = timeouts::of(request, slack);
         // What its kernel prints from here on tells why it ends.

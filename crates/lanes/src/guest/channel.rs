@@ -208,7 +208,7 @@ fn hand_on(line: &str, shared: &Shared, answers: &Sender<Answered>) {
         }
         FromGuest::Agent(lane, text) => {
             if let Some(agent) = locked(&shared.agents).get(&lane) {
-                let _ = agent.send(serde_json::from_str(text).map_err(|error| format!("{error}: {text}")));
+                let _ = agent.send(Reply::from_line(text).map_err(|error| format!("{error}: {text}")));
             }
         }
         FromGuest::Ended(lane, words) => {

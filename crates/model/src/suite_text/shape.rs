@@ -5,25 +5,37 @@ use super::SuiteMistake;
 use super::tree::{Entry, Node, Value};
 use crate::{Bytes, nearest};
 use serde_json::Value as Json;
+use std::sync::LazyLock;
 
+/// The schema of [`crate::workload::Suite`], kept as a file so that the program holds no code that makes schemas; report's tests
+/// hold it against the type.
+const SUITE: &str = include_str!("../../../../schema/suite.schema.json");
 /// Keys that are listed where one is unknown, at most.
 const MOST_KEYS: usize = 20;
 
 /// A suite's shape.
 pub(super) struct Shape {
-    root: Json,
+    root: &'static Json,
 }
 
 impl Shape {
     pub(super) fn of_a_suite() -> Self {
-        Shape { root: schemars::schema_for!(crate::workload::Suite).to_value() }
+        static ROOT: LazyLock<Json> = LazyLock::new(|| {
+            let root = serde_json::from_str(SUITE);
+            root.unwrap_or_else(|error| unreachable!("schema/suite.schema.json is JSON: {error}"))
+        });
+        Shape { root: &ROOT }
     }
 
     /// The whole text but for its workloads, whose keys depend on their kind.
     pub(super) fn check_suite(&self, suite: &Node) -> Result<(), SuiteMistake> {
-        let mut shape = self.root.clone();
-        if let Some(properties) = shape.get_mut("properties").and_then(Json::as_object_mut) {
-            properties.insert("workload".to_owned(), serde_json::json!({ "type": "array" }));
+        let mut properties = self.root.get("properties").cloned().unwrap_or_default();
+        properties["workload"] = serde_json::json!({ "type": "array" });
+        let mut shape = serde_json::json!({ "properties": properties });
+        for key in ["type", "required", "additionalProperties"] {
+            if let Some(value) = self.root.get(key) {
+                shape[key] = value.clone();
+            }
         }
         self.check(&shape, suite, &Place { who: "", path: "" })
     }
