@@ -45,14 +45,13 @@ page:
 	@./scripts/ui
 
 # The page is tested with the binary that was just built: its reports, its server, its races.
-# It is built once, as the tests take it: `cargo build` chooses other features and would build everything again. Tests wait
-# more than they compute, so twice as many run at once as there are CPUs.
+# It is built once, as the tests take it: `cargo build` chooses other features and would build everything again.
 test: test-tools
 	$(CARGO) test --workspace --locked --no-run
 	@./scripts/ui test
 	@./scripts/fio-examples target/fio-examples
 	@./scripts/install-fio-consumer
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(($$(nproc) * 2))} $(CARGO) test --workspace --locked --no-fail-fast
+	$(CARGO) test --workspace --locked --no-fail-fast
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
 # on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, sysbench,

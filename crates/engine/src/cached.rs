@@ -77,7 +77,7 @@ fn by_mincore(file: &impl AsFd, bytes: u64) -> Option<u64> {
 fn of_mapping(file: &impl AsFd, begin: u64, length: u64) -> Option<u64> {
     let length = usize::try_from(length).ok()?;
     // Room for a byte of each 4 KiB, whatever a page is: qemu-user answers for its host's pages, behind the end of a
-    // vector that has one for each of the program's.
+    // vector that has one for each of the program's. With larger pages its figure is that of the first of them alone.
     let mut resident = vec![0_u8; length.div_ceil(SMALLEST_PAGE)];
     let file = file.as_fd().as_raw_fd();
     let begin = libc::off_t::try_from(begin).ok()?;

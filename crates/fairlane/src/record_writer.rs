@@ -1,7 +1,8 @@
-//! The file of a record: one writer at a time, whole lines, each append synced.
+//! The file of a record: one writer at a time where its filesystem has locks, whole lines, each append synced.
 
 use crate::failure::Failure;
 use crate::owned;
+use rustix::io::Errno;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -40,12 +41,16 @@ impl RecordWriter {
     /// When the file exists or cannot be made, and what `header` answers.
     pub fn begin<T>(path: &Path, header: impl FnOnce(RecordWriter) -> Result<T, Failure>) -> Result<T, Failure> {
         Self::check_new(path)?;
-        let file = owned::create_to_append(path).map_err(|error| cannot_make(path, &error))?;
-        lock(&file, path)?;
-        let begun = header(RecordWriter { file, path: path.to_owned(), whole_bytes: 0 });
+        let cannot = |error: Error| cannot_make(path, &error);
+        let file = owned::create_to_append(path).map_err(cannot)?;
+        // Holds the lock until a file without a header is gone: nobody may go on with that.
+        let held = file.try_clone().map_err(cannot)?;
+        let begun =
+            lock(&file, path).and_then(|()| header(RecordWriter { file, path: path.to_owned(), whole_bytes: 0 }));
         if begun.is_err() {
             let _ = owned::remove(path);
         }
+        drop(held);
         begun
     }
 
@@ -135,12 +140,20 @@ fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     loop {
         match rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(()),
-            Err(rustix::io::Errno::WOULDBLOCK) if begun.elapsed() < LOCK_PATIENCE => {
+            Err(Errno::WOULDBLOCK) if begun.elapsed() < LOCK_PATIENCE => {
                 std::thread::sleep(Duration::from_millis(5));
             }
-            Err(_) => {
+            Err(Errno::WOULDBLOCK) => {
                 return Err(Failure::usage(format!(
                     "{} is still being written by another run; wait for its end",
+                    path.display()
+                )));
+            }
+            // Network filesystems that are mounted without locks.
+            Err(Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP) => return Ok(()),
+            Err(error) => {
+                return Err(Failure::failed(format!(
+                    "cannot lock the record {}: {error}; name another place with -o",
                     path.display()
                 )));
             }

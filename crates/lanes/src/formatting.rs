@@ -32,7 +32,7 @@ pub(crate) fn format(
     if mkfs_command.is_empty() {
         return Ok(None);
     }
-    let_go::check(device)?;
+    let_go::check(device, stop)?;
     // What a program of the user's own writes is the user's affair.
     let confined = match contestant {
         Contestant::Custom(custom) if custom.row().is_none() => None,

@@ -7,6 +7,7 @@ use crate::mountinfo::{self, MountEntry};
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a copy of the mount in a namespace that is not ours may take to go: services and containers that start
@@ -14,11 +15,11 @@ use std::time::{Duration, Instant};
 const NAMESPACE_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Fails where the device of a lane that is not mounted stays claimed for longer than udev and its like take to look at it. What is no block
-/// device was never claimed.
+/// device was never claimed. `stop` ends the wait within seconds.
 ///
 /// # Errors
-/// [`LaneFailure::Failed`], naming who has it mounted where that shows.
-pub(crate) fn check(device: &Path) -> Result<(), LaneFailure> {
+/// [`LaneFailure::Failed`], naming who has it mounted where that shows; [`LaneFailure::Interrupted`].
+pub(crate) fn check(device: &Path, stop: &AtomicBool) -> Result<(), LaneFailure> {
     if !device.metadata().is_ok_and(|of| of.file_type().is_block_device()) {
         return Ok(());
     }
@@ -30,6 +31,9 @@ pub(crate) fn check(device: &Path) -> Result<(), LaneFailure> {
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
             Err(error) => return Err(cannot(format!("open {}", device.display()), error)),
         }
+        if stop.load(Ordering::Relaxed) {
+            return Err(LaneFailure::Interrupted);
+        }
         let number = number_of(device);
         if let Some(target) = mounted_here(device, number) {
             break format!(": it is mounted at {target}");
@@ -40,7 +44,7 @@ pub(crate) fn check(device: &Path) -> Result<(), LaneFailure> {
         }
     };
     Err(failed(format!(
-        "{} stays in use although its lane is not mounted{user}, so it is neither cold nor free for a mkfs; end what uses it, switch automounting off, and race again",
+        "{} stays in use although its lane is not mounted{user}, so it is neither cold nor free for a mkfs; end what uses it, switch automounting off, and start again",
         device.display()
     )))
 }

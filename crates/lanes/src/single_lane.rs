@@ -9,6 +9,7 @@ use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::filesystems::{Checker, FILESYSTEMS, Filesystem, Home};
 use crate::formatting::{self, MountRequest};
 use crate::joined;
+use crate::let_go;
 use crate::other_devices::Image;
 use crate::same_names;
 use model::lane::{LaneSpec, Promises, Venue};
@@ -193,6 +194,7 @@ impl SingleLane {
     /// # Errors
     /// What mkfs says.
     pub fn format(&self, device: &Path, extra: &[&Path], stop: &AtomicBool) -> Result<(), LaneFailure> {
+        extra.iter().try_for_each(|path| let_go::check(path, stop))?;
         let mut words = self.mkfs.clone();
         words.extend(extra.iter().map(|path| path.display().to_string()));
         formatting::format(&Contestant::Row(self.row), &words, (device, None), extra, stop).map(drop)

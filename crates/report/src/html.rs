@@ -13,6 +13,7 @@ use model::text::is_unsafe;
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use std::io::{self, Read as _, Write};
+use std::sync::LazyLock;
 
 /// The built page of the report, whose policy forbids it to ask anybody; deflated by `build.rs`.
 const DEFLATED_REPORT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/page.html.deflate"));
@@ -41,19 +42,27 @@ const LEVEL: u32 = 4;
 /// What the writer answers; and where the built page has no place for data, which its tests exclude.
 pub fn page(page: &Page, writer: &mut dyn Write) -> io::Result<()> {
     match page.show {
-        Show::Race { .. } => fill(&report()?, page, writer),
-        Show::Dashboard => fill(&dashboard()?, page, writer),
+        Show::Race { .. } => fill(report(), page, writer),
+        Show::Dashboard => fill(dashboard(), page, writer),
     }
 }
 
-fn report() -> io::Result<String> {
-    let mut text = String::new();
-    DeflateDecoder::new(DEFLATED_REPORT).read_to_string(&mut text)?;
-    Ok(text)
+fn report() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let mut text = String::new();
+        let inflated = DeflateDecoder::new(DEFLATED_REPORT).read_to_string(&mut text);
+        inflated.unwrap_or_else(|error| unreachable!("build.rs deflated it: {error}"));
+        text
+    });
+    &TEXT
 }
 
-fn dashboard() -> io::Result<String> {
-    Ok(DASHBOARD.iter().fold(report()?, |page, (of_the_report, own)| page.replacen(of_the_report, own, 1)))
+/// Kept, for a server answers with it again and again.
+fn dashboard() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        DASHBOARD.iter().fold(report().to_owned(), |page, (of_the_report, own)| page.replacen(of_the_report, own, 1))
+    });
+    &TEXT
 }
 
 /// Whether a file is a page of Fairlane, so that a newer one may take its place.
@@ -180,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_built_pages_take_data_and_are_known_again() {
-        for template in [&*report().unwrap(), BUILT_DASHBOARD] {
+        for template in [report(), BUILT_DASHBOARD] {
             let mut out = Vec::new();
             fill(template, &page_of_the_dashboard(), &mut out).unwrap();
             assert!(is_page(&out));
@@ -192,12 +201,9 @@ mod tests {
     fn only_the_dashboard_may_ask_and_only_its_own_server() {
         let mut out = Vec::new();
         page(&page_of_the_dashboard(), &mut out).unwrap();
-        assert!(
-            dashboard().unwrap() == BUILT_DASHBOARD,
-            "ui/dist/dashboard.html differs from page.html by more than its head"
-        );
+        assert!(dashboard() == BUILT_DASHBOARD, "ui/dist/dashboard.html differs from page.html by more than its head");
         assert!(out.starts_with(BUILT_DASHBOARD.split_once(ELEMENT).unwrap().0.as_bytes()));
-        assert!(BUILT_DASHBOARD.contains("connect-src 'self'") && !report().unwrap().contains("connect-src 'self'"));
+        assert!(BUILT_DASHBOARD.contains("connect-src 'self'") && !report().contains("connect-src 'self'"));
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub static FILES: [SchemaFile; 8] = [
     },
     SchemaFile {
         name: "suite.schema.json",
-        title: "A suite, as `--suite FILE` reads it; slips in one are told by this shape",
+        title: "The shape of a suite, by which slips in one are told; what its values mean is checked beside it",
         generate: generate::<Suite>,
     },
 ];

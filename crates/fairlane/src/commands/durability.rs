@@ -22,7 +22,10 @@ pub fn is_record(path: &Path) -> bool {
 pub fn render(path: &Path, format: &str, language: Option<Language>) -> Result<String, Failure> {
     report::check_durability(format, language).map_err(Failure::usage)?;
     let record = state::load_durability(path)?;
-    let found = stats::durability::findings(&record);
+    let mut found = stats::durability::findings(&record);
+    if record.end.is_none() && state::is_being_written(path) {
+        found.outcome = state::outcome(None, true).to_owned();
+    }
     let cases = own_cases(path);
     report::render_durability(&found, format, Some(&tilde(path)), cases.as_deref(), &style()).map_err(Failure::usage)
 }

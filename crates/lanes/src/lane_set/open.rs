@@ -232,7 +232,7 @@ impl LaneSet {
         }
         let source = mount_source(ground);
         formatting::unmount(&lane.contestant, &source, &open.directory, open.process.take())?;
-        let_go::check(&source)?;
+        let_go::check(&source, &AtomicBool::new(false))?;
         ground.drop_caches()?;
         let request = MountRequest {
             contestant: &lane.contestant,
@@ -291,7 +291,7 @@ impl LaneSet {
         closed.unmount_seconds = started.elapsed().as_secs_f64();
         if let (Some(journal), Some(entry)) = (journal, open.mounted) {
             journal.done(entry)?;
-            let_go::check(&mount_source(ground))?;
+            let_go::check(&mount_source(ground), &AtomicBool::new(false))?;
         }
         ground.settle_after_unmount()?;
         let image = ground.carrying_image();

@@ -1,6 +1,7 @@
 //! A directory as it is, on a filesystem that is there already.
 
 use super::Venue;
+use crate::device::Found;
 use crate::failure::{LaneFailure, usage};
 use crate::host::{self, Host};
 use model::Bytes;
@@ -55,5 +56,18 @@ impl Venue for DirectoryStore {
 
     fn is_directory(&self, path: &Path) -> bool {
         self.path == path
+    }
+
+    fn describe(&self, _lane_size: Bytes) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Nothing is formatted.
+    fn prepare_for_mkfs(&self) -> Result<(), LaneFailure> {
+        Ok(())
+    }
+
+    fn overwritten(&self) -> Option<&Found> {
+        None
     }
 }

@@ -1,6 +1,7 @@
 //! An image file that a guest has as a disk.
 
 use super::Venue;
+use crate::device::Found;
 use crate::failure::LaneFailure;
 use crate::guest::GuestKind;
 use crate::host::Host;
@@ -127,5 +128,14 @@ impl Venue for GuestDisk {
 
     fn guest_disk_mut(&mut self) -> Option<&mut GuestDisk> {
         Some(self)
+    }
+
+    /// Lanes in guests are refused before.
+    fn check_throttle(&self) -> Result<(), LaneFailure> {
+        Ok(())
+    }
+
+    fn overwritten(&self) -> Option<&Found> {
+        None
     }
 }

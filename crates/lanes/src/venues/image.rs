@@ -1,6 +1,7 @@
 //! An image file on a loop device.
 
 use super::Venue;
+use crate::device::Found;
 use crate::failure::LaneFailure;
 use crate::host::Host;
 use crate::image::Image;
@@ -128,5 +129,13 @@ impl Venue for ImageStore {
         made.device.drop_cache()?;
         made.image.drop_cache();
         Ok(())
+    }
+
+    fn check_throttle(&self) -> Result<(), LaneFailure> {
+        Ok(())
+    }
+
+    fn overwritten(&self) -> Option<&Found> {
+        None
     }
 }

@@ -1,6 +1,7 @@
 //! What lanes stand on: one trait, and a file for each venue.
 //!
-//! The lane set asks a venue what it can do and never which one it is; what a guest alone has is asked of its disk.
+//! The lane set asks a venue what it can do; what a guest alone has is asked of its disk. What keeps somebody's data (what is
+//! overwritten, what a mkfs may begin on, what a plan tells) has no default: every venue says it.
 
 pub(crate) mod device;
 pub(crate) mod directory;
@@ -9,7 +10,7 @@ pub(crate) mod image;
 pub(crate) mod memory;
 
 use crate::device::Found;
-use crate::failure::LaneFailure;
+use crate::failure::{LaneFailure, failed};
 use crate::host::Host;
 use crate::image::Image;
 use crate::undo::Journal;
@@ -32,19 +33,16 @@ pub(crate) trait Venue: Debug {
     }
 
     /// What is done for it before the race, for `--dry-run`.
-    fn describe(&self, _lane_size: Bytes) -> Vec<String> {
-        Vec::new()
-    }
+    fn describe(&self, lane_size: Bytes) -> Vec<String>;
 
     /// Why --throttle cannot hold a lane there.
     ///
     /// # Errors
     /// [`LaneFailure::Usage`] where there is no device of the lane's own.
-    fn check_throttle(&self) -> Result<(), LaneFailure> {
-        Ok(())
-    }
+    fn check_throttle(&self) -> Result<(), LaneFailure>;
 
-    /// Whether lanes take turns on it, those of a guest or (`None`) those of this machine; on others a lane stays.
+    /// Whether lanes change places on it from round to round, those of a guest or (`None`) those of this machine; on others
+    /// each lane has its own place, or shares one that is exclusive.
     fn is_of_pool(&self, _guest: Option<usize>) -> bool {
         false
     }
@@ -90,7 +88,7 @@ pub(crate) trait Venue: Debug {
     /// # Errors
     /// When it cannot be attached.
     fn attach(&mut self, _image: Image, _journal: &mut Journal) -> Result<(), LaneFailure> {
-        Ok(())
+        Err(failed(format!("a {} has no image; this is a fault of Fairlane, report it", self.name())))
     }
 
     /// Lets it go again; the image goes with its run directory.
@@ -118,9 +116,7 @@ pub(crate) trait Venue: Debug {
     ///
     /// # Errors
     /// When it is not ours any more, or cannot be written.
-    fn prepare_for_mkfs(&self) -> Result<(), LaneFailure> {
-        Ok(())
-    }
+    fn prepare_for_mkfs(&self) -> Result<(), LaneFailure>;
 
     /// After a mkfs: every block of an image is written again, so that mkfs's own zeroing does not
     /// show later (see `image.rs`).
@@ -163,9 +159,7 @@ pub(crate) trait Venue: Debug {
     }
 
     /// The device that is overwritten; `None`: nothing of anybody's is.
-    fn overwritten(&self) -> Option<&Found> {
-        None
-    }
+    fn overwritten(&self) -> Option<&Found>;
 
     /// The disk of a guest that it is.
     fn guest_disk(&self) -> Option<&GuestDisk> {
