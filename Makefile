@@ -51,7 +51,7 @@ test: test-tools
 	@./scripts/ui test
 	@./scripts/fio-examples target/fio-examples
 	@./scripts/install-fio-consumer
-	$(CARGO) test --workspace --locked --no-fail-fast
+	@./scripts/in-memory ./scripts/test-programs
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
 # on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, sysbench,
