@@ -423,6 +423,25 @@ export type BehindKind = "memory" | "page-cache";
  */
 export type Counts = "operations" | "requests" | "commits" | "files" | "directories" | "transactions" | "bytes";
 /**
+ * What a share of the time is.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Part".
+ */
+export type Part =
+  | "device"
+  | "flush"
+  | "filesystem-cpu"
+  | "checksums"
+  | "locks"
+  | "memory"
+  | "kernel-threads"
+  | "scheduler"
+  | "filesystem-process"
+  | "kernel"
+  | "fairlane"
+  | "not-explained";
+/**
  * The form in which a filesystem keeps files that do not lie in blocks of their own as they were written.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -2299,6 +2318,14 @@ export interface ResultFinding {
    */
   estimates: Estimate[];
   /**
+   * What of it makes lanes differ, in sentences.
+   */
+  explained?: string[];
+  /**
+   * Where each lane's time went, where the race was told to explain itself.
+   */
+  explanations?: Explanation[];
+  /**
    * Name of the group.
    */
   group: string;
@@ -2499,6 +2526,97 @@ export interface Estimate {
    * Bytes written at the device per byte of the application.
    */
   write_amplification?: number | null;
+}
+/**
+ * Where callers' time went in one lane, from a profile that counts in no verdict. The shares of `parts` add up to one.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Explanation".
+ */
+export interface Explanation {
+  /**
+   * The same in more detail, the largest first.
+   */
+  causes: CauseShare[];
+  /**
+   * The lane.
+   */
+  lane: string;
+  /**
+   * Events that were lost.
+   */
+  lost_events?: number;
+  /**
+   * Operations per second while it was profiled.
+   */
+  operations_per_second: number;
+  /**
+   * Parts with a share, the largest first.
+   */
+  parts: PartShare[];
+  /**
+   * Samples on CPUs that it rests on.
+   */
+  samples: number;
+  /**
+   * Seconds that callers waited for one operation while it was profiled: all of their time, by the operations; of work
+   * with several requests in flight, the time of one request.
+   */
+  seconds_per_operation: number;
+  /**
+   * Functions that no row of the table knows, the largest first, with the share of their time.
+   */
+  unknown?: UnknownShare[];
+  /**
+   * The same in the rounds that count, the median; absent where there are none.
+   */
+  unprofiled_operations_per_second?: number | null;
+}
+/**
+ * A cause's share.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "CauseShare".
+ */
+export interface CauseShare {
+  /**
+   * What callers did, or waited for.
+   */
+  cause: string;
+  part: Part;
+  /**
+   * Of the callers' time, 0 to 1.
+   */
+  share: number;
+}
+/**
+ * A part's share.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "PartShare".
+ */
+export interface PartShare {
+  part: Part;
+  /**
+   * Of the callers' time, 0 to 1.
+   */
+  share: number;
+}
+/**
+ * A function that no row of the table knows.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "UnknownShare".
+ */
+export interface UnknownShare {
+  /**
+   * Its name, as the kernel has it.
+   */
+  function: string;
+  /**
+   * Of the callers' time, 0 to 1.
+   */
+  share: number;
 }
 /**
  * A lane and how it keeps the files of a result, as its filesystem tells it (FIEMAP).

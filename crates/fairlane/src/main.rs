@@ -66,6 +66,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Suites(options) => commands::suites::run(options),
         Command::Records => commands::records::run(),
         Command::Report(options) => commands::report::run(options),
+        Command::Explain(options) => commands::explain::run(options),
         Command::Compare(options) => commands::compare::run(options),
         Command::Advise(options) => commands::advise::run(options),
         Command::Serve(options) => commands::serve::run(options),

@@ -72,6 +72,8 @@ pub enum Command {
     Records,
     /// Show a record
     Report(Report),
+    /// Show where the time of operations went, of a race with --explain
+    Explain(Explain),
     /// Two races side by side, a race and published figures, or a regression gate over several
     #[command(alias = "gate")]
     Compare(Compare),
@@ -157,6 +159,10 @@ pub struct Race {
     /// workload that can
     #[arg(long, value_name = "RATIO", conflicts_with = "resume")]
     pub data: Option<String>,
+    /// Behind the rounds, do each workload once more in every lane and look where the time of its operations goes: passes
+    /// that count in no verdict, as long as a round each, beyond --budget. Needs root
+    #[arg(long, conflicts_with_all = ["resume", "find_max", "as_published"])]
+    pub explain: bool,
     /// Search the largest number of writers that each lane sustains, in place of a race: `lateness` (p99 under
     /// one period and no growing backlog) or `load` (load average of a step at most the number of CPUs).
     /// The last workload of kind `appenders` is varied; --rounds is the number of passes
@@ -191,7 +197,7 @@ pub enum FindMaxBy {
 }
 
 /// What every race takes, whatever its work is.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Terms {
     /// Where lanes without a venue live: `image`, a directory for the images, a block device, or a guest
     /// that needs no root: `uml` (user-mode Linux), `qemu`, `qemu:KERNEL`
@@ -375,6 +381,20 @@ pub struct Report {
     /// Language of a memo or of the page; default: the locale's. Other formats are in English
     #[arg(long, value_name = "en|zh|de", value_parser = crate::language::parse)]
     pub lang: Option<Language>,
+    /// Write here instead of standard output, over what is there; `-`: standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Options of `explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// A file, `last`, or `last~1` for the one before; it was made with `fairlane race --explain`
+    #[arg(default_value = "last")]
+    pub record: String,
+    /// text, markdown, json, or folded: stacks, one a line with its microseconds, as flame graphs are made of
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: String,
     /// Write here instead of standard output, over what is there; `-`: standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -20,6 +20,7 @@ mod contention;
 mod databases;
 mod devices;
 mod documents;
+mod explain;
 mod fio;
 mod gate;
 mod guest_deaths;

@@ -37,6 +37,11 @@ pub enum Event {
         /// Seconds the race may take.
         budget_seconds: Option<f64>,
     },
+    /// A workload is done once more, and where its time goes is looked at.
+    Explaining {
+        /// Title of the workload.
+        title: String,
+    },
     /// A lane is at work.
     LaneStarted {
         /// Name of the lane.

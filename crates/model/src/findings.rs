@@ -8,6 +8,7 @@ mod conclusion;
 mod counts;
 mod decision;
 mod disk;
+mod explanation;
 mod level;
 mod operations;
 mod settle;
@@ -34,6 +35,7 @@ pub use conclusion::{
 pub use counts::Counts;
 pub use decision::{Among, Decision};
 pub use disk::{DiskFinding, DiskSign};
+pub use explanation::{CauseShare, Explanation, Part, PartShare, UnknownShare};
 pub use level::Level;
 pub use settle::Settle;
 pub use shown::Shown;
@@ -221,6 +223,12 @@ pub struct ResultFinding {
     pub statements: Vec<Statement>,
     /// Remarks: not steady, correlated rounds, failed lanes.
     pub warnings: Vec<Sentence>,
+    /// Where each lane's time went, where the race was told to explain itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explanations: Vec<Explanation>,
+    /// What of it makes lanes differ, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explained: Vec<Sentence>,
 }
 
 /// A lane and how it keeps the files of a result, as its filesystem tells it (FIEMAP).

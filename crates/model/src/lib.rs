@@ -22,6 +22,7 @@ mod nearest;
 pub mod packages;
 pub mod page;
 pub mod plan;
+pub mod profile;
 pub mod published;
 pub mod record;
 pub mod scenario;

@@ -29,6 +29,9 @@ pub struct Plan {
     /// The largest number of writers that each lane sustains is searched for, instead of a race (`race --find-max`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub find_max: Option<FindMax>,
+    /// Where the time of operations goes is looked at in passes behind the rounds (`race --explain`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub explain: bool,
     /// The contestants in the order of the command line.
     pub lanes: Vec<LaneSpec>,
     /// The first lane runs twice.

@@ -6,6 +6,7 @@ use crate::disk::DiskProbe;
 use crate::lane::Lane;
 use crate::machine::Machine;
 use crate::plan::Plan;
+use crate::profile::Profile as KernelProfile;
 use crate::search::SearchStep;
 use crate::trial::{SystemUse, Trial};
 use schemars::JsonSchema;
@@ -32,6 +33,8 @@ pub enum Line {
     Rate(Box<SharedRate>),
     /// One step of the search for the largest number of writers that a lane sustains.
     Step(Box<SearchStep>),
+    /// Where the kernel's time went while a lane worked, in a pass that counts in no verdict.
+    Profile(Box<KernelProfile>),
     /// What a reader should know, found out while the race went on.
     Note {
         /// One sentence.
@@ -193,6 +196,8 @@ pub struct Record {
     pub trials: Vec<Trial>,
     /// The steps of a search in the order they were run.
     pub steps: Vec<SearchStep>,
+    /// What the kernel did in passes that count in no verdict.
+    pub profiles: Vec<KernelProfile>,
     /// Workloads that the budget had no room for.
     pub unreached: Vec<Unreached>,
     /// How the last run ended; `None`: it crashed or still runs.
@@ -293,6 +298,7 @@ impl Record {
             rates: Vec::new(),
             trials: Vec::new(),
             steps: Vec::new(),
+            profiles: Vec::new(),
             unreached: Vec::new(),
             end: None,
             resumes: 0,
@@ -347,6 +353,7 @@ impl Record {
             "disk" => self.disks.push(serde_json::from_str(line).map_err(told)?),
             "rate" => self.rates.push(serde_json::from_str(line).map_err(told)?),
             "trial" => self.trials.push(serde_json::from_str(line).map_err(told)?),
+            "profile" => self.profiles.push(serde_json::from_str(line).map_err(told)?),
             "step" => self.steps.push(serde_json::from_str(line).map_err(told)?),
             "unreached" => self.unreached.push(serde_json::from_str(line).map_err(told)?),
             "note" | "resume" | "end" => match serde_json::from_str(line).map_err(told)? {

@@ -17,6 +17,7 @@ mod clean;
 mod comparison;
 mod csv;
 mod durability;
+mod explanations;
 mod facts;
 mod features;
 mod figures;
@@ -47,6 +48,7 @@ pub use csv::csv;
 pub use durability::{
     DURABILITY_FORMATS, DurabilityPlan, PlannedCuts, check_durability, durability_plan, render_durability,
 };
+pub use explanations::{EXPLANATION_FORMATS, check_explanation, render_explanation};
 pub use facts::page_notes;
 pub use features::{features_of, features_table, features_text, scenarios_text};
 pub use fio_json::fio_json;

@@ -4,7 +4,8 @@ use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::words::operations as wording;
 use crate::{
-    Input, Style, advice, answer, appenders, facts, figures, lines, operations, questions, transactions, words,
+    Input, Style, advice, answer, appenders, explanations, facts, figures, lines, operations, questions, transactions,
+    words,
 };
 use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding};
 
@@ -46,6 +47,11 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
         steps(&mut out, findings, table);
     }
     measured(&mut out, findings);
+    if findings.results.iter().any(|result| !result.explanations.is_empty()) {
+        open(&mut out, words::EXPLAINED_TITLE);
+        explanations::markdown(&mut out, findings, escape);
+        close(&mut out);
+    }
     ground(&mut out, input);
     out
 }

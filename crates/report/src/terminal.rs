@@ -267,6 +267,10 @@ impl Now {
             Event::LaneStarted { lane, phase } => {
                 self.lane = format!("{} {phase}", shorten(lane, 40));
             }
+            Event::Explaining { title } => {
+                *self = Now { elapsed: std::mem::take(&mut self.elapsed), ..Now::default() };
+                self.workload = words::screen::explaining(title);
+            }
             Event::RoundRepeated { reason, .. } => self.note = words::screen::repeated(reason),
             Event::Ceilings(_)
             | Event::Verdicts(_)

@@ -4,7 +4,7 @@
 use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
-use crate::{Input, Style, advice, appenders, calibration, facts, operations, transactions, words};
+use crate::{Input, Style, advice, appenders, calibration, explanations, facts, operations, transactions, words};
 use model::findings::ResultFinding;
 use model::sentence::Weight;
 
@@ -26,6 +26,7 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     appenders::text(&mut out, findings, style);
     transactions::text(&mut out, findings, style);
     figures(&mut out, input, style);
+    explanations::text(&mut out, findings, style);
     ground(&mut out, input, style);
     remarks(&mut out, input, style);
     out.push('\n');

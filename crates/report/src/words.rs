@@ -46,6 +46,13 @@ pub(crate) const AGAIN: &str = "AGAIN";
 pub(crate) const ANSWER: &str = "ANSWER";
 pub(crate) const OPEN: &str = "OPEN";
 pub(crate) const UNTESTED: &str = "UNTESTED";
+/// Heading of where the time went.
+pub(crate) const EXPLAINED: &str = "WHERE THE TIME WENT";
+/// What its figures are.
+pub(crate) const EXPLAINED_LEGEND: &str = "of what callers waited for one operation, in passes that count in no verdict; below each lane the largest \
+     causes";
+/// The same as a title in Markdown.
+pub(crate) const EXPLAINED_TITLE: &str = "Where the time went";
 pub(crate) const VERDICTS: &str = "VERDICTS";
 pub(crate) const NEXT: &str = "NEXT";
 pub(crate) const RECORD: &str = "RECORD";

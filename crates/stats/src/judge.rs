@@ -9,6 +9,7 @@ use crate::conclude;
 use crate::disk;
 use crate::estimate::{self, median};
 use crate::evidence::Evidence;
+use crate::explain;
 use crate::failed;
 use crate::latency;
 use crate::limit;
@@ -113,6 +114,8 @@ fn judge_group(
     warnings.extend(acts::not_compressed(lanes, group, workload));
     let (pairs, intervals): (Vec<_>, Vec<_>) = judged.into_iter().map(|of| (of.pair, of.interval)).unzip();
     let result = ResultFinding {
+        explanations: Vec::new(),
+        explained: Vec::new(),
         workload: workload.name.clone(),
         title: workload.title.clone(),
         acts: acts::sentences(&buffered, &kept, reads),
@@ -458,6 +461,7 @@ pub fn findings(record: &Record) -> Findings {
         trials: count_trials(record),
     };
     conclude::tell(&mut findings);
+    explain::set(record, &mut findings.results);
     findings
 }
 

@@ -30,6 +30,7 @@ macro_rules! templates {
 pub(crate) mod advice;
 pub(crate) mod appenders;
 pub(crate) mod disk;
+pub(crate) mod explain;
 pub(crate) mod limit;
 pub(crate) mod marks;
 pub(crate) mod pair;
@@ -41,6 +42,7 @@ pub fn templates() -> impl Iterator<Item = &'static Template> {
         advice::TEMPLATES,
         appenders::TEMPLATES,
         disk::TEMPLATES,
+        explain::TEMPLATES,
         limit::TEMPLATES,
         marks::TEMPLATES,
         pair::TEMPLATES,

@@ -19,6 +19,7 @@ mod compare_errors;
 mod comparing;
 mod comparing_published;
 mod disks;
+mod explaining;
 mod gate_errors;
 mod gate_failures;
 mod gating;

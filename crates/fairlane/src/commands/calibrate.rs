@@ -153,6 +153,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         as_published: false,
         calibration: true,
         find_max: None,
+        explain: false,
         command_line,
         lanes,
         with_self: false,

@@ -242,6 +242,7 @@ fn plan(
         as_published: false,
         calibration: false,
         find_max: None,
+        explain: false,
         lanes,
         with_self: terms.with_self,
         workloads: vec![workload],

@@ -88,6 +88,7 @@ mod tests {
             as_published: false,
             calibration: false,
             find_max: None,
+            explain: false,
             lanes: Vec::new(),
             with_self: false,
             workloads: suite.workload,

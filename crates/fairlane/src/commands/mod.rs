@@ -9,6 +9,7 @@ pub mod compare;
 pub mod contest;
 pub mod doctor;
 pub mod durability;
+pub mod explain;
 pub mod fio;
 mod forecast;
 mod foresight;

@@ -161,6 +161,7 @@ fn record(plan: &Plan, came: Came) -> Record {
         disks: Vec::new(),
         trials,
         steps: Vec::new(),
+        profiles: Vec::new(),
         unreached: Vec::new(),
         end: Some(end),
         resumes: 0,

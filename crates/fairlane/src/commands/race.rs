@@ -112,6 +112,7 @@ pub(super) fn plan(
         as_published: options.as_published,
         calibration: false,
         find_max,
+        explain: options.explain,
         command_line,
         lanes,
         with_self: terms.with_self,
@@ -178,6 +179,9 @@ fn command_line(options: &Race, lanes: &[LaneSpec], set: Vec<String>, find_max: 
     command_line.extend(set.into_iter().flat_map(|assignment| ["--set".to_owned(), assignment]));
     if options.as_published {
         command_line.push("--as-published".to_owned());
+    }
+    if options.explain {
+        command_line.push("--explain".to_owned());
     }
     if let Some(FindMax { criterion, most_writers, .. }) = find_max {
         command_line.push(match criterion {

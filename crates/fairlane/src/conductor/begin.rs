@@ -41,6 +41,7 @@ impl<'a> Race<'a> {
                 slack: None,
                 longer: Longer::default(),
                 beside: BTreeMap::new(),
+                profiling: None,
             },
             raced_before_seconds: raced_seconds(&record),
             begun: clock.now(),

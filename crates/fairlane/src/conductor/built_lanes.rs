@@ -11,6 +11,7 @@ use lanes::guest::Clocks;
 use lanes::undo::{EntryId, Thing, server_note};
 use lanes::{Closed, Cold, Journal, LaneFailure, LaneSet, Opened};
 use model::agent::{Devices, Reply, Request};
+use profile::{ProfileError, Profiler};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -234,6 +235,14 @@ impl RacedLanes for BuiltLanes {
 
     fn beside_guest(&self, lane: usize) -> Option<HostLook> {
         self.lane_set.guest_of(lane).as_deref().and_then(HostLook::now)
+    }
+
+    fn agent_pid(&self, lane: usize) -> Option<u32> {
+        self.agents[lane].as_ref().and_then(AgentProcess::pid)
+    }
+
+    fn profiler(&self) -> Result<Profiler, ProfileError> {
+        Profiler::open()
     }
 
     fn cpu_throttle_events(&self) -> Option<u64> {

@@ -17,6 +17,7 @@ use lanes::{Closed, Cold, LaneFailure, Opened};
 use model::agent::{Devices, Part, Reply, Request, Target};
 use model::trial::{DeviceUse, Group, SystemUse};
 use model::workload::Workload;
+use profile::{ProfileError, Profiler};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -545,6 +546,15 @@ impl RacedLanes for FakeLanes<'_> {
 
     fn beside_guest(&self, _lane: usize) -> Option<HostLook> {
         None
+    }
+
+    fn agent_pid(&self, _: usize) -> Option<u32> {
+        None
+    }
+
+    // There is no kernel behind these lanes.
+    fn profiler(&self) -> Result<Profiler, ProfileError> {
+        Err(ProfileError::NoSymbols)
     }
 
     fn cpu_throttle_events(&self) -> Option<u64> {

@@ -9,6 +9,7 @@ pub mod built_lanes;
 pub mod clocks;
 mod database;
 pub mod disk_probe;
+mod explain;
 pub mod failpoint;
 mod guest_clock;
 pub mod host_use;
@@ -136,6 +137,7 @@ impl Race<'_> {
             self.announce(index);
         }
         self.spend_the_rest()?;
+        self.explain_all()?;
         self.name_what_did_not_fit()
     }
 
@@ -495,6 +497,7 @@ impl Race<'_> {
                 Line::Note { said } => self.record.warnings.push(said),
                 Line::Trial(trial) => self.record.trials.push(*trial),
                 Line::Step(step) => self.record.steps.push(*step),
+                Line::Profile(profile) => self.record.profiles.push(*profile),
                 Line::Unreached(unreached) => self.record.unreached.push(unreached),
                 Line::End { outcome, .. } => self.record.end = Some(outcome),
                 Line::Header(_) | Line::Resume { .. } => {}

@@ -11,6 +11,7 @@ use super::wait_idle::{Activity, Disks};
 use lanes::guest::Clocks;
 use lanes::{Closed, Cold, LaneFailure, Opened};
 use model::agent::{Devices, Reply, Request};
+use profile::{ProfileError, Profiler};
 use std::path::PathBuf;
 
 /// The lanes of one race, each with its agent. A lane is a number from 0; what it stands on is a ground, of which each
@@ -140,6 +141,15 @@ pub trait RacedLanes {
 
     /// What this machine does beside a lane in a guest; `None`: the lane is in none, or nothing is told.
     fn beside_guest(&self, lane: usize) -> Option<HostLook>;
+
+    /// The process of a lane's agent on this machine; `None`: there is none, or it lives in a guest.
+    fn agent_pid(&self, lane: usize) -> Option<u32>;
+
+    /// Opens what looks at the kernel while lanes work.
+    ///
+    /// # Errors
+    /// What this machine refuses, or does not have.
+    fn profiler(&self) -> Result<Profiler, ProfileError>;
 
     /// How often the CPUs slowed down for heat since they were started; `None`: not known.
     fn cpu_throttle_events(&self) -> Option<u64>;

@@ -1,6 +1,7 @@
 //! One round of one workload: every lane does the same work, in a balanced order.
 
 use super::agent_process::{CallError, unexpected};
+use super::explain::Profiling;
 use super::failpoint;
 use super::race_clock::RaceClock;
 use super::raced_lanes::RacedLanes;
@@ -76,6 +77,8 @@ pub struct Runner<'a> {
     pub longer: Longer,
     /// What this machine did beside each lane in a guest while it was measured, in the present round.
     pub beside: BTreeMap<usize, SystemUse>,
+    /// The pass that is made counts in no verdict, and the kernel is looked at meanwhile.
+    pub profiling: Option<Profiling>,
 }
 
 impl Runner<'_> {

@@ -146,7 +146,21 @@ impl Runner<'_> {
         let source = self.lanes.system_of(trial_run.lane, &devices);
         let before = self.lanes.beside_guest(trial_run.lane);
         let mut watch = Watch::begin(source, self.clock, request, trial_run.appenders);
-        let reply = self.call_watched(trial_run.lane, request, &mut || watch.tick())?;
+        let profiles = self.profiles(trial_run);
+        if let Some(profiling) = self.profiling.as_mut().filter(|_| profiles) {
+            profiling.begin();
+        }
+        let answer = self.call_watched(trial_run.lane, request, &mut || watch.tick());
+        let worker = (self.lanes.agent_pid(trial_run.lane), &devices);
+        if let Some(profiling) = self.profiling.as_mut().filter(|_| profiles) {
+            match &answer {
+                Ok(Reply::Measured { groups, system, opened_after_seconds }) => {
+                    profiling.end(trial_run.lane, worker, *opened_after_seconds, (groups, system));
+                }
+                _ => profiling.give_up(),
+            }
+        }
+        let reply = answer?;
         let seen = watch.end();
         let after = self.lanes.beside_guest(trial_run.lane);
         if let (Some(before), Some(after), false) = (before, after, trial_run.checking) {

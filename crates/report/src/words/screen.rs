@@ -29,6 +29,11 @@ pub(crate) fn workload(title: &str, number: u32, of: u32) -> String {
     format!("workload {number}/{of} {}", shorten(title, 28))
 }
 
+/// Progress: a pass that looks where the time goes.
+pub(crate) fn explaining(title: &str) -> String {
+    format!("explaining {}", shorten(title, 28))
+}
+
 /// Progress: which round, and when the next look at the figures is.
 pub(crate) fn round(round: u32, look_at: u32) -> String {
     format!("round {round} of {look_at}")

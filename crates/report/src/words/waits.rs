@@ -34,6 +34,8 @@ mod tests {
             ..Estimate::default()
         };
         ResultFinding {
+            explanations: Vec::new(),
+            explained: Vec::new(),
             workload: "commit".to_owned(),
             title: "commits".to_owned(),
             group: "write".to_owned(),

@@ -155,6 +155,8 @@ pub fn result(
     ranking: &[&[&str]],
 ) -> ResultFinding {
     ResultFinding {
+        explanations: Vec::new(),
+        explained: Vec::new(),
         buffered: Vec::new(),
         kept: Vec::new(),
         acts: Vec::new(),
@@ -407,6 +409,7 @@ pub fn record(findings: &Findings) -> Record {
             as_published: false,
             calibration: false,
             find_max: None,
+            explain: false,
             lanes: lanes.collect(),
             with_self: findings.lanes.iter().any(|lane| lane.is_self),
             workloads: Vec::new(),
@@ -433,6 +436,7 @@ pub fn record(findings: &Findings) -> Record {
         header,
         rates: Vec::new(),
         steps: Vec::new(),
+        profiles: Vec::new(),
         unreached: Vec::new(),
         probes: Vec::new(),
         disks: Vec::new(),

@@ -45,6 +45,7 @@ pub fn record_of(rounds: u32, points: u32) -> Record {
         as_published: false,
         calibration: false,
         find_max: None,
+        explain: false,
         lanes: names.iter().filter_map(|name| name.parse().ok()).collect(),
         with_self: false,
         workloads: workloads(),

@@ -39,6 +39,8 @@ fn result(verdicts: &[Verdict], turned: &[bool]) -> ResultFinding {
         }
     }
     ResultFinding {
+        explanations: Vec::new(),
+        explained: Vec::new(),
         buffered: Vec::new(),
         kept: Vec::new(),
         acts: Vec::new(),

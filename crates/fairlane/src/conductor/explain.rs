@@ -1,0 +1,163 @@
+//! Passes that count in no verdict: each lane does its work once more, and the kernel is asked where the time goes.
+
+use super::round::Runner;
+use super::trial_run::TrialRun;
+use super::{Race, round_seed, shared_rate};
+use crate::failure::Failure;
+use model::agent::{Devices, FilesystemProcesses};
+use model::event::Event;
+use model::record::Line;
+use model::trial::{Group, SystemUse};
+use model::workload::{Schedule, Workload};
+use profile::{Capture, LaneProcesses, Profiler, with_descendants};
+use std::collections::BTreeMap;
+
+/// What is seen in one pass: by lane and group.
+pub struct Profiling {
+    profiler: Profiler,
+    /// Why a window was not seen; the last reason.
+    unseen: Option<String>,
+    found: BTreeMap<(usize, String), Found>,
+}
+
+/// Of one group in one lane.
+#[derive(Default)]
+struct Found {
+    capture: Capture,
+    operations: u64,
+    seconds: f64,
+}
+
+impl Profiling {
+    /// From here on events are kept, in case that a window opens.
+    pub fn begin(&mut self) {
+        if let Err(error) = self.profiler.start() {
+            self.unseen = Some(error.to_string());
+        }
+    }
+
+    /// The window has closed, and its figures are these. `agent`: the process that worked.
+    pub fn end(
+        &mut self,
+        lane: usize,
+        (agent, devices): (Option<u32>, &Devices),
+        opened_after_seconds: f64,
+        (groups, system): (&[Group], &SystemUse),
+    ) {
+        let own: Vec<&str> = devices.device.as_deref().or(devices.backing.as_deref()).into_iter().collect();
+        let window = self.profiler.stop((opened_after_seconds, system.window_seconds), &own);
+        let (window, agent) = match (window, agent) {
+            (Ok(window), Some(agent)) => (window, agent),
+            (Err(error), _) => return self.unseen = Some(error.to_string()),
+            (Ok(_), None) => return,
+        };
+        let filesystem = match &devices.filesystem {
+            FilesystemProcesses::Known(pids) => pids.iter().copied().collect(),
+            FilesystemProcesses::None | FilesystemProcesses::Unknown => Default::default(),
+        };
+        let processes = LaneProcesses { agent: with_descendants(agent), filesystem };
+        // Groups that share a window share what was seen in it.
+        let name = match groups {
+            [only] => only.name.clone(),
+            _ => String::new(),
+        };
+        let found = self.found.entry((lane, name)).or_default();
+        found.capture.add(&window, self.profiler.kernel(), &processes);
+        found.operations += groups.iter().map(|group| group.operations).sum::<u64>();
+        // The sync that is charged to a group is part of its window.
+        found.seconds += system.window_seconds;
+    }
+
+    /// Nothing came of the window.
+    pub fn give_up(&mut self) {
+        let _ = self.profiler.stop((0.0, 0.0), &[]);
+    }
+}
+
+impl Race<'_> {
+    /// A pass of each workload, where the race was told to explain itself.
+    pub(super) fn explain_all(&mut self) -> Result<(), Failure> {
+        if !self.plan().explain {
+            return Ok(());
+        }
+        let opened = self.runner.lanes.profiler();
+        let mut profiler = match opened {
+            Ok(profiler) => profiler,
+            Err(reason) => return self.append(Line::Note { said: format!("nothing is explained: {reason}") }),
+        };
+        for index in 0..self.plan().workloads.len() {
+            let workload = self.plan().workloads[index].clone();
+            let explained = self.record.profiles.iter().any(|profile| profile.workload == workload.name);
+            if explained || self.rounds_done(index) == 0 {
+                continue;
+            }
+            if let Some(why) = self.cannot_explain(&workload) {
+                self.append(Line::Note { said: format!("{} is not explained: {why}", workload.title) })?;
+                continue;
+            }
+            (self.runner.screen)(&Event::Explaining { title: workload.title.clone() });
+            profiler = self.explain(index, &workload, profiler)?;
+        }
+        Ok(())
+    }
+
+    /// Why a pass would show nothing.
+    fn cannot_explain(&self, workload: &Workload) -> Option<&'static str> {
+        if (0..self.runner.names.len()).all(|lane| self.runner.lanes.in_guest(lane)) {
+            return Some("its lanes live in guests, whose kernel is not looked at");
+        }
+        matches!(workload.traits().schedule(), Schedule::Programs(_))
+            .then_some("its programs have ended before it is known whose they were")
+    }
+
+    /// One pass; the profiler comes back.
+    fn explain(&mut self, index: usize, workload: &Workload, profiler: Profiler) -> Result<Profiler, Failure> {
+        let round = self.rounds_raced(index) + 1;
+        let work = shared_rate::work_of_round(workload, &self.record);
+        self.renew_guests(index, round)?;
+        self.renew_agents();
+        let seed = round_seed(self.plan().seed, index, round);
+        let (lanes, racing) = (self.record.header.lanes.len(), self.lanes_in(index));
+        // Lanes that were decided early are explained too.
+        let mut trial_runs: Vec<TrialRun> = stats::order::round_order(lanes, self.plan().seed, index as u64, round)
+            .into_iter()
+            .filter(|lane| racing.contains(lane) || self.decided[index].contains(lane))
+            .enumerate()
+            .map(|(place, lane)| TrialRun::new(lane, self.ground_of(lane, index, round), place as u32 + 1))
+            .collect();
+        self.runner.beside.clear();
+        self.runner.profiling = Some(Profiling { profiler, unseen: None, found: BTreeMap::new() });
+        let raced = self.runner.round(&work, &mut trial_runs, seed, false);
+        let profiling = self.runner.profiling.take().expect("it was put there");
+        // What fails here has worked in the rounds that count: it is told, and no more.
+        for trial_run in &trial_runs {
+            if let Some(reason) = &trial_run.failure {
+                (self.runner.screen)(&Event::TrialFailed {
+                    lane: self.runner.names[trial_run.lane].clone(),
+                    title: work.title.clone(),
+                    reason: reason.clone(),
+                });
+            }
+        }
+        raced?;
+        let Profiling { profiler, unseen, found } = profiling;
+        if let Some(reason) = unseen {
+            self.append(Line::Note { said: format!("not all of {} is explained: {reason}", workload.title) })?;
+        }
+        let names = self.runner.names.clone();
+        let lines = found.into_iter().map(|((lane, group), found)| {
+            let rate = if found.seconds > 0.0 { found.operations as f64 / found.seconds } else { 0.0 };
+            let of = (workload.name.as_str(), names[lane].as_str(), group.as_str());
+            Line::Profile(Box::new(found.capture.profile(of, found.operations, rate)))
+        });
+        self.append_all(lines.collect())?;
+        Ok(profiler)
+    }
+}
+
+impl Runner<'_> {
+    /// Whether what a lane does now is profiled: where it is measured, and on this machine's own kernel.
+    pub(super) fn profiles(&self, trial_run: &TrialRun) -> bool {
+        self.profiling.is_some() && !trial_run.checking && !self.lanes.in_guest(trial_run.lane)
+    }
+}

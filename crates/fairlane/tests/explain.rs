@@ -1,0 +1,127 @@
+//! Races that explain themselves: passes of real lanes, what is shown of them, and records of strangers.
+
+use crate::common::{Place, assert_one_sentence, root};
+use serde_json::Value;
+
+/// A record adds so much at most for a group in a lane.
+const MOST_LINE_BYTES: usize = 200 * 1024;
+
+fn profiles(place: &Place) -> Vec<Value> {
+    place.record().into_iter().filter(|line| line["kind"] == "profile").collect()
+}
+
+#[test]
+fn every_group_of_every_lane_is_explained_behind_its_rounds() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let race = [
+        "race",
+        "ext4",
+        "xfs",
+        "--suite",
+        &suite,
+        "--rounds",
+        "2",
+        "--lane-size",
+        "512MiB",
+        "--explain",
+        "-q",
+        "-o",
+        "r.jsonl",
+    ];
+    place.expect(0, &race);
+    place.assert_nothing_left();
+    let found = profiles(&place);
+    if let Some(note) = place.record().iter().find(|line| line["kind"] == "note") {
+        // A machine that allows no perf events says which, and is raced all the same.
+        println!("skipped: {note}");
+        assert!(found.is_empty());
+        return;
+    }
+    // Three workloads of one, one and three groups.
+    assert_eq!(found.len(), 2 * 5, "{found:#?}");
+    for line in &found {
+        assert!(line.to_string().len() <= MOST_LINE_BYTES, "{}", line.to_string().len());
+        assert!(line["operations"].as_u64() > Some(0) && line["window_seconds"].as_f64() > Some(0.0), "{line}");
+    }
+    let rounds: Vec<bool> = place.record().iter().map(|line| line["kind"] == "trial").collect();
+    let first = place.record().iter().position(|line| line["kind"] == "profile").expect("there are some");
+    assert!(rounds[first..].iter().all(|trial| !trial), "passes come behind all rounds");
+
+    let (text, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let findings: Value = serde_json::from_str(&text).expect("JSON");
+    for result in findings["results"].as_array().expect("results") {
+        let explained = result["explanations"].as_array().unwrap_or_else(|| panic!("{result:#}"));
+        assert_eq!(explained.len(), 2, "{result:#}");
+        for lane in explained {
+            let sum: f64 = lane["parts"].as_array().expect("parts").iter().filter_map(|of| of["share"].as_f64()).sum();
+            assert!((sum - 1.0).abs() < 1e-6, "{lane:#}");
+        }
+    }
+    let (text, _) = place.expect(0, &["explain", "r.jsonl"]);
+    for part in ["WHERE THE TIME WENT", "commit 4 KiB", "ext4", "xfs", "%"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // A commit waits for its device, whichever filesystem it is.
+    let commit = findings["results"].as_array().and_then(|all| all.iter().find(|of| of["workload"] == "commit"));
+    for lane in commit.expect("it was raced")["explanations"].as_array().expect("lanes") {
+        let share = |name: &str| {
+            let parts = lane["parts"].as_array().expect("parts").iter();
+            parts.filter(|of| of["part"] == name).filter_map(|of| of["share"].as_f64()).sum::<f64>()
+        };
+        assert!(share("device") + share("flush") > 0.3, "{lane:#}");
+    }
+    let (markdown, _) = place.expect(0, &["explain", "r.jsonl", "--format", "markdown"]);
+    assert!(markdown.contains("| lane |"), "{markdown}");
+    let (folded, _) = place.expect(0, &["explain", "r.jsonl", "--format", "folded"]);
+    let counted = |line: &str| line.rsplit_once(' ').is_some_and(|(_, count)| count.parse::<u64>().is_ok());
+    assert!(folded.lines().count() > 20 && folded.lines().all(counted), "{folded}");
+    assert!(folded.contains("vfs_write"), "{folded}");
+    let (json, _) = place.expect(0, &["explain", "r.jsonl", "--format", "json"]);
+    assert_eq!(serde_json::from_str::<Value>(&json).expect("JSON").as_array().map(Vec::len), Some(5));
+    let (_, err) = place.expect(2, &["explain", "r.jsonl", "--format", "svg"]);
+    assert_one_sentence(&err, &["folded"]);
+}
+
+#[test]
+fn a_record_without_passes_says_how_to_make_them() {
+    let place = Place::new();
+    std::fs::write(place.path().join("old.jsonl"), include_str!("fixtures/schema1.jsonl")).expect("a record");
+    let (_, err) = place.expect(2, &["explain", "old.jsonl"]);
+    assert_one_sentence(&err, &["race again with --explain"]);
+}
+
+#[test]
+fn names_of_strangers_reach_no_terminal_raw() {
+    let place = Place::new();
+    let record = include_str!("fixtures/schema1.jsonl");
+    let header: Value = serde_json::from_str(record.lines().next().expect("a header")).expect("JSON");
+    let lane = header["lanes"][0]["name"].as_str().expect("a lane");
+    let workload = header["plan"]["workloads"][0]["name"].as_str().expect("a workload");
+    let trial = record
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .find(|line| line["kind"] == "trial" && line["workload"] == workload && line["lane"] == lane);
+    let group = trial.expect("a trial")["groups"][0]["name"].as_str().expect("a group").to_owned();
+    let evil = "evil\u{1b}[2J<script>alert(1)</script>; rm 5";
+    let profile = serde_json::json!({
+        "kind": "profile", "workload": workload, "lane": lane, "group": group, "window_seconds": 1.0, "windows": 1,
+        "operations": 10, "operations_per_second": 10.0, "samples": 10,
+        "threads": [{"role": "caller", "threads": 1, "cpu_seconds": 1.0, "runnable_seconds": 0.0, "waiting_seconds": 0.0}],
+        "symbols": [evil], "stacks": [{"role": "caller", "activity": "cpu", "frames": [0], "seconds": 1.0}],
+    });
+    let end = record.lines().count();
+    let mut lines: Vec<String> = record.lines().take(end).map(str::to_owned).collect();
+    lines.push(profile.to_string());
+    std::fs::write(place.path().join("evil.jsonl"), lines.join("\n") + "\n").expect("a record");
+    for format in ["text", "markdown", "folded"] {
+        let (out, _) = place.expect(0, &["explain", "evil.jsonl", "--format", format]);
+        assert!(out.contains("evil") && !out.contains('\u{1b}'), "{format}: {out}");
+        assert!(format != "markdown" || !out.contains("<script>"), "{out}");
+    }
+    let (folded, _) = place.expect(0, &["explain", "evil.jsonl", "--format", "folded"]);
+    assert!(folded.lines().all(|line| line.matches(' ').count() == 1), "{folded}");
+}

@@ -1,0 +1,201 @@
+//! The table of kernel functions and what it means when a thread is in them: `causes/*.toml`, read once.
+
+use model::findings::Part;
+use model::profile::Activity;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// Filesystems first: what they call of the kernel's may mean more there.
+const FILES: [(&str, &str); 5] = [
+    ("ext4.toml", include_str!("../../../../causes/ext4.toml")),
+    ("xfs.toml", include_str!("../../../../causes/xfs.toml")),
+    ("btrfs.toml", include_str!("../../../../causes/btrfs.toml")),
+    ("others.toml", include_str!("../../../../causes/others.toml")),
+    ("kernel.toml", include_str!("../../../../causes/kernel.toml")),
+];
+
+/// The table.
+static CAUSES: LazyLock<Vec<Cause>> = LazyLock::new(|| {
+    FILES.iter().flat_map(|(name, text)| read(text).unwrap_or_else(|error| panic!("causes/{name}: {error}"))).collect()
+});
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "area")]
+    _area: String,
+    #[serde(rename = "source")]
+    _source: String,
+    cause: Vec<Cause>,
+}
+
+/// A row: functions, and what it means to be in one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Cause {
+    /// What a thread does there.
+    pub(super) says: String,
+    /// Where its time is counted.
+    pub(super) part: Part,
+    /// Only of a thread that does this; `None`: of any.
+    #[serde(default)]
+    on: Option<Activity>,
+    /// While the lane's device is at work, a wait there is the device's.
+    #[serde(default)]
+    pub(super) device: bool,
+    /// Only where no other row knows better.
+    #[serde(default)]
+    last: bool,
+    /// Names; a star stands for any letters.
+    functions: Vec<String>,
+    /// One of these stands further out, or at the same place.
+    #[serde(default)]
+    under: Vec<String>,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+fn read(text: &str) -> Result<Vec<Cause>, toml::de::Error> {
+    toml::from_str(text).map(|file: File| file.cause)
+}
+
+/// Rows that know the functions of a profile, by the functions' places.
+pub(super) struct Rows {
+    functions: Vec<Vec<usize>>,
+    under: Vec<Vec<usize>>,
+}
+
+impl Rows {
+    /// Looks every function up, once.
+    pub(super) fn new<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Rows {
+        let rows = |name: &str, patterns: fn(&Cause) -> &[String]| -> Vec<usize> {
+            let knows = |(_, cause): &(usize, &Cause)| patterns(cause).iter().any(|pattern| matches(pattern, name));
+            CAUSES.iter().enumerate().filter(knows).map(|(row, _)| row).collect()
+        };
+        Rows {
+            functions: names.clone().map(|name| rows(name, |cause| &cause.functions)).collect(),
+            under: names.map(|name| rows(name, |cause| &cause.under)).collect(),
+        }
+    }
+
+    /// What a stack means; `frames`: places of functions, outermost first. The innermost function that a row knows tells;
+    /// rows that are the last to be asked come after all frames.
+    pub(super) fn find(&self, activity: Activity, frames: &[u32]) -> Option<&'static Cause> {
+        let is_under = |row: usize, outer: &[u32]| {
+            CAUSES[row].under.is_empty()
+                || outer.iter().any(|frame| self.under.get(*frame as usize).is_some_and(|rows| rows.contains(&row)))
+        };
+        let pass = |last: bool| {
+            (0..frames.len()).rev().find_map(|at| {
+                let rows = self.functions.get(frames[at] as usize)?;
+                let fits = |row: &&usize| {
+                    let cause = &CAUSES[**row];
+                    cause.last == last && cause.on.is_none_or(|on| on == activity) && is_under(**row, &frames[..=at])
+                };
+                rows.iter().find(fits).map(|row| &CAUSES[*row])
+            })
+        };
+        pass(false).or_else(|| pass(true))
+    }
+}
+
+/// Whether a name is what a pattern says, in which each star stands for any letters, none too.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut ended = true;
+    for part in parts {
+        ended = part.is_empty();
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+        // The last part stands at the end.
+        if !ended && pattern.ends_with(part) && !rest.is_empty() {
+            return name.ends_with(part);
+        }
+    }
+    ended && pattern.contains('*') || rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_file_is_read_and_every_row_says_something() {
+        assert!(CAUSES.len() > 50, "{}", CAUSES.len());
+        for cause in CAUSES.iter() {
+            assert!(!cause.says.is_empty() && !cause.functions.is_empty() && !cause._source.is_empty(), "{cause:?}");
+            let once: BTreeSet<&String> = cause.functions.iter().collect();
+            assert_eq!(once.len(), cause.functions.len(), "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        for (pattern, name) in [
+            ("a_*", "a_b"),
+            ("a_*", "a_"),
+            ("ab", "ab"),
+            ("a*c", "abc"),
+            ("*_x_*", "a_x_b"),
+            ("a*c*", "axcy"),
+            ("a*c", "acbc"),
+        ] {
+            assert!(matches(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in
+            [("ab", "abc"), ("a_*", "b_a_"), ("a*c", "abd"), ("a*c", "ac_"), ("*_x_*", "ax"), ("ab", "a")]
+        {
+            assert!(!matches(pattern, name), "{pattern} {name}");
+        }
+    }
+
+    /// Stacks as this kernel and others show them, innermost first.
+    #[test]
+    fn the_innermost_function_that_is_known_tells() {
+        let found = |activity, frames: &[&str]| {
+            let rows = Rows::new(frames.iter().copied());
+            let places: Vec<u32> = (0..frames.len() as u32).rev().collect();
+            rows.find(activity, &places).map(|cause| (cause.says.as_str(), cause.part))
+        };
+        let wait = |frames: &[&str]| found(Activity::Wait, frames);
+        let cpu = |frames: &[&str]| found(Activity::Cpu, frames);
+        assert_eq!(
+            wait(&["jbd2_log_wait_commit", "jbd2_complete_transaction", "ext4_sync_file", "do_fsync"]),
+            Some(("waiting for the journal's commit", Part::Locks))
+        );
+        assert_eq!(
+            wait(&[
+                "io_schedule",
+                "folio_wait_bit_common",
+                "folio_wait_writeback",
+                "file_write_and_wait_range",
+                "ext4_sync_file"
+            ]),
+            Some(("waiting for data to be written", Part::Device))
+        );
+        assert_eq!(
+            wait(&["rwsem_down_write_slowpath", "down_write", "ext4_buffered_write_iter", "vfs_write"]),
+            Some(("waiting for the file's lock", Part::Locks))
+        );
+        assert_eq!(
+            wait(&["rwsem_down_write_slowpath", "down_write_nested", "lock_rename", "do_renameat2"]),
+            Some(("waiting for the directory's lock", Part::Locks))
+        );
+        assert_eq!(
+            wait(&["submit_bio_wait", "blkdev_issue_flush", "xfs_file_fsync"]),
+            Some(("waiting for the device's flush", Part::Flush))
+        );
+        assert_eq!(cpu(&["crc32c_arch", "btrfs_csum_one_bio"]), Some(("checksums", Part::Checksums)));
+        assert_eq!(
+            cpu(&["rb_erase", "ext4_es_remove_extent"]),
+            Some(("finding blocks and inodes", Part::FilesystemCpu))
+        );
+        assert_eq!(wait(&["some_new_function"]), None);
+        assert_eq!(wait(&[]), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! Profiles become shares that add up to one, and differences of lanes become sentences.
+
+use crate::common::{lane, record, small_files, trial};
+use model::findings::{Explanation, Findings, Part};
+use model::plan::Rounds;
+use model::profile::{Activity, DeviceTime, Profile, StackTime, ThreadRole, ThreadTime};
+use model::record::Record;
+use model::workload::{Io, Kind, Workload};
+
+fn threads(role: ThreadRole, cpu_seconds: f64, runnable_seconds: f64, waiting_seconds: f64) -> ThreadTime {
+    ThreadTime { role, threads: 1, cpu_seconds, runnable_seconds, waiting_seconds }
+}
+
+/// A profile of one group whose stacks are named by their frames, outermost first.
+struct Made(Profile);
+
+impl Made {
+    fn new(lane: &str, workload: &str, group: &str, operations: u64, threads: Vec<ThreadTime>) -> Made {
+        Made(Profile {
+            workload: workload.to_owned(),
+            lane: lane.to_owned(),
+            group: group.to_owned(),
+            window_seconds: 1.0,
+            windows: 1,
+            operations,
+            operations_per_second: operations as f64,
+            samples: 1000,
+            threads,
+            device: DeviceTime { watched: true, ..DeviceTime::default() },
+            ..Profile::default()
+        })
+    }
+
+    fn stack(mut self, role: ThreadRole, activity: Activity, frames: &[&str], seconds: f64, device: [f64; 3]) -> Made {
+        let symbols = &mut self.0.symbols;
+        let frames = frames.iter().map(|name| match symbols.iter().position(|known| known == name) {
+            Some(at) => at as u32,
+            None => {
+                symbols.push((*name).to_owned());
+                symbols.len() as u32 - 1
+            }
+        });
+        let frames = frames.collect();
+        let [flush_seconds, busy_seconds, queued_seconds] = device;
+        self.0.stacks.push(StackTime { role, activity, frames, seconds, flush_seconds, busy_seconds, queued_seconds });
+        self
+    }
+}
+
+fn found(record: &Record) -> Findings {
+    stats::judge::findings(record)
+}
+
+fn of<'a>(findings: &'a Findings, group: &str, lane: &str) -> &'a Explanation {
+    let result = findings.results.iter().find(|result| result.group == group).unwrap();
+    result.explanations.iter().find(|of| of.lane == lane).unwrap()
+}
+
+fn assert_whole(of: &Explanation) {
+    let sum: f64 = of.parts.iter().map(|part| part.share).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "{sum}: {of:#?}");
+    assert!(of.parts.iter().all(|part| (0.0..=1.0).contains(&part.share)), "{of:#?}");
+}
+
+const NONE: [f64; 3] = [0.0; 3];
+
+/// A second of creating files: the caller runs, waits for a flush, for a lock, and for what nobody knows.
+fn creating(lane: &str, operations: u64, flush: f64) -> Profile {
+    use Activity::{Cpu, Wait};
+    let callers = threads(ThreadRole::Caller, 0.3, 0.1, 0.6);
+    let journal = ["do_fsync", "ext4_sync_file", "jbd2_log_wait_commit"];
+    let lock = ["do_renameat2", "lock_rename", "down_write_nested", "rwsem_down_write_slowpath"];
+    Made::new(lane, "small-files", "create", operations, vec![callers])
+        .stack(ThreadRole::Caller, Cpu, &["vfs_write", "ext4_map_blocks"], 0.2, NONE)
+        .stack(ThreadRole::Caller, Cpu, &[], 0.1, NONE)
+        .stack(ThreadRole::Caller, Wait, &journal, 0.4, [flush, 0.1, 0.0])
+        .stack(ThreadRole::Caller, Wait, &lock, 0.15, [0.0, 0.15, 0.0])
+        .stack(ThreadRole::Caller, Wait, &["some_new_function"], 0.05, NONE)
+        .0
+}
+
+fn raced() -> Record {
+    let mut record = record(vec![lane("a"), lane("b")], vec![small_files()], Rounds::Fixed(1), false);
+    for name in ["a", "b"] {
+        record.trials.push(trial(name, &small_files(), 1, 1000.0));
+    }
+    record
+}
+
+#[test]
+fn every_moment_of_a_caller_has_its_part() {
+    let mut record = raced();
+    record.profiles = vec![creating("a", 1000, 0.25)];
+    let findings = found(&record);
+    let explained = of(&findings, "create", "a");
+    assert_whole(explained);
+    for (part, share) in [
+        (Part::Flush, 0.25),
+        // A lock is a lock, whatever the device does meanwhile.
+        (Part::Locks, 0.15 + 0.05),
+        (Part::Device, 0.1),
+        (Part::FilesystemCpu, 0.2),
+        (Part::Fairlane, 0.1),
+        (Part::Scheduler, 0.1),
+        (Part::NotExplained, 0.05),
+    ] {
+        assert!((explained.share(part) - share).abs() < 1e-9, "{part:?} {share}: {explained:#?}");
+    }
+    assert_eq!(explained.unknown[0].function, "some_new_function");
+    assert!((explained.seconds_per_operation - 0.001).abs() < 1e-12);
+    assert!((explained.profiled_ratio().unwrap() - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn stacks_without_room_are_not_explained() {
+    let mut record = raced();
+    let mut profile = creating("a", 1000, 0.25);
+    profile.stacks.retain(|stack| !(stack.activity == Activity::Wait && stack.frames.len() == 3));
+    record.profiles = vec![profile];
+    let findings = found(&record);
+    let explained = of(&findings, "create", "a");
+    assert_whole(explained);
+    assert!((explained.share(Part::NotExplained) - 0.45).abs() < 1e-9, "{explained:#?}");
+}
+
+#[test]
+fn who_waits_for_kernel_threads_waits_for_what_they_do() {
+    let callers = threads(ThreadRole::Caller, 0.0, 0.0, 1.0);
+    let kernel = threads(ThreadRole::Kernel, 0.6, 0.0, 0.0);
+    let waits = ["do_fsync", "btrfs_sync_file", "btrfs_wait_ordered_range"];
+    let compresses = ["kthread", "worker_thread", "process_one_work", "compress_file_range", "ZSTD_compressBlock_fast"];
+    let profile = Made::new("a", "small-files", "create", 10, vec![callers, kernel])
+        .stack(ThreadRole::Caller, Activity::Wait, &waits, 1.0, [0.0, 0.2, 0.0])
+        .stack(ThreadRole::Kernel, Activity::Cpu, &compresses, 0.6, NONE)
+        .0;
+    let mut record = raced();
+    record.profiles = vec![profile];
+    let findings = found(&record);
+    let explained = of(&findings, "create", "a");
+    assert_whole(explained);
+    assert!((explained.share(Part::Checksums) - 0.6).abs() < 1e-9, "{explained:#?}");
+    assert!((explained.share(Part::KernelThreads) - 0.2).abs() < 1e-9 && explained.share(Part::Device) > 0.19);
+}
+
+fn deep(lane: &str, in_flight: f64, work: f64) -> (Workload, Profile) {
+    let io = Io { iodepth: 32, direct: true, ioengine: "io_uring".to_owned(), ..Io::default() };
+    let workload = Workload { name: "rand".into(), title: "random".into(), kind: Kind::Io(Box::new(io)) };
+    let group = workload.groups().remove(0);
+    let callers = threads(ThreadRole::Caller, work, 0.0, 1.0 - work);
+    let mut made = Made::new(lane, "rand", &group, 8000, vec![callers]).stack(
+        ThreadRole::Caller,
+        Activity::Cpu,
+        &["io_submit_sqes", "ext4_dio_write_iter", "ext4_map_blocks"],
+        work,
+        NONE,
+    );
+    made.0.device = DeviceTime { watched: true, requests: 8000, request_seconds: in_flight, ..DeviceTime::default() };
+    (workload, made.0)
+}
+
+#[test]
+fn of_many_in_flight_so_many_stand_at_the_device() {
+    for (in_flight, work, part, share) in [
+        (24.0, 0.5, Part::Device, 0.75),
+        (24.0, 0.5, Part::FilesystemCpu, 0.25),
+        // Nobody worked, and they were not at the device: nobody knows.
+        (8.0, 0.01, Part::NotExplained, 0.75),
+        // More than was asked for is the device's own writeback.
+        (64.0, 0.5, Part::Device, 1.0),
+    ] {
+        let (workload, profile) = deep("a", in_flight, work);
+        let group = profile.group.clone();
+        let trial = trial("a", &workload, 1, 8000.0);
+        let mut record = record(vec![lane("a")], vec![workload], Rounds::Fixed(1), false);
+        record.trials.push(trial);
+        record.profiles = vec![profile];
+        let findings = found(&record);
+        let explained = of(&findings, &group, "a");
+        assert_whole(explained);
+        assert!((explained.share(part) - share).abs() < 1e-9, "{in_flight} {part:?}: {explained:#?}");
+        assert!((explained.seconds_per_operation - 32.0 / 8000.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_difference_is_told_by_its_causes_and_a_pass_tells_its_cost() {
+    let mut record = raced();
+    // b does a quarter as much, and flushes all the more.
+    let mut slow = creating("b", 250, 0.25);
+    slow.operations_per_second = 250.0;
+    record.profiles = vec![creating("a", 1000, 0.25), slow];
+    let findings = found(&record);
+    let said: Vec<&str> = findings.results[0].explained.iter().map(|sentence| sentence.as_str()).collect();
+    assert!(
+        said[0].starts_with(
+            "in these passes an operation takes 1 ms in a and 4 ms in b; of the 3 ms more, 40 % waiting for the journal's commit"
+        ),
+        "{said:?}"
+    );
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!((of(&findings, "create", "b").profiled_ratio().unwrap() - 0.25).abs() < 1e-9);
+    // Alike, there is nothing to say.
+    record.profiles = vec![creating("a", 1000, 0.25), creating("b", 950, 0.25)];
+    assert!(found(&record).results[0].explained.is_empty());
+}
+
+#[test]
+fn what_a_stranger_writes_breaks_nothing() {
+    let mut record = raced();
+    let mut odd = creating("a", 1000, 0.25);
+    odd.stacks[0].frames = vec![u32::MAX, 7];
+    odd.stacks[1].seconds = 1e308;
+    odd.stacks[2].seconds = -5.0;
+    odd.device.request_seconds = 1e308;
+    odd.threads[0].cpu_seconds = 1e308;
+    odd.threads[0].waiting_seconds = 1e308;
+    let mut negative = creating("b", 1000, 0.25);
+    negative.window_seconds = -1.0;
+    let mut many = creating("b", 1000, 0.25);
+    many.symbols = vec!["x".to_owned(); 30_000];
+    record.profiles = vec![odd, negative, many, creating("nobody", 1, 0.1)];
+    let findings = found(&record);
+    for explained in findings.results.iter().flat_map(|result| &result.explanations) {
+        assert!(explained.parts.iter().all(|part| part.share.is_finite()), "{explained:#?}");
+    }
+}
