@@ -19,6 +19,7 @@ pub mod compressibility;
 mod confined;
 pub mod data;
 pub mod databases;
+pub mod durable;
 mod error;
 mod extents;
 mod histogram;

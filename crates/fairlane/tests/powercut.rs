@@ -81,6 +81,37 @@ fn the_safe_control_keeps_everything_and_the_unsafe_one_does_not() {
 }
 
 #[test]
+fn speeds_come_of_a_race_whose_record_is_kept() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let cut =
+        ["powercut", "ext4", "--cuts", "40", "--workload", "append", "--seed", "4", "--lane-size", "128MiB", "-q"];
+    let arguments = [&cut[..], &["--format", "json", "-o", "cuts.jsonl"]].concat();
+    // A file that stands where the race's record goes is seen before anything is cut.
+    std::fs::write(place.path().join("cuts.speed.jsonl"), "mine").expect("a file");
+    let (_, err) = place.expect(2, &arguments);
+    common::assert_one_sentence(&err, &["cuts.speed.jsonl"]);
+    std::fs::remove_file(place.path().join("cuts.speed.jsonl")).expect("it is there");
+
+    let (out, _) = place.expect(0, &arguments);
+    let found = findings(&out);
+    assert!(found.lanes[1].speed.is_some_and(|speed| speed.ratio > 0.0 && speed.low <= speed.high), "{found:?}");
+    place.assert_nothing_left();
+    let (raced, _) = place.expect(0, &["report", "cuts.speed.jsonl", "--format", "json"]);
+    let raced: serde_json::Value = serde_json::from_str(&raced).expect("JSON");
+    assert_eq!(raced["results"].as_array().map(Vec::len), Some(1), "{raced:#}");
+    let line: Vec<&str> =
+        raced["command_line"].as_array().expect("a line").iter().filter_map(|of| of.as_str()).collect();
+    assert!(line.starts_with(&["fairlane", "race", "ext4", "ext4,nobarrier", "--suite", "durability"]), "{line:?}");
+    // It is a line to type.
+    let dry_run = [&line[1..], &["--dry-run", "-o", "again.jsonl"]].concat();
+    let (plan, _) = place.expect(0, &dry_run);
+    assert!(plan.contains("of 1 workload"), "{plan}");
+}
+
+#[test]
 fn the_same_seed_and_log_give_the_same_image() {
     if !root() {
         return;

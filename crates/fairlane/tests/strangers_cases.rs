@@ -5,7 +5,7 @@ mod common;
 
 use common::{Place, assert_one_sentence, root, tool};
 use crashes::log::{Entry, LogWriter, MOST_DATA_BYTES, MOST_DISK_BYTES, What};
-use crashes::work::{Terms, find};
+use engine::durable::{Terms, find};
 use serde_json::json;
 use std::fs;
 use std::io::Write as _;

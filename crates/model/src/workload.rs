@@ -117,6 +117,8 @@ pub enum Kind {
     Mix(Box<Mix>),
     /// One act at a time, by one thread and by several at once, each on files of its own or all on one.
     Contention(crate::kinds::contention::Contention),
+    /// Records that are made durable one by one, in the ways of applications.
+    Durable(crate::kinds::durable::Durable),
 }
 
 impl Workload {

@@ -205,6 +205,7 @@ pub fn prepare_noted(
         Kind::Programs(programs) => Box::new(ProgramsWork::prepare(place, programs, stop)?),
         Kind::Mix(mix) => Box::new(MixWork::prepare(place, mix, seed, stop)?),
         Kind::Contention(contention) => Box::new(contention::ContentionWork::prepare(place, contention, seed, stop)?),
+        Kind::Durable(durable) => Box::new(crate::durable::DurableWork::prepare(place, durable, seed, stop)?),
     })
 }
 

@@ -80,19 +80,16 @@ pub fn check_lane_size(size: Bytes, smallest: u64) -> Result<(), Failure> {
     }
 }
 
-/// Says what will be done, and refuses where the folder has not the room.
+/// Bytes that a lane of this size takes at most: a disk and its log, or two disks.
+pub fn room(lane_bytes: u64) -> u64 {
+    lane_bytes.saturating_mul(2)
+}
+
+/// Says what will be done, and refuses where the folder has not the room. `bytes`: what the files take at most.
 ///
 /// # Errors
 /// Where there is less room than the files take at most.
-pub fn announce(
-    lanes: usize,
-    cuts: Option<PlannedCuts>,
-    lane_bytes: u64,
-    on: &Path,
-    quiet: bool,
-) -> Result<(), Failure> {
-    // A disk and its log, or two disks.
-    let bytes = lane_bytes * 2;
+pub fn announce(lanes: usize, cuts: Option<PlannedCuts>, bytes: u64, on: &Path, quiet: bool) -> Result<(), Failure> {
     let folder = tilde(on);
     if !quiet {
         let plan = report::DurabilityPlan { lanes, cuts, folder: &folder, bytes };

@@ -48,7 +48,7 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
     durability::check_tools(&specimens)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "integrity", seed)?;
-    durability::announce(specimens.len(), None, options.lane_size.0, &on, options.quiet)?;
+    durability::announce(specimens.len(), None, durability::room(options.lane_size.0), &on, options.quiet)?;
     let mut again = vec!["integrity".to_owned()];
     again.extend(options.lanes.iter().cloned());
     again.extend(["--blocks".to_owned(), options.blocks.to_string(), "--seed".to_owned(), seed.to_string()]);

@@ -13,7 +13,7 @@ use crate::powercut::{described, saved_case, speed};
 use crate::record_writer::RecordWriter;
 use crate::signals;
 use crate::{state, terminal};
-use crashes::work::{KINDS, Kind};
+use engine::durable::{KINDS, Kind};
 use lanes::SingleLane;
 use model::durability::{DurabilityHeader, DurabilityLine, Failed, SCHEMA};
 use model::lane::LaneSpec;
@@ -59,8 +59,14 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     durability::check_tools(&specimens)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "powercut", seed)?;
+    // Before hours of cuts, not after them.
+    if let (Some(path), false) = (speed::record_beside(options.output.as_deref()), options.no_speed) {
+        RecordWriter::check_new(&path)?;
+    }
     let planned = planned(options.cuts, &kinds);
-    durability::announce(specimens.len(), Some(planned), options.lane_size.0, &on, options.quiet)?;
+    let raced = if options.no_speed { 0 } else { speed::room(&specimens, options.lane_size.0) };
+    let room = durability::room(options.lane_size.0).max(raced);
+    durability::announce(specimens.len(), Some(planned), room, &on, options.quiet)?;
     let header = DurabilityHeader {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -75,10 +81,15 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     };
     let mut writer = DurabilityWriter::begin(&path, header)?;
     let keep_in = keep_in(&path);
-    let worked = ScratchSpace::begin(&on, &planning::run_id()).and_then(|mut scratch| {
-        let worked = all(options, seed, &specimens, &kinds, &keep_in, &mut scratch, &mut writer, &stop);
+    let cut = ScratchSpace::begin(&on, &planning::run_id()).and_then(|mut scratch| {
+        let cut = all(options, seed, &specimens, &kinds, &keep_in, &mut scratch, &mut writer, &stop);
         let ended = scratch.end();
-        worked.and(ended)
+        cut.and_then(|whole| ended.map(|()| whole))
+    });
+    let place = speed::Place { on: &on, lane_bytes: options.lane_size.0, seed };
+    let worked = cut.and_then(|whole| match options.no_speed || whole.is_empty() {
+        true => Ok(()),
+        false => race(options, &place, &whole, &kinds, &mut writer),
     });
     let outcome = match &worked {
         Ok(()) => EndOutcome::Complete,
@@ -97,17 +108,18 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     }
 }
 
+/// Cuts every lane; answers those that were cut to the end.
 #[expect(clippy::too_many_arguments, reason = "each is another thing, and a struct would only be taken apart again")]
-fn all(
+fn all<'a>(
     options: &Powercut,
     seed: u64,
-    specimens: &[SingleLane],
+    specimens: &'a [SingleLane],
     kinds: &[&Kind],
     keep_in: &Path,
     scratch: &mut ScratchSpace,
     writer: &mut DurabilityWriter,
     stop: &AtomicBool,
-) -> Result<(), Failure> {
+) -> Result<Vec<&'a SingleLane>, Failure> {
     let both = [512, 4096];
     let sectors = options.sector.as_ref().map_or(&both[..], std::slice::from_ref);
     let cuts = cuts_of_each(options.cuts, kinds);
@@ -117,7 +129,7 @@ fn all(
     let controls = writer.record().header.controls.clone();
     let is_control = |single_lane: &&SingleLane| controls.iter().any(|name| name == single_lane.name());
     let (first, others): (Vec<&SingleLane>, Vec<&SingleLane>) = specimens.iter().partition(is_control);
-    let mut whole: Vec<&str> = Vec::new();
+    let mut whole: Vec<&SingleLane> = Vec::new();
     'lanes: for single_lane in first.into_iter().chain(others) {
         for kind in kinds {
             let job = Job { single_lane, kind, seed, cuts, sectors, disk_bytes: options.lane_size.0, workers, keep_in };
@@ -148,14 +160,22 @@ fn all(
             }
             writer.add(DurabilityLine::Cuts(Box::new(found)))?;
         }
-        whole.push(single_lane.name());
+        whole.push(single_lane);
     }
-    if options.no_speed {
-        return Ok(());
-    }
+    Ok(whole)
+}
+
+/// Races the lanes that were cut to the end, and keeps their figures.
+fn race(
+    options: &Powercut,
+    place: &speed::Place,
+    lanes: &[&SingleLane],
+    kinds: &[&Kind],
+    writer: &mut DurabilityWriter,
+) -> Result<(), Failure> {
     let promised: Vec<&Kind> = kinds.iter().copied().filter(|kind| kind.promised).collect();
-    let raced: Vec<&SingleLane> = specimens.iter().filter(|single_lane| whole.contains(&single_lane.name())).collect();
-    let (speeds, failed) = speed::measure(scratch, &raced, &promised, seed, options.lane_size.0, stop)?;
+    let beside = speed::record_beside(options.output.as_deref());
+    let (speeds, failed) = speed::race(lanes, &promised, place, beside.as_deref())?;
     for one in speeds {
         writer.add(DurabilityLine::Speed(one))?;
     }
@@ -258,7 +278,7 @@ pub fn record_path(output: Option<&Path>, command: &str, seed: u64) -> Result<Pa
 fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {
     let all = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
     let find = |name: &String| {
-        crashes::work::find(name).ok_or_else(|| {
+        engine::durable::find(name).ok_or_else(|| {
             Failure::usage(format!("there is no workload `{}`; choose one of {}", report::clean_text(name), all()))
         })
     };

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crashes::control::most_resident;
 use crashes::crash_model::{Cut, Survival, cuts, variety};
 use crashes::log::Log;
-use crashes::work::{Kind, Terms};
+use engine::durable::{Kind, Terms};
 use lanes::SingleLane;
 use model::durability::{Cuts, Example};
 use std::path::Path;

@@ -11,7 +11,7 @@ use crate::commands::lane_failure;
 use crate::failure::Failure;
 use crashes::Watcher;
 use crashes::serve::{FILE, WATCHED_BLOCK};
-use crashes::work::bytes_of;
+use engine::durable::bytes_of;
 use lanes::loop_device::LoopDevice;
 use lanes::{Consistency, LaneFailure, Scrub, SingleLane};
 use model::durability::Damage;

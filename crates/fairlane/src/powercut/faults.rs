@@ -7,7 +7,7 @@ use crate::commands::lane_failure;
 use crate::failure::Failure;
 use crashes::Recorder;
 use crashes::serve::FILE;
-use crashes::work::{Terms, bytes_of, find, run_telling};
+use engine::durable::{Terms, bytes_of, find, run_telling};
 use lanes::SingleLane;
 use lanes::loop_device::LoopDevice;
 use model::durability::{Fault, Full};

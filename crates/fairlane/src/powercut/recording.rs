@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crashes::Recorder;
 use crashes::control::Answer;
 use crashes::serve::FILE;
-use crashes::work::{Kind, Terms};
+use engine::durable::{Kind, Terms};
 use lanes::SingleLane;
 use lanes::loop_device::LoopDevice;
 use rustix::fs::{FallocateFlags, fallocate};

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crashes::Replayer;
 use crashes::crash_model::Cut;
 use crashes::serve::FILE;
-use crashes::work::{Found, Kind};
+use engine::durable::{Found, Kind};
 use lanes::loop_device::LoopDevice;
 use lanes::{Consistency, LaneFailure, SingleLane, mountinfo};
 use std::os::unix::fs::MetadataExt as _;

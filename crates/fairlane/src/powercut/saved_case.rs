@@ -10,7 +10,7 @@ use crashes::Replayer;
 use crashes::crash_model::Cut;
 use crashes::log::Log;
 use crashes::serve::FILE;
-use crashes::work::{self, Found, Kind, MOST_RECORDS, Terms};
+use engine::durable::{self, Found, Kind, MOST_RECORDS, Terms};
 use lanes::loop_device::LoopDevice;
 use lanes::{Consistency, LaneFailure, SingleLane, mount};
 use model::lane::{LaneError, LaneSpec};
@@ -186,7 +186,7 @@ impl Kept {
         };
         let mut case: Case = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
         let single_lane = SingleLane::resolve(&lane_of(&case, typed)?).map_err(lane_failure)?;
-        let kind = work::find(&case.workload)
+        let kind = durable::find(&case.workload)
             .ok_or_else(|| Failure::usage(format!("this version knows no work {}", case.workload)))?;
         // As the command line takes it: sectors have two sizes.
         if case.cut.to_string().parse() != Ok(case.cut) {

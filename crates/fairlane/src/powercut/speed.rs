@@ -1,126 +1,166 @@
-//! The same work on an ordinary image, for its speed. The lanes take turns on one image that was written in
-//! full, in an order that turns from round to round.
+//! The speed of the same work, from a race of the lanes whose power was cut.
 
-use super::cannot;
-use super::scratch_space::{ScratchSpace, unmount};
-use crate::commands::lane_failure;
+use crate::commands::contest::{self, Contest};
+use crate::commands::planning::{self, Tail};
+use crate::commands::screen::Channel;
 use crate::failure::{Failure, Status};
-use crashes::work::{Kind, Terms};
+use crate::options::Terms;
+use crate::suites;
+use engine::durable::Kind;
 use lanes::SingleLane;
-use lanes::image::Image;
-use lanes::loop_device::LoopDevice;
+use model::Bytes;
 use model::durability::{Failed, Speed};
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use model::kinds::durable::DurableRecord;
+use model::lane::LaneSpec;
+use model::plan::{LOOKS, Plan, Rounds};
+use model::record::Record;
+use model::trial::Outcome;
+use std::path::{Path, PathBuf};
 
-/// How often each lane does each kind of work.
-const ROUNDS: usize = 3;
+/// What is raced.
+const SUITE: &str = "durability";
+/// As races take it by default.
+const MARGIN: f64 = 0.05;
+/// Lanes of a race are written in full, those of power cuts are not: of these, so much is raced at most.
+const MOST_LANE_BYTES: u64 = Bytes::GIB;
 
-/// Measures every lane at every kind of work. A lane that fails has no figures; the others go on.
+/// Where a race's lanes lie, how large they are, and its seed.
+pub struct Place<'a> {
+    /// The folder of the images.
+    pub on: &'a Path,
+    /// Bytes of a lane whose power was cut.
+    pub lane_bytes: u64,
+    /// Of the power cuts.
+    pub seed: u64,
+}
+
+/// Races all lanes at every kind of work to its first look; the race's record is kept. A lane that fails has no figures.
 ///
 /// # Errors
-/// What the machine says of the image; interrupted.
-pub fn measure(
-    scratch: &mut ScratchSpace,
-    specimens: &[&SingleLane],
+/// What the machine says of the lanes; interrupted.
+pub fn race(
+    lanes: &[&SingleLane],
     kinds: &[&Kind],
-    seed: u64,
-    lane_bytes: u64,
-    stop: &AtomicBool,
+    place: &Place,
+    record: Option<&Path>,
 ) -> Result<(Vec<Speed>, Vec<Failed>), Failure> {
-    let path = scratch.path("ordinary");
-    let image = Image::create(&path, lane_bytes, seed, &mut |_| {}, stop).map_err(lane_failure)?;
-    let disk = scratch.loop_place(path.clone())?;
-    let lane = scratch.mount_place("ordinary-lane")?;
-    let mut speeds: Vec<Speed> = Vec::new();
-    for single_lane in specimens {
-        speeds.extend(kinds.iter().map(|kind| Speed {
-            lane: single_lane.name().to_owned(),
-            workload: kind.name.to_owned(),
-            records_per_second: Vec::new(),
-        }));
+    let mut measured = None;
+    let terms = terms(place);
+    let contest = Contest {
+        plan: plan(lanes, kinds, place, &terms)?,
+        notes: Vec::new(),
+        resumed: None,
+        terms: &terms,
+        record,
+        report: false,
+        channel: Channel::Plan,
+        remark: None,
+        of_size: None,
+        most_telling: Vec::new(),
+    };
+    let raced = contest::run(contest, |record| {
+        measured = Some(speeds(record));
+        Ok(())
+    });
+    match (measured, raced) {
+        (_, Err(failure)) if failure.status == Status::Interrupted => Err(failure),
+        // What a lane could not do stands beside what the others did.
+        (Some((speeds, failed)), raced) if !failed.is_empty() || raced.is_ok() => Ok((speeds, failed)),
+        (_, Err(failure)) => Err(failure),
+        (_, Ok(())) => Ok((Vec::new(), Vec::new())),
     }
-    let mut result = Ok(());
-    let mut failed: Vec<Failed> = Vec::new();
-    'rounds: for round in 0..ROUNDS {
-        for turn in 0..specimens.len() {
-            let place = (round + turn) % specimens.len();
-            let name = specimens[place].name();
-            if failed.iter().any(|failed| failed.lane == name) {
-                continue;
-            }
-            let one = visit(specimens[place], &image, &lane.path, kinds, seed + round as u64, stop);
-            match one {
-                Ok(rates) => {
-                    for (index, rate) in rates.into_iter().enumerate() {
-                        speeds[place * kinds.len() + index].records_per_second.push(rate);
-                    }
-                }
-                Err(failure) if failure.status == Status::Interrupted || !is_free(&lane.path) => {
-                    result = Err(failure);
-                    break 'rounds;
-                }
-                Err(Failure { message: reason, .. }) => {
-                    failed.push(Failed { lane: name.to_owned(), at: "speed".to_owned(), reason });
-                }
-            }
-        }
+}
+
+/// Only the result counts here: no plan is shown, and no progress.
+fn terms(place: &Place) -> Terms {
+    let (on, seed) = (Some(place.on.to_owned()), Some(place.seed));
+    Terms { on, seed, margin: MARGIN, quiet: true, ..Terms::default() }
+}
+
+/// Bytes of each lane of the race.
+fn lane_size(lanes: &[&SingleLane], lane_bytes: u64) -> u64 {
+    let least = lanes.iter().map(|lane| lane.minimum_bytes()).max().unwrap_or(0);
+    lane_bytes.min(MOST_LANE_BYTES).max(least)
+}
+
+/// Bytes that the lanes of the race fill.
+pub fn room(lanes: &[SingleLane], lane_bytes: u64) -> u64 {
+    let all: Vec<&SingleLane> = lanes.iter().collect();
+    lane_size(&all, lane_bytes).saturating_mul(lanes.len() as u64)
+}
+
+fn plan(lanes: &[&SingleLane], kinds: &[&Kind], place: &Place, terms: &Terms) -> Result<Plan, Failure> {
+    let lane_size = Bytes(lane_size(lanes, place.lane_bytes));
+    let lanes: Vec<LaneSpec> = lanes.iter().map(|lane| lane.spec().clone()).collect();
+    let mut suite = suites::find(SUITE)?;
+    let mut command_line = vec!["fairlane".to_owned(), "race".to_owned()];
+    command_line.extend(lanes.iter().map(LaneSpec::to_line));
+    command_line.extend(["--suite".to_owned(), suite.name.clone()]);
+    let is_cut = |record: &DurableRecord| kinds.iter().any(|kind| kind.name == record.name());
+    let names: Vec<&str> =
+        DurableRecord::all().iter().filter(|record| is_cut(record)).map(|record| record.name()).collect();
+    if names.len() < DurableRecord::all().len() {
+        let assignment = format!("durable.records={}", names.join(","));
+        suites::set(&mut suite, &assignment)?;
+        command_line.extend(["--set".to_owned(), assignment]);
     }
-    scratch.clear(lane)?;
-    scratch.clear(disk)?;
-    std::fs::remove_file(&path).map_err(cannot("remove the ordinary image"))?;
-    speeds.retain(|speed| failed.iter().all(|failed| failed.lane != speed.lane));
-    result.map(|()| (speeds, failed))
-}
-
-/// Whether nothing is mounted there that the next lane would stand on.
-fn is_free(path: &Path) -> bool {
-    lanes::mount::is_mounted(path).is_ok_and(|mounted| !mounted)
-}
-
-/// One lane, freshly made.
-fn visit(
-    single_lane: &SingleLane,
-    image: &Image,
-    lane: &Path,
-    kinds: &[&Kind],
-    seed: u64,
-    stop: &AtomicBool,
-) -> Result<Vec<f64>, Failure> {
-    image.wipe_signatures().map_err(lane_failure)?;
-    let mut device = LoopDevice::attach(image.path(), image.direct_io_alignment()).map_err(lane_failure)?;
-    let worked: Result<Vec<f64>, Failure> = (|| {
-        single_lane.format(&device.path(), &[], stop).map_err(lane_failure)?;
-        // mkfs leaves parts unwritten, which would be paid for by whoever writes there first.
-        device.sync().map_err(lane_failure)?;
-        image.solidify().map_err(lane_failure)?;
-        device.drop_cache().map_err(lane_failure)?;
-        single_lane.mount(&device.path(), lane).map_err(lane_failure)?;
-        kinds.iter().map(|kind| rate(kind, lane, seed, stop)).collect()
-    })();
-    let unmounted = unmount(lane);
-    let detached = device.detach().map_err(lane_failure);
-    let rates = worked?;
-    unmounted.and(detached).map(|()| rates)
-}
-
-/// Acknowledged records per second.
-fn rate(kind: &Kind, lane: &Path, seed: u64, stop: &AtomicBool) -> Result<f64, Failure> {
-    let failed = |error| cannot(format!("do the work {}", kind.name))(error);
-    let folder = lane.join(kind.name);
-    std::fs::create_dir(&folder).map_err(failed)?;
-    let terms = Terms::new(kind.records, seed);
-    (kind.prepare)(&folder, terms).map_err(failed)?;
-    let started = Instant::now();
-    let mut records = 0;
-    (kind.run)(&folder, terms, &mut |record| {
-        records = record;
-        match stop.load(Ordering::Relaxed) {
-            true => Err(std::io::Error::from(std::io::ErrorKind::Interrupted)),
-            false => Ok(()),
-        }
+    let on = planning::ground(terms.on.as_deref(), &lanes)?;
+    let (rounds, throttles) = (Rounds::Fixed(LOOKS[0]), planning::throttles(terms, &lanes)?);
+    Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds, seed: place.seed }
+        .append_to(&mut command_line);
+    Ok(Plan {
+        suite: suite.name,
+        not_tested: suite.not_tested,
+        first_answer: suite.first_answer,
+        as_published: false,
+        calibration: false,
+        find_max: None,
+        explain: false,
+        command_line,
+        with_self: false,
+        workloads: suite.workload,
+        rounds,
+        margin: terms.margin,
+        budget_seconds: None,
+        lane_size,
+        throttle: throttles.base,
+        lane_throttles: throttles.lanes,
+        seed: place.seed,
+        on,
+        guest: planning::guest_terms(terms),
+        lanes,
     })
-    .map_err(|error| if stop.load(Ordering::Relaxed) { Failure::interrupted() } else { failed(error) })?;
-    Ok(records as f64 / started.elapsed().as_secs_f64())
+}
+
+/// The figures of a race: a list for each lane and kind of work, and the lanes that failed.
+fn speeds(record: &Record) -> (Vec<Speed>, Vec<Failed>) {
+    let mut failed: Vec<Failed> = Vec::new();
+    let mut speeds: Vec<Speed> = Vec::new();
+    for trial in &record.trials {
+        if trial.outcome == Outcome::Failed && failed.iter().all(|one| one.lane != trial.lane) {
+            let reason = trial.reason.clone().unwrap_or_default();
+            failed.push(Failed { lane: trial.lane.clone(), at: "speed".to_owned(), reason });
+        }
+        if trial.outcome != Outcome::Ok {
+            continue;
+        }
+        for group in &trial.groups {
+            let Some(&rate) = group.metrics.get(&group.primary_metric) else { continue };
+            match speeds.iter_mut().find(|of| of.lane == trial.lane && of.workload == group.name) {
+                Some(of) => of.records_per_second.push(rate),
+                None => speeds.push(Speed {
+                    lane: trial.lane.clone(),
+                    workload: group.name.clone(),
+                    records_per_second: vec![rate],
+                }),
+            }
+        }
+    }
+    speeds.retain(|speed| failed.iter().all(|failed| failed.lane != speed.lane));
+    (speeds, failed)
+}
+
+/// Where the race's record goes beside that of the power cuts; `None`: among the other races.
+pub fn record_beside(output: Option<&Path>) -> Option<PathBuf> {
+    output.map(|path| path.with_extension("speed.jsonl"))
 }

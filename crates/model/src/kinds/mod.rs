@@ -2,6 +2,7 @@
 
 pub mod appenders;
 pub mod contention;
+pub mod durable;
 pub mod job;
 pub mod mix;
 pub mod oltp;
@@ -349,6 +350,7 @@ impl Kind {
             Kind::Programs(programs) => &**programs,
             Kind::Mix(mix) => &**mix,
             Kind::Contention(contention) => contention,
+            Kind::Durable(durable) => durable,
         }
     }
 
@@ -366,6 +368,7 @@ impl Kind {
             Kind::Programs(programs) => &mut **programs,
             Kind::Mix(mix) => &mut **mix,
             Kind::Contention(contention) => contention,
+            Kind::Durable(durable) => durable,
         }
     }
 }

@@ -115,6 +115,13 @@ pub(super) static PHRASES: &[(&str, &str, &str)] = &[
     ("4000 writers at 0.5 s", "4000 个写入者，每 0.5 秒", "4000 Schreiber alle 0,5 s"),
     ("a large file", "大文件", "eine große Datei"),
     ("editing a recording", "剪辑一段录像", "Schnitt einer Aufnahme"),
+    // Of suite durability.
+    ("durable records", "持久化记录", "dauerhafte Datensätze"),
+    ("replace", "替换文件", "Datei ersetzen"),
+    ("sqlite-wal", "SQLite，预写日志", "SQLite, Write-Ahead-Log"),
+    ("sqlite-rollback", "SQLite，回滚日志", "SQLite, Rollback-Journal"),
+    ("sequences", "操作序列", "Folgen von Operationen"),
+    ("several writers", "多个写入者", "mehrere Schreiber"),
     // Of suite contention.
     ("flushes by several threads", "多线程刷写", "Flushes mehrerer Threads"),
     ("appends by several threads", "多线程追加写", "Anhängen durch mehrere Threads"),

@@ -1,7 +1,13 @@
-//! Each kind of work against a folder: whole work is clean, and damage of every sort is found.
+//! Durable records in a folder: whole work is clean, damage of every sort is found, and in a race each has its latency.
 
-use crashes::work::{Found, KINDS, Terms, find};
+use engine::durable::{Found, KINDS, Terms, find, row_of};
+use engine::{OpenTarget, prepare};
+use model::agent::{Part, Target};
+use model::kinds::durable::{Durable, DurableRecord};
+use model::workload::{Kind, Workload};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const TERMS: Terms = Terms::new(12, 7);
 
@@ -185,4 +191,50 @@ fn a_database_with_tables_of_others_is_asked_nothing() {
         let found = check("sqlite-rollback", folder.path(), 12);
         assert_eq!(found.first, "the database does not hold its two tables and nothing else", "{statement}");
     }
+}
+
+fn workload(records: Vec<DurableRecord>, count: u64) -> Workload {
+    Workload { name: "d".to_owned(), title: "d".to_owned(), kind: Kind::Durable(Durable { records, count }) }
+}
+
+#[test]
+fn what_is_raced_is_what_power_cuts_are_tried_on() {
+    let promised: Vec<&str> = KINDS.iter().filter(|kind| kind.promised).map(|kind| kind.name).collect();
+    let raced: Vec<&str> = DurableRecord::all().into_iter().map(|record| row_of(record).name).collect();
+    assert_eq!(raced, promised);
+}
+
+#[test]
+fn each_record_is_an_operation_with_its_latency_and_can_be_checked() {
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let place = OpenTarget::open(&Target::Directory(folder.path().to_owned())).unwrap();
+    let workload = workload(DurableRecord::all(), 12);
+    // What an interrupted race left is in nobody's way.
+    for seed in [3, 7] {
+        let mut work = prepare(&place, &workload, seed, Arc::default()).unwrap();
+        for group in workload.groups() {
+            let window = work.phase(&place, &group, Part::WHOLE, &mut ()).unwrap();
+            assert_eq!((window.operations, window.latencies.operations()), (12, 12), "{group}");
+            assert!(window.seconds > 0.0 && window.sync_seconds == 0.0, "{group}");
+        }
+    }
+    for record in DurableRecord::all() {
+        let path = folder.path().join("fairlane-durable").join(record.name());
+        assert_eq!((row_of(record).check)(&path, TERMS, 12), Found::default(), "{}", record.name());
+    }
+}
+
+#[test]
+fn it_ends_when_told_and_refuses_what_it_cannot_do() {
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let place = OpenTarget::open(&Target::Directory(folder.path().to_owned())).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let workload = workload(vec![DurableRecord::Append], 10_000);
+    let mut work = prepare(&place, &workload, 1, Arc::clone(&stop)).unwrap();
+    assert!(work.phase(&place, "replace", Part::WHOLE, &mut ()).is_err());
+    assert!(work.phase(&place, "append", Part { index: 0, of: 2 }, &mut ()).is_err());
+    stop.store(true, Ordering::Relaxed);
+    let ended = work.phase(&place, "append", Part::WHOLE, &mut ()).map(|window| window.operations);
+    assert_eq!(ended.unwrap_err().to_string(), "interrupted");
+    assert!(prepare(&OpenTarget::open(&Target::Null).unwrap(), &workload, 1, Arc::default()).is_err());
 }

@@ -1,7 +1,7 @@
-//! Work that acknowledges records, and what it finds of them after a cut.
+//! Records that are made durable one by one, and what is found of them after a power cut.
 //!
 //! A record counts as acknowledged once every call that makes it safe has returned: only that is a promise.
-//! To add a kind: one file here and one row in [`KINDS`].
+//! To add a kind: one file here and one row in [`KINDS`]; one that is raced has a word in the model.
 
 mod append;
 mod below;
@@ -9,10 +9,13 @@ mod content;
 mod database;
 mod replace;
 mod sequences;
+mod timed;
 
 pub use append::{Call, run_telling};
 pub use content::of as bytes_of;
+pub(crate) use timed::DurableWork;
 
+use model::kinds::durable::DurableRecord;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -162,6 +165,11 @@ pub static KINDS: [Kind; 6] = [
 /// The row of a name.
 pub fn find(name: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.name == name)
+}
+
+/// The row of work that is raced.
+pub fn row_of(record: DurableRecord) -> &'static Kind {
+    find(record.name()).expect("a test holds that each has its row")
 }
 
 /// Has a directory's names safe.
