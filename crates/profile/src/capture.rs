@@ -175,7 +175,7 @@ impl Capture {
         operations_per_second: f64,
     ) -> Profile {
         let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
-        let mut all: Vec<((ThreadRole, Activity, Vec<u32>), Beside)> = self.stacks.into_iter().collect();
+        let mut all: Vec<_> = self.stacks.into_iter().collect();
         all.sort_by(|a, b| b.1.sum().cmp(&a.1.sum()).then_with(|| a.0.cmp(&b.0)));
         let left_out = all.split_off(all.len().min(MOST_STACKS));
         let mut names = Names::default();

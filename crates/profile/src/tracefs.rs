@@ -69,7 +69,7 @@ impl Tracepoint {
     }
 }
 
-/// The fields of a description: `field:pid_t next_pid;	offset:56;	size:4;	signed:1;`.
+/// The fields of a description: `field:pid_t next_pid; offset:56; size:4; signed:1;`, with tabs between.
 fn fields(format: &str) -> Vec<(String, Range<usize>)> {
     let field = |line: &str| {
         let mut parts = line.trim().strip_prefix("field:")?.split(';').map(str::trim);

@@ -103,13 +103,11 @@ fn judge_group(
     let judged = judge_pairs(record, &limited, &setting, &couples);
     let mut warnings = group_warnings(&setting, shared_rate.as_ref());
     warnings.extend(judged.iter().filter_map(|of| of.warning.clone()));
-    warnings.extend(limited.warnings);
-    warnings.extend(throttle_warning(plan, &setting));
+    warnings.extend(limited.warnings.into_iter().chain(throttle_warning(plan, &setting)));
     let uses = limited.device_use.iter().copied().zip(limited.impossible.iter().copied());
     let estimates = lane_estimates(&setting, uses, &mut warnings);
     let raced: Vec<_> = lanes.iter().map(|lane| lane.lane).collect();
-    let (kept, buffered) = (acts::kept(lanes, group), buffered::lanes(&estimates));
-    let reads = series.reading.reads(group);
+    let (kept, buffered, reads) = (acts::kept(lanes, group), buffered::lanes(&estimates), setting.reads);
     warnings.extend(buffered::warnings(&raced, &estimates, reads, &kept));
     warnings.extend(acts::not_compressed(lanes, group, workload));
     let (pairs, intervals): (Vec<_>, Vec<_>) = judged.into_iter().map(|of| (of.pair, of.interval)).unzip();
