@@ -130,6 +130,16 @@ pub(crate) fn make_folder(
     Ok(made)
 }
 
+/// Makes a folder anew: what has its name is removed first, as an interrupted race may have left it. `path`: what the folder
+/// is called in messages.
+///
+/// # Errors
+/// The first call that fails.
+pub(crate) fn make_anew(folder: BorrowedFd<'_>, name: &str, mode: Mode, path: &Path) -> Result<OwnedFd, EngineError> {
+    remove_tree(folder, name).map_err(|errno| EngineError::file("remove", path, errno))?;
+    make_folder(folder, name, mode, None).map_err(|errno| EngineError::file("create directory", path, errno))
+}
+
 /// Removes what has this name in the folder, with all that is in it; links are removed, never followed. Nothing of
 /// that name is fine.
 ///

@@ -41,18 +41,13 @@ impl DurableWork {
     ) -> Result<Self, EngineError> {
         let (path, directory) = place.directory().ok_or_else(no_directory)?;
         let top = path.join(TOP);
-        let make = |folder, name: &str, path: &Path| {
-            beneath::make_folder(folder, name, Mode::RWXU, None)
-                .map_err(|errno| EngineError::file("create directory", path, errno))
-        };
-        beneath::remove_tree(directory, TOP).map_err(|errno| EngineError::file("remove", &top, errno))?;
-        let folder = make(directory.as_fd(), TOP, &top)?;
+        let folder = beneath::make_anew(directory, TOP, Mode::RWXU, &top)?;
         let rows: Vec<&Kind> = durable.records.iter().map(|&record| row_of(record)).collect();
         let terms = Terms::new(durable.count, seed);
         for row in &rows {
             heed(&stop)?;
             let path = top.join(row.name);
-            make(folder.as_fd(), row.name, &path)?;
+            beneath::make_anew(folder.as_fd(), row.name, Mode::RWXU, &path)?;
             (row.prepare)(&path, terms).map_err(|error| failed("prepare records in", &path, &error))?;
         }
         place.sync()?;

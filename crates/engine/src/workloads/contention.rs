@@ -72,9 +72,7 @@ impl ContentionWork {
     ) -> Result<Self, EngineError> {
         let (path, directory) = place.directory().ok_or_else(no_directory)?;
         let top = path.join(TOP);
-        beneath::remove_tree(directory, TOP).map_err(|errno| EngineError::file("remove", &top, errno))?;
-        let folder = beneath::make_folder(directory, TOP, Mode::RWXU, None)
-            .map_err(|errno| EngineError::file("create directory", &top, errno))?;
+        let folder = beneath::make_anew(directory, TOP, Mode::RWXU, &top)?;
         let mut work =
             ContentionWork { contention: contention.clone(), seed, stop, written_bytes: 0, done: (0, Vec::new()) };
         for (number, contest) in contention.contests().iter().enumerate() {

@@ -62,10 +62,7 @@ impl StreamsWork {
         let (path, directory) = place.directory().ok_or_else(|| {
             EngineError::Unsuitable("large files need a filesystem; race a lane that has a directory".to_owned())
         })?;
-        let top = path.join(TOP);
-        beneath::remove_tree(directory, TOP).map_err(|errno| EngineError::file("remove", &top, errno))?;
-        beneath::make_folder(directory, TOP, Mode::RWXU, None)
-            .map_err(|errno| EngineError::file("create directory", top, errno))?;
+        beneath::make_anew(directory, TOP, Mode::RWXU, &path.join(TOP))?;
         Ok(StreamsWork { streams: streams.clone(), seed, written_bytes: 0, stop })
     }
 

@@ -391,10 +391,8 @@ fn open_top(place: &OpenTarget) -> Result<(Option<OwnedFd>, PathBuf), EngineErro
 /// Makes directories and empty files. What is there of an earlier run is removed.
 fn make_files(shape: &Shape, path: &Path, directory: &OwnedFd, stop: &AtomicBool) -> Result<(), EngineError> {
     let top_path = path.join(TOP);
-    beneath::remove_tree(directory.as_fd(), TOP).map_err(|errno| EngineError::file("remove", &top_path, errno))?;
     let mode = Mode::from_raw_mode(0o755);
-    let top = beneath::make_folder(directory.as_fd(), TOP, mode, None)
-        .map_err(|errno| EngineError::file("create directory", &top_path, errno))?;
+    let top = beneath::make_anew(directory.as_fd(), TOP, mode, &top_path)?;
     let mut name = Name::new();
     for number in 0..shape.directories {
         heed(stop)?;
