@@ -423,6 +423,13 @@ export type BehindKind = "memory" | "page-cache";
  */
 export type Counts = "operations" | "requests" | "commits" | "files" | "directories" | "transactions" | "bytes";
 /**
+ * What an explanation rests on.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Basis".
+ */
+export type Basis = "profile" | "counters";
+/**
  * What a share of the time is.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -439,6 +446,7 @@ export type Part =
   | "scheduler"
   | "filesystem-process"
   | "kernel"
+  | "kernel-cpu"
   | "fairlane"
   | "not-explained";
 /**
@@ -557,6 +565,20 @@ export type Criterion = "lateness" | "load";
  * via the `definition` "Qualifier".
  */
 export type Qualifier = "about" | "above" | "at-most";
+/**
+ * What a thread with this stack did.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Activity".
+ */
+export type Activity = "cpu" | "wait";
+/**
+ * What a thread is to the lane.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "ThreadRole".
+ */
+export type ThreadRole = "caller" | "io-worker" | "kernel" | "filesystem" | "profiler" | "other";
 /**
  * How a trial ended.
  *
@@ -713,6 +735,7 @@ export interface RacePage {
       [k: string]: string;
     };
   };
+  stacks?: Stacks;
   trials: Trials;
 }
 /**
@@ -2322,13 +2345,18 @@ export interface ResultFinding {
    */
   explained?: string[];
   /**
-   * Where each lane's time went, where the race was told to explain itself.
+   * Where each lane's time went: by a profile where the race was told to explain itself, else by what was counted in
+   * the rounds.
    */
   explanations?: Explanation[];
   /**
    * Name of the group.
    */
   group: string;
+  /**
+   * What heads it where `limit` is not known; absent where that is, or nothing tells.
+   */
+  headline?: Headline | null;
   /**
    * Whether more is better: rates; of latencies less is.
    */
@@ -2528,12 +2556,13 @@ export interface Estimate {
   write_amplification?: number | null;
 }
 /**
- * Where callers' time went in one lane, from a profile that counts in no verdict. The shares of `parts` add up to one.
+ * Where callers' time went in one lane. The shares of `parts` add up to one.
  *
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "Explanation".
  */
 export interface Explanation {
+  basis?: Basis;
   /**
    * The same in more detail, the largest first.
    */
@@ -2615,6 +2644,31 @@ export interface UnknownShare {
   function: string;
   /**
    * Of the callers' time, 0 to 1.
+   */
+  share: number;
+}
+/**
+ * What a row is headed by whose limit no rule tells.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Headline".
+ */
+export interface Headline {
+  basis: Basis;
+  /**
+   * The slowest lane, whose time it is.
+   */
+  lane: string;
+  /**
+   * The share that is not explained, 0 to 1.
+   */
+  not_explained: number;
+  /**
+   * The part that takes more than half; absent: none does.
+   */
+  part?: Part | null;
+  /**
+   * The share of the largest part that is known, 0 to 1.
    */
   share: number;
 }
@@ -3398,6 +3452,77 @@ export interface SelfCheck {
    * Without a verdict.
    */
   without_verdict: number;
+}
+/**
+ * Stacks that passes of `--explain` saw, for flame graphs. At most 60,000; of more each lane keeps those with the most time.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Stacks".
+ */
+export interface Stacks {
+  /**
+   * One per workload, group and lane.
+   */
+  lanes: LaneStacks[];
+  /**
+   * Names of functions, each once; frames are places in it.
+   */
+  names: string[];
+}
+/**
+ * Stacks of one group of one workload in one lane.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LaneStacks".
+ */
+export interface LaneStacks {
+  /**
+   * Name of the group; empty: all groups share a window, and so the stacks.
+   */
+  group: string;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * Seconds of stacks that are not among them.
+   */
+  left_out_seconds: number;
+  /**
+   * Operations that were done meanwhile.
+   */
+  operations: number;
+  /**
+   * Samples on CPUs.
+   */
+  samples: number;
+  /**
+   * Those with the most time first.
+   */
+  stacks: Stack[];
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * Time of threads in one stack.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Stack".
+ */
+export interface Stack {
+  activity: Activity;
+  /**
+   * Outermost first, as places in the names; none: outside of the kernel, or a wait that began before anybody looked.
+   */
+  frames: number[];
+  part: Part;
+  role: ThreadRole;
+  /**
+   * Seconds.
+   */
+  seconds: number;
 }
 /**
  * Every trial as a table of columns; of each row what the record holds of it. Lists are of equal

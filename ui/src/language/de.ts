@@ -5,6 +5,7 @@ import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./de_dashboard";
 import { knowledge } from "./de_knowledge";
 import { appenders } from "./de_appenders";
+import { explain } from "./de_explain";
 import { transactions } from "./de_transactions";
 import type { Difference, End, Latency, WorkDifference, Words } from "./en";
 
@@ -103,6 +104,7 @@ export const de: Words = {
   },
 
   appenders,
+  explain,
   transactions,
 
   verdict: {

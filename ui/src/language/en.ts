@@ -6,6 +6,7 @@ import { joined, say, toned, type Said } from "../words/say";
 import { dashboard } from "./en_dashboard";
 import { knowledge } from "./en_knowledge";
 import { appenders } from "./en_appenders";
+import { explain } from "./en_explain";
 import { transactions } from "./en_transactions";
 
 /** A difference of one lane to another, as sentences take it. */
@@ -129,6 +130,7 @@ export const en = {
   },
 
   appenders,
+  explain,
   transactions,
 
   verdict: {

@@ -6,6 +6,7 @@ import type { Difference, End, Latency, WorkDifference, Words } from "./en";
 import { dashboard } from "./zh_dashboard";
 import { knowledge } from "./zh_knowledge";
 import { appenders } from "./zh_appenders";
+import { explain } from "./zh_explain";
 import { transactions } from "./zh_transactions";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
@@ -115,6 +116,7 @@ export const zh: Words = {
   },
 
   appenders,
+  explain,
   transactions,
 
   verdict: {

@@ -3,8 +3,8 @@ import { Fragment, type ComponentChildren, type JSX } from "preact";
 import { useId, useState } from "preact/hooks";
 import { laneColour, laneStyle } from "../lanes";
 import type { Limit, ResultFinding, Verdict } from "../types";
-import { known, sentence, useUi, wholeSentence } from "../ui";
-import { clean, plain, shellLine, shown, type Said, type Tone } from "../words/say";
+import { known, sentence, useUi, wholeSentence, type Ui } from "../ui";
+import { clean, name, plain, say, shellLine, shown, type Said, type Tone } from "../words/say";
 
 /** What somebody else named: always text, isolated, and cut where it is long. */
 export function Name({ text, characters = 40 }: { text: string; characters?: number }) {
@@ -106,9 +106,9 @@ export function LimitMark({ result }: { result: ResultFinding }) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const limit = limitOf(result.limit);
-  const words = ui.words.limits[limit];
+  const { mark, says } = limitSaid(ui, result);
   const reason = sentence(ui, result.limit_reason);
-  const whole = `${words.says} ${wholeSentence(ui, result.limit_reason)}`;
+  const whole = `${plain(says)} ${wholeSentence(ui, result.limit_reason)}`;
   return (
     <span class="limit">
       <button
@@ -116,15 +116,15 @@ export function LimitMark({ result }: { result: ResultFinding }) {
         class={`limit-mark limit-${limit}`}
         aria-expanded={open}
         aria-controls={id}
-        aria-label={`${ui.words.scoreboard.why(plain(known(ui, result.title)))}${ui.words.colon}${words.mark}`}
+        aria-label={`${ui.words.scoreboard.why(plain(known(ui, result.title)))}${ui.words.colon}${mark}`}
         title={whole}
         onClick={() => setOpen(!open)}
       >
-        {words.mark}
+        {mark}
       </button>
-      <span class="print-only">{words.mark}</span>
+      <span class="print-only">{mark}</span>
       <span id={id} class="limit-says" hidden={!open}>
-        {words.says}
+        <Speak said={says} />
         {plain(reason) === "" ? null : (
           <>
             {" "}
@@ -135,6 +135,29 @@ export function LimitMark({ result }: { result: ResultFinding }) {
       </span>
     </span>
   );
+}
+
+/** A share of which no part is known from here on is said to be unknown; as `model::findings::Headline` has it. */
+const MOST_UNEXPLAINED = 1 / 3;
+
+/** The mark, and what it says: the limit, or where the time of the slowest lane went. */
+function limitSaid(ui: Ui, result: ResultFinding): { mark: string; says: Said } {
+  const limit = limitOf(result.limit);
+  const words = ui.words.limits[limit];
+  const of = result.headline;
+  if (limit !== "unattributed" || !of) return { mark: words.mark, says: [words.says] };
+  const w = ui.words.explain;
+  const basis = w.headline.basis[of.basis] ?? "";
+  const lane = name(of.lane);
+  if (of.part) {
+    const [part, share] = [w.parts[of.part] ?? of.part, ui.figures.percent(of.share)];
+    return { mark: w.headline.part(part, share), says: say`${w.headline.says(lane, part, share)} ${basis}` };
+  }
+  const share = ui.figures.percent(of.not_explained);
+  if (of.not_explained > MOST_UNEXPLAINED) {
+    return { mark: w.headline.unknown(share), says: say`${w.headline.saysUnknown(lane, share)} ${basis}` };
+  }
+  return { mark: w.headline.several, says: say`${w.headline.saysSeveral(lane)} ${basis}` };
 }
 
 /** Limits that this page knows; a newer one is told as not known. */

@@ -9,6 +9,7 @@ import { resultSaid } from "../words/told";
 import { LaneName, LimitMark, Mark, Section, Speak } from "./basics";
 import { Courses } from "./course";
 import { Estimates } from "./estimates";
+import { Explained } from "./explained";
 import { ResultFigures } from "./results";
 
 /** Steps from which on a reader is told how many verdicts chance alone may make, and the error of each. */
@@ -218,6 +219,7 @@ function Step({ race, table, row, lanes }: { race: RacePage; table: OperationsFi
               <Speak said={resultSaid(ui, result)} />
             </p>
             <ResultFigures race={race} result={result} />
+            <Explained race={race} result={result} />
             <Estimates result={result} lanes={race.findings.lanes.map((of) => of.name)} />
           </td>
         </tr>

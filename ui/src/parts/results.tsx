@@ -11,6 +11,7 @@ import { laneRate, metricSaid, resultSaid } from "../words/told";
 import { LaneKey, LimitMark, Section, Speak } from "./basics";
 import { Courses } from "./course";
 import { Estimates } from "./estimates";
+import { Explained } from "./explained";
 import { Figure } from "./figure";
 import { resultId } from "./scoreboard";
 import { evenly } from "./table";
@@ -61,6 +62,7 @@ function Result({ race, result, last }: { race: RacePage; result: ResultFinding;
         </p>
       ) : null}
       <ResultFigures race={race} result={result} />
+      <Explained race={race} result={result} />
       <Estimates lanes={findings.lanes.map((lane) => lane.name)} result={result} />
       {result.warnings.length > 0 ? (
         <ul class="notes">
