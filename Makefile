@@ -51,7 +51,7 @@ test: test-tools
 	@./scripts/ui test
 	@./scripts/fio-examples target/fio-examples
 	@./scripts/install-fio-consumer
-	@./scripts/in-memory ./scripts/test-programs
+	@CARGO="$(CARGO)" ./scripts/in-memory ./scripts/test-programs
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
 # on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, sysbench,
@@ -73,14 +73,17 @@ fuzz:
 	FUZZ_INPUTS=$(CASES) $(CARGO) test --release --locked -p fairlane --test fuzz $(FUZZ) -- --nocapture
 	$(if $(FUZZ),,PROPTEST_CASES=$$(($(CASES) / 10)) $(CARGO) test --release --locked -p jobfile --test fuzz)
 
-# Long runs whose tables go into docs/. The simulation behind the verdicts takes FAMILIES per row.
+# Long runs whose tables go into docs/. The simulation behind the verdicts takes FAMILIES per row; EVIDENCE names parts of
+# the races: seeds, equal, slowed, general, causes.
 FAMILIES ?= 200000
+EVIDENCE ?=
 evidence: build race-tools
-	@./scripts/install-tools python3:python3
+	@./scripts/install-tools python3:python3 perf:linux-perf
 	$(CARGO) run --release --locked -p stats --example sequential -- $(FAMILIES)
 	$(CARGO) run --release --locked -p stats --example gate
 	$(CARGO) run --release --locked -p stats --example compare
-	$(SUDO) ./scripts/evidence
+	$(CARGO) build --release --locked -p crashes -p profile --example slow-filesystem --example one-window
+	$(SUDO) ./scripts/evidence $(EVIDENCE)
 
 # Fresh machines of these releases, in QEMU with systemd, and README's two commands there. Takes hours;
 # docs/evidence.md keeps a run.

@@ -1,0 +1,289 @@
+//! A filesystem in memory, over FUSE, that sleeps before it answers: a cause that is known (`make evidence`, part causes).
+//!
+//! `slow-filesystem TARGET MILLISECONDS` mounts it at TARGET and serves it until it is unmounted; needs root.
+
+use fuser::{
+    Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, LockOwner, OpenFlags,
+    RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
+    ReplyWrite, Request, Session, SessionACL, TimeOrNow, WriteFlags,
+};
+use rustix::fs::OFlags;
+use rustix::mount::{MountFlags, mount};
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr, OsString};
+use std::os::fd::AsRawFd as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const ROOT: u64 = 1;
+/// Attributes are asked for again each time, so that every call is answered late.
+const NEVER_CACHED: Duration = Duration::ZERO;
+/// Bytes that it says it has room for.
+const ROOM: u64 = 64 << 30;
+
+enum Node {
+    File(Vec<u8>),
+    Directory(BTreeMap<OsString, u64>),
+}
+
+struct Slow {
+    sleep: Duration,
+    nodes: Mutex<BTreeMap<u64, Node>>,
+}
+
+impl Slow {
+    /// Sleeps as if a disk were slow, and is then the only one at work.
+    fn nodes(&self) -> MutexGuard<'_, BTreeMap<u64, Node>> {
+        std::thread::sleep(self.sleep);
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn attributes(inode: u64, node: &Node) -> FileAttr {
+    let (kind, size, perm) = match node {
+        Node::File(bytes) => (FileType::RegularFile, bytes.len() as u64, 0o600),
+        Node::Directory(_) => (FileType::Directory, 4096, 0o700),
+    };
+    FileAttr {
+        ino: INodeNo(inode),
+        size,
+        blocks: size.div_ceil(512),
+        atime: UNIX_EPOCH,
+        mtime: UNIX_EPOCH,
+        ctime: UNIX_EPOCH,
+        crtime: UNIX_EPOCH,
+        kind,
+        perm,
+        nlink: 1,
+        uid: 0,
+        gid: 0,
+        rdev: 0,
+        blksize: 4096,
+        flags: 0,
+    }
+}
+
+/// The names in a directory.
+fn names(nodes: &mut BTreeMap<u64, Node>, directory: INodeNo) -> Result<&mut BTreeMap<OsString, u64>, Errno> {
+    match nodes.get_mut(&directory.0) {
+        Some(Node::Directory(names)) => Ok(names),
+        Some(Node::File(_)) => Err(Errno::ENOTDIR),
+        None => Err(Errno::ENOENT),
+    }
+}
+
+fn bytes(nodes: &mut BTreeMap<u64, Node>, file: INodeNo) -> Result<&mut Vec<u8>, Errno> {
+    match nodes.get_mut(&file.0) {
+        Some(Node::File(bytes)) => Ok(bytes),
+        Some(Node::Directory(_)) => Err(Errno::EISDIR),
+        None => Err(Errno::ENOENT),
+    }
+}
+
+fn add(nodes: &mut BTreeMap<u64, Node>, parent: INodeNo, name: &OsStr, node: Node) -> Result<FileAttr, Errno> {
+    let inode = nodes.keys().next_back().map_or(ROOT, |last| last + 1);
+    if names(nodes, parent)?.insert(name.to_owned(), inode).is_some() {
+        return Err(Errno::EEXIST);
+    }
+    let attributes = attributes(inode, &node);
+    nodes.insert(inode, node);
+    Ok(attributes)
+}
+
+fn remove(nodes: &mut BTreeMap<u64, Node>, parent: INodeNo, name: &OsStr) -> Result<(), Errno> {
+    let inode = names(nodes, parent)?.remove(name).ok_or(Errno::ENOENT)?;
+    nodes.remove(&inode);
+    Ok(())
+}
+
+fn answer(result: Result<(), Errno>, reply: ReplyEmpty) {
+    match result {
+        Ok(()) => reply.ok(),
+        Err(error) => reply.error(error),
+    }
+}
+
+impl Filesystem for Slow {
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let mut nodes = self.nodes();
+        let inode = names(&mut nodes, parent).ok().and_then(|names| names.get(name).copied());
+        match inode.and_then(|inode| Some((inode, nodes.get(&inode)?))) {
+            Some((inode, node)) => reply.entry(&NEVER_CACHED, &attributes(inode, node), Generation(0)),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        match self.nodes().get(&ino.0) {
+            Some(node) => reply.attr(&NEVER_CACHED, &attributes(ino.0, node)),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn setattr(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        _: Option<u32>,
+        _: Option<u32>,
+        _: Option<u32>,
+        size: Option<u64>,
+        _: Option<TimeOrNow>,
+        _: Option<TimeOrNow>,
+        _: Option<SystemTime>,
+        _: Option<FileHandle>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<SystemTime>,
+        _: Option<fuser::BsdFileFlags>,
+        reply: ReplyAttr,
+    ) {
+        let mut nodes = self.nodes();
+        if let (Some(size), Ok(bytes)) = (size, bytes(&mut nodes, ino)) {
+            bytes.resize(size as usize, 0);
+        }
+        match nodes.get(&ino.0) {
+            Some(node) => reply.attr(&NEVER_CACHED, &attributes(ino.0, node)),
+            None => reply.error(Errno::ENOENT),
+        }
+    }
+
+    fn mkdir(&self, _: &Request, parent: INodeNo, name: &OsStr, _: u32, _: u32, reply: ReplyEntry) {
+        match add(&mut self.nodes(), parent, name, Node::Directory(BTreeMap::new())) {
+            Ok(attributes) => reply.entry(&NEVER_CACHED, &attributes, Generation(0)),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn create(&self, _: &Request, parent: INodeNo, name: &OsStr, _: u32, _: u32, _: i32, reply: ReplyCreate) {
+        match add(&mut self.nodes(), parent, name, Node::File(Vec::new())) {
+            Ok(attributes) => reply.created(
+                &NEVER_CACHED,
+                &attributes,
+                Generation(0),
+                FileHandle(attributes.ino.0),
+                FopenFlags::FOPEN_DIRECT_IO,
+            ),
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        answer(remove(&mut self.nodes(), parent, name), reply);
+    }
+
+    fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
+        answer(remove(&mut self.nodes(), parent, name), reply);
+    }
+
+    fn rename(
+        &self,
+        _: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        newparent: INodeNo,
+        newname: &OsStr,
+        _: RenameFlags,
+        reply: ReplyEmpty,
+    ) {
+        let mut nodes = self.nodes();
+        let moved = names(&mut nodes, parent).and_then(|names| names.remove(name).ok_or(Errno::ENOENT));
+        let moved =
+            moved.and_then(|inode| names(&mut nodes, newparent).map(|names| names.insert(newname.to_owned(), inode)));
+        answer(moved.map(drop), reply);
+    }
+
+    fn open(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        reply.opened(FileHandle(ino.0), FopenFlags::FOPEN_DIRECT_IO);
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        match bytes(&mut self.nodes(), ino) {
+            Ok(bytes) => {
+                let begin = (offset as usize).min(bytes.len());
+                reply.data(&bytes[begin..(begin + size as usize).min(bytes.len())]);
+            }
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _: WriteFlags,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        match bytes(&mut self.nodes(), ino) {
+            Ok(bytes) => {
+                let end = offset as usize + data.len();
+                bytes.resize(bytes.len().max(end), 0);
+                bytes[offset as usize..end].copy_from_slice(data);
+                reply.written(data.len() as u32);
+            }
+            Err(error) => reply.error(error),
+        }
+    }
+
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        reply.ok();
+    }
+
+    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        drop(self.nodes());
+        reply.ok();
+    }
+
+    fn readdir(&self, _: &Request, ino: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
+        let mut nodes = self.nodes();
+        let entries: Vec<(OsString, u64)> = match names(&mut nodes, ino) {
+            Ok(names) => names.iter().map(|(name, inode)| (name.clone(), *inode)).collect(),
+            Err(error) => return reply.error(error),
+        };
+        for (at, (name, inode)) in entries.iter().enumerate().skip(offset as usize) {
+            let kind = match nodes.get(inode) {
+                Some(Node::Directory(_)) => FileType::Directory,
+                _ => FileType::RegularFile,
+            };
+            if reply.add(INodeNo(*inode), at as u64 + 1, kind, name) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
+        reply.statfs(ROOM / 4096, ROOM / 4096, ROOM / 4096, 1 << 20, 1 << 20, 4096, 255, 4096);
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut words = std::env::args().skip(1);
+    let (Some(target), Some(milliseconds)) = (words.next(), words.next()) else {
+        return Err("slow-filesystem TARGET MILLISECONDS".into());
+    };
+    let device = rustix::fs::open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, rustix::fs::Mode::empty())?;
+    let data = format!("fd={},rootmode=40000,user_id=0,group_id=0", device.as_raw_fd());
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("slow", &target, "fuse", flags, Some(CString::new(data)?.as_c_str()))?;
+    let nodes = BTreeMap::from([(ROOT, Node::Directory(BTreeMap::new()))]);
+    let slow = Slow { sleep: Duration::from_millis(milliseconds.parse()?), nodes: Mutex::new(nodes) };
+    let mut config = Config::default();
+    config.n_threads = Some(4);
+    Ok(Session::from_fd(slow, device, SessionACL::All, config)?.run()?)
+}
