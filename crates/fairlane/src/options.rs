@@ -72,7 +72,7 @@ pub enum Command {
     Records,
     /// Show a record
     Report(Report),
-    /// Show where the time of operations went, of a race with --explain
+    /// Show where the time of operations went
     Explain(Explain),
     /// Two races side by side, a race and published figures, or a regression gate over several
     #[command(alias = "gate")]
@@ -389,10 +389,11 @@ pub struct Report {
 /// Options of `explain`.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// A file, `last`, or `last~1` for the one before; it was made with `fairlane race --explain`
+    /// A file, `last`, or `last~1` for the one before; without `fairlane race --explain` it tells what its rounds counted
     #[arg(default_value = "last")]
     pub record: String,
-    /// text, markdown, json, or folded: stacks, one a line with its microseconds, as flame graphs are made of
+    /// text, markdown, json; or of the stacks that passes saw: folded (one a line with its microseconds, as flame graphs are
+    /// made of), perf-script (samples, as `perf script` prints them)
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,
     /// Write here instead of standard output, over what is there; `-`: standard output

@@ -80,6 +80,16 @@ fn every_group_of_every_lane_is_explained_behind_its_rounds() {
     let counted = |line: &str| line.rsplit_once(' ').is_some_and(|(_, count)| count.parse::<u64>().is_ok());
     assert!(folded.lines().count() > 20 && folded.lines().all(counted), "{folded}");
     assert!(folded.contains("vfs_write"), "{folded}");
+    let (script, _) = place.expect(0, &["explain", "r.jsonl", "--format", "perf-script"]);
+    // Samples as `perf script` has them: a head, frames with an address, an empty line.
+    let period = |head: &str| -> Option<f64> { head.split(": ").nth(1)?.trim().split(' ').next()?.parse().ok() };
+    let samples: Vec<&str> = script.split("\n\n").filter(|of| !of.is_empty()).collect();
+    let told: f64 = samples.iter().map(|of| period(of.lines().next().unwrap_or_default()).expect("a period")).sum();
+    let stacks = found.iter().flat_map(|of| of["stacks"].as_array().expect("stacks"));
+    let kept: f64 = stacks.filter_map(|of| of["seconds"].as_f64()).sum();
+    assert!((told / 1e9 / kept - 1.0).abs() < 0.02, "{told} of {kept}");
+    let framed = |line: &str| line.starts_with('\t') && line.ends_with(" ([kernel.kallsyms])");
+    assert!(samples.iter().all(|of| of.lines().skip(1).count() > 0 && of.lines().skip(1).all(framed)), "{script:.400}");
     let (json, _) = place.expect(0, &["explain", "r.jsonl", "--format", "json"]);
     assert_eq!(serde_json::from_str::<Value>(&json).expect("JSON").as_array().map(Vec::len), Some(5));
     let (_, err) = place.expect(2, &["explain", "r.jsonl", "--format", "svg"]);
@@ -90,8 +100,28 @@ fn every_group_of_every_lane_is_explained_behind_its_rounds() {
 fn a_record_without_passes_says_how_to_make_them() {
     let place = Place::new();
     std::fs::write(place.path().join("old.jsonl"), include_str!("fixtures/schema1.jsonl")).expect("a record");
-    let (_, err) = place.expect(2, &["explain", "old.jsonl"]);
-    assert_one_sentence(&err, &["race again with --explain"]);
+    for format in ["folded", "perf-script"] {
+        let (_, err) = place.expect(2, &["explain", "old.jsonl", "--format", format]);
+        assert_one_sentence(&err, &["race again with --explain"]);
+    }
+    // Its windows are too short for shares of CPU time.
+    let (_, err) = place.expect(1, &["explain", "old.jsonl"]);
+    assert_one_sentence(&err, &["too little was measured", "--explain"]);
+    // What longer rounds counted is there all the same, and says what it is.
+    let longer = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        if let Some(seconds) = line["system"]["window_seconds"].as_f64() {
+            line["system"]["window_seconds"] = (seconds * 50.0).into();
+        }
+        line.to_string() + "\n"
+    };
+    let lines: String = include_str!("fixtures/schema1.jsonl").lines().map(longer).collect();
+    std::fs::write(place.path().join("longer.jsonl"), lines).expect("a record");
+    let (text, _) = place.expect(0, &["explain", "longer.jsonl"]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("by the counters of the rounds") && text.contains("(by counters)"), "{text}");
+    let (text, _) = place.expect(0, &["report", "longer.jsonl", "--format", "text"]);
+    assert!(!text.contains("WHERE THE TIME WENT"), "{text}");
 }
 
 #[test]
@@ -117,7 +147,7 @@ fn names_of_strangers_reach_no_terminal_raw() {
     let mut lines: Vec<String> = record.lines().take(end).map(str::to_owned).collect();
     lines.push(profile.to_string());
     std::fs::write(place.path().join("evil.jsonl"), lines.join("\n") + "\n").expect("a record");
-    for format in ["text", "markdown", "folded"] {
+    for format in ["text", "markdown", "folded", "perf-script"] {
         let (out, _) = place.expect(0, &["explain", "evil.jsonl", "--format", format]);
         assert!(out.contains("evil") && !out.contains('\u{1b}'), "{format}: {out}");
         assert!(format != "markdown" || !out.contains("<script>"), "{out}");

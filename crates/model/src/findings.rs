@@ -35,7 +35,7 @@ pub use conclusion::{
 pub use counts::Counts;
 pub use decision::{Among, Decision};
 pub use disk::{DiskFinding, DiskSign};
-pub use explanation::{CauseShare, Explanation, Part, PartShare, UnknownShare};
+pub use explanation::{Basis, CauseShare, Explanation, Headline, Part, PartShare, UnknownShare};
 pub use level::Level;
 pub use settle::Settle;
 pub use shown::Shown;
@@ -223,7 +223,11 @@ pub struct ResultFinding {
     pub statements: Vec<Statement>,
     /// Remarks: not steady, correlated rounds, failed lanes.
     pub warnings: Vec<Sentence>,
-    /// Where each lane's time went, where the race was told to explain itself.
+    /// What heads it where `limit` is not known; absent where that is, or nothing tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headline: Option<Headline>,
+    /// Where each lane's time went: by a profile where the race was told to explain itself, else by what was counted in
+    /// the rounds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub explanations: Vec<Explanation>,
     /// What of it makes lanes differ, in sentences.

@@ -3,7 +3,8 @@
 //! `stats::page` makes it of a record and its findings; `ui/` draws it and decides nothing. The page's
 //! own types are generated from these (`schema/page.schema.json`).
 
-use crate::findings::{Comparison, Findings, PublishedComparison};
+use crate::findings::{Comparison, Findings, Part, PublishedComparison};
+use crate::profile::{Activity, ThreadRole};
 use crate::trial::Outcome;
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -66,6 +67,9 @@ pub struct RacePage {
     pub timelines: Vec<Timeline>,
     /// Every trial.
     pub trials: Trials,
+    /// Stacks of the passes that explain; empty where there were none.
+    #[serde(default, skip_serializing_if = "Stacks::is_empty")]
+    pub stacks: Stacks,
     /// Published figures of the same work beside this race.
     pub published: Vec<PublishedComparison>,
     /// What stands beside verdicts without voiding them, and how job files were taken; each once.
@@ -213,6 +217,56 @@ pub enum Quantity {
     DeviceReadsPerSecond,
     /// Writes that the lane's device completed per second.
     DeviceWritesPerSecond,
+}
+
+/// Stacks that passes of `--explain` saw, for flame graphs. At most 60,000; of more each lane keeps those with the most time.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Stacks {
+    /// Names of functions, each once; frames are places in it.
+    pub names: Vec<String>,
+    /// One per workload, group and lane.
+    pub lanes: Vec<LaneStacks>,
+}
+
+impl Stacks {
+    /// Whether nothing was profiled.
+    pub fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+}
+
+/// Stacks of one group of one workload in one lane.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct LaneStacks {
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the group; empty: all groups share a window, and so the stacks.
+    pub group: String,
+    /// Name of the lane.
+    pub lane: String,
+    /// Operations that were done meanwhile.
+    pub operations: u64,
+    /// Samples on CPUs.
+    pub samples: u64,
+    /// Seconds of stacks that are not among them.
+    pub left_out_seconds: f64,
+    /// Those with the most time first.
+    pub stacks: Vec<Stack>,
+}
+
+/// Time of threads in one stack.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stack {
+    /// What the threads are to the lane.
+    pub role: ThreadRole,
+    /// On a CPU, or waiting.
+    pub activity: Activity,
+    /// What the table of causes counts it for.
+    pub part: Part,
+    /// Seconds.
+    pub seconds: f64,
+    /// Outermost first, as places in the names; none: outside of the kernel, or a wait that began before anybody looked.
+    pub frames: Vec<u32>,
 }
 
 /// Every trial as a table of columns; of each row what the record holds of it. Lists are of equal

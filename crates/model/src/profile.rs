@@ -44,6 +44,10 @@ pub struct DeviceTime {
     /// It was looked at: there is one, and its requests are seen when they are given to it. Otherwise all of the following
     /// is 0, and waits are told of by their stacks alone.
     pub watched: bool,
+    /// Completions were missed, and its own counters (/proc/diskstats) tell: waits are split by what it did in the whole
+    /// window, not moment by moment.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_counters: bool,
     /// Completed requests, flushes left out.
     pub requests: u64,
     /// Request-seconds of them at the device: divided by the window, the mean number in flight there.

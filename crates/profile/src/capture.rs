@@ -4,10 +4,14 @@ use crate::Window;
 use crate::states::{Beside, DeviceTimes, ThreadTimes, UNSEEN};
 use crate::symbols::Symbols;
 use model::profile::{Activity, DeviceTime, Profile, StackTime, ThreadRole, ThreadTime};
+use model::trial::DeviceUse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Stacks of one group in one lane that are kept. Chosen: with their names some 100 KiB.
-const MOST_STACKS: usize = 600;
+/// Stacks of one group in one lane that are kept. Chosen: with their names they stay below 200 KiB.
+const MOST_STACKS: usize = 1200;
+/// Innermost functions that are kept of all others, and the frame that stands for those above them.
+const MOST_LEAVES: usize = 300;
+const RARE: &str = "rare_stacks";
 /// Frames above every stack, or below every wait, that tell nothing.
 const EVERYWHERE: &[&str] = &[
     "entry_SYSCALL_64_after_hwframe",
@@ -62,11 +66,17 @@ pub struct Capture {
     samples: u64,
     lost: u64,
     device: DeviceTimes,
-    watched: bool,
+    /// A window in which the device was not looked at.
+    unwatched: bool,
+    /// A window in which completions were missed, so that the device's own counters tell.
+    counted: bool,
     roles: BTreeMap<ThreadRole, ThreadTime>,
     names: Names,
-    stacks: BTreeMap<(ThreadRole, Activity, Vec<u32>), Beside>,
+    stacks: BTreeMap<Key, Beside>,
 }
+
+/// Whose, what it did, and its frames, outermost first.
+type Key = (ThreadRole, Activity, Vec<u32>);
 
 /// Names by number.
 #[derive(Default)]
@@ -88,15 +98,18 @@ impl Names {
 }
 
 impl Capture {
-    /// Adds a window.
-    pub fn add(&mut self, window: &Window, symbols: &Kernel, lane: &LaneProcesses) {
+    /// Adds a window. `counters`: what the device itself counted in it, if that is known.
+    pub fn add(&mut self, window: &Window, symbols: &Kernel, lane: &LaneProcesses, counters: Option<&DeviceUse>) {
         let symbols = &symbols.0;
+        let counted = counters.filter(|counters| misses_completions(&window.times.device, counters));
+        self.counted |= counted.is_some();
         let nanoseconds = window.times.device.window.sum();
         self.seconds += nanoseconds as f64 / 1e9;
         self.windows += 1;
         self.lost += window.events.lost;
-        self.watched |= window.times.watched;
-        self.add_device(&window.times.device);
+        self.unwatched |= !window.times.watched;
+        let device = counted.map_or(window.times.device, |counters| by_counters(counters, nanoseconds));
+        self.add_device(&device);
         let mut threads: BTreeMap<ThreadRole, u32> = BTreeMap::new();
         // A CPU's samples of a window stand for what its threads ran, by role.
         let mut samples: BTreeMap<ThreadRole, (u64, u64)> = BTreeMap::new();
@@ -110,7 +123,10 @@ impl Capture {
             let of = samples.entry(role).or_default();
             of.0 += thread.samples.values().sum::<u64>();
             of.1 += thread.on_cpu;
-            self.add_waits(role, thread, &frames);
+            self.add_waits(role, thread, &frames, &|wait| match counted {
+                Some(_) => spread(wait, thread, &device),
+                None => wait,
+            });
             roles.insert(*number, role);
         }
         for (number, thread) in &window.times.threads {
@@ -139,7 +155,13 @@ impl Capture {
         self.device.flushed += more.flushed;
     }
 
-    fn add_waits<'a>(&mut self, role: ThreadRole, thread: &ThreadTimes, frames: &dyn Fn(u32) -> Vec<&'a str>) {
+    fn add_waits<'a>(
+        &mut self,
+        role: ThreadRole,
+        thread: &ThreadTimes,
+        frames: &dyn Fn(u32) -> Vec<&'a str>,
+        split: &dyn Fn(Beside) -> Beside,
+    ) {
         let mut waiting = 0;
         for (stack, beside) in &thread.waits {
             let frames = if *stack == UNSEEN { Vec::new() } else { frames(*stack) };
@@ -151,7 +173,7 @@ impl Capture {
             waiting += beside.sum();
             // Who is no part of the lane waits for what it likes.
             if !matches!(role, ThreadRole::Other | ThreadRole::Profiler) {
-                self.add_stack(role, Activity::Wait, &frames, *beside);
+                self.add_stack(role, Activity::Wait, &frames, split(*beside));
             }
         }
         let of = self.roles.entry(role).or_insert(nothing(role));
@@ -162,22 +184,20 @@ impl Capture {
 
     /// `frames`: innermost first.
     fn add_stack(&mut self, role: ThreadRole, activity: Activity, frames: &[&str], time: Beside) {
-        let told = frames.iter().rev().filter(|name| !EVERYWHERE.contains(name));
+        let told = without_the_interrupted(frames).iter().rev().filter(|name| !EVERYWHERE.contains(name));
         let told: Vec<u32> = told.map(|name| self.names.id(name)).collect();
         self.stacks.entry((role, activity, told)).or_default().add(time);
     }
 
     /// What a record keeps of it. `operations` and `operations_per_second`: of the windows.
     pub fn profile(
-        self,
+        mut self,
         (workload, lane, group): (&str, &str, &str),
         operations: u64,
         operations_per_second: f64,
     ) -> Profile {
         let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
-        let mut all: Vec<_> = self.stacks.into_iter().collect();
-        all.sort_by(|a, b| b.1.sum().cmp(&a.1.sum()).then_with(|| a.0.cmp(&b.0)));
-        let left_out = all.split_off(all.len().min(MOST_STACKS));
+        let (all, left_out) = self.kept();
         let mut names = Names::default();
         let stacks = all.into_iter().map(|((role, activity, frames), time)| StackTime {
             role,
@@ -201,7 +221,8 @@ impl Capture {
             samples: self.samples,
             lost_events: self.lost,
             device: DeviceTime {
-                watched: self.watched,
+                watched: self.windows > 0 && !self.unwatched,
+                by_counters: self.counted,
                 requests: device.completed,
                 request_seconds: seconds(device.in_flight),
                 queued_request_seconds: seconds(device.queued),
@@ -213,9 +234,79 @@ impl Capture {
             threads: self.roles.into_values().collect(),
             symbols: names.names,
             stacks,
-            left_out_seconds: left_out.iter().map(|(_, time)| seconds(time.sum())).sum(),
+            left_out_seconds: seconds(left_out),
         }
     }
+
+    /// The stacks that a record has room for, those with the most time first, and the nanoseconds of the others. Of stacks
+    /// that each took little the innermost functions are kept, together.
+    fn kept(&mut self) -> (Vec<(Key, Beside)>, u64) {
+        let largest_first =
+            |a: &(Key, Beside), b: &(Key, Beside)| b.1.sum().cmp(&a.1.sum()).then_with(|| a.0.cmp(&b.0));
+        let mut all: Vec<_> = std::mem::take(&mut self.stacks).into_iter().collect();
+        all.sort_by(largest_first);
+        let small = all.split_off(all.len().min(MOST_STACKS));
+        let rare = self.names.id(RARE);
+        let mut by_leaf: BTreeMap<Key, Beside> = BTreeMap::new();
+        for ((role, activity, frames), time) in small {
+            let leaf = frames.last().copied().unwrap_or(rare);
+            by_leaf.entry((role, activity, vec![rare, leaf])).or_default().add(time);
+        }
+        let mut by_leaf: Vec<_> = by_leaf.into_iter().collect();
+        by_leaf.sort_by(largest_first);
+        let left_out = by_leaf.split_off(by_leaf.len().min(MOST_LEAVES));
+        all.extend(by_leaf);
+        all.sort_by(largest_first);
+        (all, left_out.iter().map(|(_, time)| time.sum()).sum())
+    }
+}
+
+/// Completions that are missed are more than a tenth of what the device counted.
+const MISSED: f64 = 0.1;
+
+/// Whether the device completed more than was seen: some kernels lose events of interrupts on idle CPUs. Without its
+/// completion a request seems to be under way for ever.
+fn misses_completions(seen: &DeviceTimes, counters: &DeviceUse) -> bool {
+    let of_data = counters.reads + counters.writes;
+    let missed = of_data.saturating_sub(seen.completed) + counters.flushes.saturating_sub(seen.flushed);
+    missed as f64 > MISSED * (of_data + counters.flushes) as f64
+}
+
+/// A window's times by the device's counters. Its busy time is counted in ticks of the kernel's clock, so that few short
+/// requests make it look busy: it was not for longer than its requests took together.
+fn by_counters(counters: &DeviceUse, window: u64) -> DeviceTimes {
+    let nanoseconds = |seconds: f64| (seconds.max(0.0) * 1e9) as u64;
+    let flush = nanoseconds(counters.flush_seconds).min(window);
+    let requests = nanoseconds(counters.queue_seconds).saturating_sub(nanoseconds(counters.flush_seconds));
+    let busy = nanoseconds(counters.busy_seconds).min(requests).min(window - flush);
+    DeviceTimes {
+        window: Beside { flush, busy, queued: 0, idle: window - flush - busy },
+        in_flight: requests,
+        queued: 0,
+        flushing: nanoseconds(counters.flush_seconds),
+        completed: counters.reads + counters.writes,
+        flushed: counters.flushes,
+    }
+}
+
+/// Splits a wait of a thread's by what the device did in the whole window, as if it was at work while the thread waited.
+fn spread(wait: Beside, thread: &ThreadTimes, device: &DeviceTimes) -> Beside {
+    let waits: u64 = thread.waits.values().map(|of| of.sum()).sum();
+    let of = |nanoseconds: u64| {
+        (u128::from(wait.sum()) * u128::from(nanoseconds.min(waits)) / u128::from(waits.max(1))) as u64
+    };
+    let flush = of(device.window.flush);
+    let busy = of(device.window.busy).min(wait.sum() - flush);
+    Beside { flush, busy, queued: 0, idle: wait.sum() - flush - busy }
+}
+
+/// The frames of an interrupt without those of whom it interrupted, who has nothing to do with it; innermost first.
+fn without_the_interrupted<'a, 'b>(frames: &'b [&'a str]) -> &'b [&'a str] {
+    let is_entry = |name: &&str| {
+        (name.starts_with("asm_") && (name.ends_with("interrupt") || name.starts_with("asm_sysvec_")))
+            || matches!(*name, "el1_interrupt" | "el1h_64_irq" | "el1h_64_irq_handler")
+    };
+    frames.iter().rposition(is_entry).map_or(frames, |entry| &frames[..=entry])
 }
 
 fn nothing(role: ThreadRole) -> ThreadTime {
@@ -262,3 +353,53 @@ fn waits_for_work(frames: &[&str]) -> bool {
 
 /// The kernel's functions by address.
 pub struct Kernel(pub(crate) Symbols);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupt_is_not_the_interrupted_functions() {
+        let stack = ["handle_softirqs", "common_interrupt", "asm_common_interrupt", "ext4_map_blocks", "vfs_write"];
+        assert_eq!(without_the_interrupted(&stack), &stack[..3]);
+        assert_eq!(without_the_interrupted(&stack[3..]), &stack[3..]);
+        let timer = ["sysvec_apic_timer_interrupt", "asm_sysvec_apic_timer_interrupt", "vfs_write"];
+        assert_eq!(without_the_interrupted(&timer), &timer[..2]);
+        assert_eq!(without_the_interrupted(&[]), &[] as &[&str]);
+    }
+
+    #[test]
+    fn of_rare_stacks_their_innermost_functions_are_kept() {
+        let mut capture = Capture::default();
+        for at in 0..MOST_STACKS as u64 + 50 {
+            let outer = format!("f{at}");
+            let time = Beside { idle: 10_000 - at, ..Beside::default() };
+            capture.add_stack(ThreadRole::Caller, Activity::Cpu, &["leaf", &outer], time);
+        }
+        let all: u64 = capture.stacks.values().map(|time| time.sum()).sum();
+        let profile = capture.profile(("w", "l", "g"), 1, 1.0);
+        assert_eq!(profile.stacks.len(), MOST_STACKS + 1);
+        let told: f64 = profile.stacks.iter().map(|stack| stack.seconds).sum();
+        assert!((told * 1e9 - all as f64).abs() < 1.0 && profile.left_out_seconds == 0.0, "{told} of {all}");
+        let rare =
+            profile.stacks.iter().find(|stack| profile.names(stack).next() == Some(RARE)).expect("they are together");
+        assert_eq!(profile.names(rare).collect::<Vec<_>>(), [RARE, "leaf"]);
+    }
+
+    /// Completions that nobody saw: the device's counters tell, and a wait is the device's as far as that worked.
+    #[test]
+    fn where_completions_are_missed_counters_tell() {
+        let seen = DeviceTimes { completed: 7, in_flight: 400_000_000_000, ..DeviceTimes::default() };
+        let counters = DeviceUse { reads: 800, busy_seconds: 1.9, queue_seconds: 0.4, ..DeviceUse::default() };
+        assert!(misses_completions(&seen, &counters));
+        assert!(!misses_completions(&DeviceTimes { completed: 790, ..seen }, &counters));
+        assert!(!misses_completions(&DeviceTimes::default(), &DeviceUse::default()));
+        let told = by_counters(&counters, 2_000_000_000);
+        // Ticks made it look busy; its requests took 0.4 s together.
+        assert_eq!(told.window, Beside { flush: 0, busy: 400_000_000, queued: 0, idle: 1_600_000_000 });
+        assert_eq!((told.in_flight, told.completed), (400_000_000, 800));
+        let wait = Beside { busy: 1_000_000_000, ..Beside::default() };
+        let thread = ThreadTimes { waits: BTreeMap::from([(1, wait)]), ..ThreadTimes::default() };
+        assert_eq!(spread(wait, &thread, &told), Beside { busy: 400_000_000, idle: 600_000_000, ..Beside::default() });
+    }
+}

@@ -40,6 +40,8 @@ pub(crate) enum What {
     Sample(StackId),
     /// The thread left the CPU to `next`.
     Switch { next: u32, left: Left, stack: StackId },
+    /// It came to the CPU.
+    Arrival,
     /// It wakes another one.
     Waking(u32),
     /// A request was made, and waits in front of its device.
@@ -62,7 +64,7 @@ pub(crate) enum Left {
 }
 
 /// A request at a block device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) device: u32,
     pub(crate) sector: u64,
@@ -133,10 +135,12 @@ impl Rings {
             };
             let mut samples = Builder::new(Software::CPU_CLOCK);
             // An idle CPU tells nothing, and is not woken for it.
-            samples.sample_frequency(rate).exclude_idle(true).sample(SampleFlag::CALLCHAIN);
+            // Behind the stack something has to follow: the reader takes an empty one at the end of a record for a cut one.
+            samples.sample_frequency(rate).exclude_idle(true).sample(SampleFlag::CALLCHAIN | SampleFlag::RAW);
             add(Kind::Samples, samples, SAMPLES_BYTES)?;
             let mut switches = tracepoint(&switch);
-            switches.sample(SampleFlag::CALLCHAIN);
+            // Who comes to a CPU from an idle one is told again: some kernels lose what their idle threads say.
+            switches.sample(SampleFlag::CALLCHAIN).context_switch(true).sample_id_all(true);
             add(switches_of(&switch)?, switches, SWITCHES_BYTES)?;
             add(Kind::Wakings { thread: place(&waking, "pid")? }, tracepoint(&waking), WAKINGS_BYTES)?;
             add(requests_of(&queue, What::Queued)?, tracepoint(&queue), REQUESTS_BYTES)?;
@@ -162,6 +166,11 @@ impl Rings {
         for (kind, ring) in &mut self.rings {
             while let Some(record) = ring.next_record() {
                 any = true;
+                if record.ty() == SWITCH_CPU_WIDE {
+                    let arrival = (record.misc() & SWITCH_OUT == 0).then(|| arrival(&record.to_contiguous())).flatten();
+                    arrival.into_iter().for_each(|event| into.keep(event));
+                    continue;
+                }
                 match record.parse_record() {
                     Ok(Record::Lost(lost)) => into.lost += lost.lost,
                     Ok(Record::LostSamples(lost)) => into.lost += lost.lost,
@@ -170,26 +179,44 @@ impl Rings {
                         else {
                             continue;
                         };
-                        if into.events.len() >= MOST_EVENTS {
-                            into.lost += 1;
-                            into.is_full = true;
-                            continue;
-                        }
                         let stack = sample.callchain().map_or(0, |chain| into.stacks.id(chain));
                         let raw = sample.raw().unwrap_or_default();
                         // One that has ended has no number any more when it leaves its CPU for the last time.
                         let process = if process == u32::MAX { 0 } else { process };
                         let thread = kind.thread(raw).unwrap_or(thread);
                         if let Some(what) = kind.event(raw, stack) {
-                            into.events.push(Event { time, process, thread, what });
+                            into.keep(Event { time, process, thread, what });
                         }
                     }
-                    _ => {}
+                    Err(_) => into.lost += 1,
+                    Ok(_) => {}
                 }
             }
         }
         any
     }
+}
+
+impl Events {
+    fn keep(&mut self, event: Event) {
+        if self.events.len() < MOST_EVENTS {
+            return self.events.push(event);
+        }
+        self.lost += 1;
+        self.is_full = true;
+    }
+}
+
+/// `PERF_RECORD_SWITCH_CPU_WIDE` and `PERF_RECORD_MISC_SWITCH_OUT` of linux/perf_event.h.
+const SWITCH_CPU_WIDE: u32 = 15;
+const SWITCH_OUT: u16 = 1 << 13;
+
+/// Whose arrival a record tells of: it ends with the process, the thread and the time, as every sample of this ring has them.
+fn arrival(body: &[u8]) -> Option<Event> {
+    let end = body.get(body.len().checked_sub(16)?..)?;
+    let at = |place: Range<usize>| number(end, &place);
+    let (process, thread) = (at(0..4)? as u32, at(4..8)? as u32);
+    Some(Event { time: at(8..16)?, process, thread, what: What::Arrival })
 }
 
 impl Kind {

@@ -100,9 +100,11 @@ struct States<'a> {
     time: u64,
     /// Of the window so far.
     passed: Beside,
-    in_flight: HashMap<Request, u32>,
-    /// What waits in front of each device, by its first sector.
+    /// Requests at a device, by where they begin: a completion may be one of several of its request.
+    in_flight: HashMap<(u32, u64, bool), u32>,
+    /// What waits in front of each device, by its first sector, and all of it.
     queued: BTreeMap<(u32, u64), u32>,
+    waiting: u64,
     data: u64,
     flushes: u64,
     now: HashMap<u32, Now>,
@@ -129,6 +131,7 @@ pub(crate) fn times(events: &mut Events, window: Range<u64>, devices: &[u32]) ->
         passed: Beside::default(),
         in_flight: HashMap::new(),
         queued: BTreeMap::new(),
+        waiting: 0,
         data: 0,
         flushes: 0,
         now: HashMap::new(),
@@ -146,14 +149,13 @@ impl States<'_> {
         let clip = |time: u64| time.clamp(self.window.start, self.window.end);
         let passed = clip(to) - clip(self.time);
         self.time = to;
-        let waiting: u64 = self.queued.values().map(|count| u64::from(*count)).sum();
-        match (self.flushes, self.data, waiting) {
+        match (self.flushes, self.data, self.waiting) {
             (1.., ..) => self.passed.flush += passed,
             (0, 1.., _) => self.passed.busy += passed,
             (0, 0, 1..) => self.passed.queued += passed,
             (0, 0, 0) => self.passed.idle += passed,
         }
-        self.times.device.queued += passed * waiting;
+        self.times.device.queued += passed * self.waiting;
         self.times.device.in_flight += passed * self.data;
         self.times.device.flushing += passed * self.flushes;
     }
@@ -161,8 +163,9 @@ impl States<'_> {
     fn take(&mut self, event: &Event) {
         self.advance(event.time);
         match event.what {
+            What::Arrival => self.runs(event),
             What::Sample(stack) => {
-                self.see(event.thread, event.process, State::Running);
+                self.runs(event);
                 if self.window.contains(&event.time)
                     && let Some(thread) = self.times.threads.get_mut(&event.thread)
                 {
@@ -189,6 +192,15 @@ impl States<'_> {
             What::Queued(request) => self.queue(request),
             What::Issued(request) => self.issued(request),
             What::Completed(request) => self.completed(request),
+        }
+    }
+
+    /// A thread is on a CPU, however it came there.
+    fn runs(&mut self, event: &Event) {
+        let first = if event.what == What::Arrival { State::Waiting(UNSEEN) } else { State::Running };
+        self.see(event.thread, event.process, first);
+        if !matches!(self.now.get(&event.thread), None | Some(Now { state: State::Running, .. })) {
+            self.turn(event.thread, Some(State::Running));
         }
     }
 
@@ -229,6 +241,7 @@ impl States<'_> {
     fn queue(&mut self, request: Request) {
         if self.devices.contains(&request.device) && request.sectors > 0 {
             *self.queued.entry((request.device, request.sector)).or_default() += 1;
+            self.waiting += 1;
         }
     }
 
@@ -241,18 +254,19 @@ impl States<'_> {
         let within = (device, first)..(device, first + u64::from(request.sectors));
         let taken: Vec<(u32, u64)> = self.queued.range(within).map(|(place, _)| *place).collect();
         for place in taken {
-            self.queued.remove(&place);
+            self.waiting -= self.queued.remove(&place).map_or(0, u64::from);
         }
-        *self.in_flight.entry(request).or_default() += 1;
+        *self.in_flight.entry((device, first, request.flush)).or_default() += 1;
         *(if request.flush { &mut self.flushes } else { &mut self.data }) += 1;
     }
 
     /// What was issued before anybody looked is not known to be in flight, and is not counted down.
     fn completed(&mut self, request: Request) {
-        let Some(count) = self.in_flight.get_mut(&request).filter(|count| **count > 0) else { return };
+        let key = (request.device, request.sector, request.flush);
+        let Some(count) = self.in_flight.get_mut(&key).filter(|count| **count > 0) else { return };
         *count -= 1;
         if *count == 0 {
-            self.in_flight.remove(&request);
+            self.in_flight.remove(&key);
         }
         *(if request.flush { &mut self.flushes } else { &mut self.data }) -= 1;
         if self.window.contains(&self.time) {
@@ -299,6 +313,7 @@ mod tests {
                 (150, 9, What::Completed(FLUSH)),
                 (160, 9, What::Waking(1)),
                 (170, 0, switch(1, Left::RunsOn, 0)),
+                (171, 1, What::Arrival),
                 (175, 1, What::Sample(3)),
             ],
             100..200,
@@ -312,6 +327,23 @@ mod tests {
         assert_eq!(device.queued, 5);
         assert_eq!((device.in_flight, device.flushing, device.completed, device.flushed), (10, 20, 1, 1));
         assert!(!times.threads.contains_key(&0), "the idle thread is none");
+    }
+
+    #[test]
+    fn a_thread_whose_wake_up_nobody_told_of_runs_from_its_arrival_on() {
+        let times = of(
+            &[
+                (110, 1, switch(0, Left::Waits, 5)),
+                (150, 1, What::Arrival),
+                (160, 1, switch(0, Left::Waits, 5)),
+                // Not even that: a sample at least.
+                (180, 1, What::Sample(3)),
+                (190, 1, switch(0, Left::Waits, 5)),
+            ],
+            100..200,
+        );
+        let thread = &times.threads[&1];
+        assert_eq!((thread.on_cpu, thread.runnable, thread.waits[&5].idle), (10 + 10 + 10, 0, 40 + 20 + 10));
     }
 
     #[test]

@@ -28,7 +28,7 @@ fn profiled(seconds: f64, mut work: impl FnMut() -> u64) -> Option<Profile> {
     let window = profiler.stop((0.0, begun.elapsed().as_secs_f64()), &[]).unwrap();
     let agent = with_descendants(std::process::id());
     let mut capture = Capture::default();
-    capture.add(&window, profiler.kernel(), &LaneProcesses { agent, ..LaneProcesses::default() });
+    capture.add(&window, profiler.kernel(), &LaneProcesses { agent, ..LaneProcesses::default() }, None);
     Some(capture.profile(("w", "l", "g"), operations, operations as f64 / seconds))
 }
 
@@ -99,12 +99,18 @@ fn a_wait_has_the_stack_that_it_waits_in() {
 #[test]
 fn nothing_of_it_stays() {
     let before = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
-    let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    // Other tests open files meanwhile.
+    let is_events = |path: std::path::PathBuf| {
+        std::fs::read_link(path).is_ok_and(|target| target.to_string_lossy().contains("perf_event"))
+    };
+    let descriptors =
+        || std::fs::read_dir("/proc/self/fd").unwrap().flatten().filter(|entry| is_events(entry.path())).count();
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let open = descriptors();
     match Profiler::open() {
         Ok(mut profiler) => {
             assert!(profiler.stop((0.0, 1.0), &[]).is_err(), "it did not look");
+            assert!(descriptors() > open, "events are descriptors of this process");
             profiler.start().unwrap();
             assert!(profiler.stop((0.0, 0.01), &["../../etc", "nodisk"]).is_ok());
         }
@@ -112,4 +118,54 @@ fn nothing_of_it_stays() {
     }
     assert_eq!(descriptors(), open);
     assert_eq!(before, std::fs::read_to_string("/proc/self/mountinfo").unwrap());
+}
+
+#[test]
+fn what_a_program_does_outside_of_the_kernel_is_its_own() {
+    let mut sum = 0u64;
+    let found = profiled(0.4, || {
+        for at in 0..1_000_000u64 {
+            sum = std::hint::black_box(sum.wrapping_mul(3).wrapping_add(at));
+        }
+        1
+    });
+    let Some(profile) = found else { return };
+    let own = profile.stacks.iter().filter(|of| of.role == ThreadRole::Caller && of.activity == Activity::Cpu);
+    let own: f64 = own.filter(|of| of.frames.is_empty()).map(|of| of.seconds).sum();
+    let callers = profile.of(ThreadRole::Caller);
+    assert!(own > 0.8 * callers.cpu_seconds && callers.cpu_seconds > 0.05, "{own} of {callers:?}: {sum}");
+    assert_eq!(profile.lost_events, 0);
+}
+
+/// Seconds that this thread was on a CPU, by its own clock.
+fn own_cpu() -> f64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+/// Coming to a CPU that was idle is seen on each of them: some kernels lose what idle threads tell.
+#[test]
+fn time_on_a_cpu_is_what_the_threads_own_clock_says() {
+    let allowed = rustix::thread::sched_getaffinity(None).unwrap();
+    let cpus: Vec<usize> = (0..64).filter(|cpu| allowed.is_set(*cpu)).take(4).collect();
+    for cpu in cpus {
+        let found = std::thread::spawn(move || {
+            let mut only = rustix::thread::CpuSet::new();
+            only.set(cpu);
+            rustix::thread::sched_setaffinity(None, &only).unwrap();
+            let (mut begun, mut ended) = (None, 0.0);
+            let found = profiled(0.4, || {
+                begun.get_or_insert_with(own_cpu);
+                let until = own_cpu() + 0.001;
+                while own_cpu() < until {}
+                std::thread::sleep(Duration::from_millis(1));
+                ended = own_cpu();
+                1
+            });
+            found.map(|profile| (ended - begun.unwrap_or(ended), profile))
+        });
+        let Some((own, profile)) = found.join().unwrap() else { return };
+        let told = profile.of(ThreadRole::Caller).cpu_seconds;
+        assert!(told > 0.8 * own && told < 1.1 * own + 0.02, "CPU {cpu}: {told} of {own} s");
+    }
 }

@@ -5,12 +5,12 @@ use crate::figures::time;
 use crate::layout::{Phrase, Tone, hang};
 use crate::lines::CLOSING_COLUMNS;
 use crate::{Style, facts, words};
-use model::findings::{Explanation, Findings, ResultFinding};
+use model::findings::{Basis, Explanation, Findings, ResultFinding};
 use model::record::Record;
 use model::units::percent;
 
 /// What `fairlane explain --format` takes.
-pub const EXPLANATION_FORMATS: [&str; 4] = ["text", "markdown", "json", "folded"];
+pub const EXPLANATION_FORMATS: [&str; 5] = ["text", "markdown", "json", "folded", "perf-script"];
 
 /// Smaller shares are not told in a line; the rest is their sum.
 const LEAST_SHARE: f64 = 0.02;
@@ -18,6 +18,11 @@ const LEAST_SHARE: f64 = 0.02;
 const TOLERATED: f64 = 0.1;
 /// Causes that are named beside the parts.
 const MOST_CAUSES: usize = 3;
+
+/// Whether a format shows stacks, which only passes of `--explain` see.
+pub fn is_of_stacks(format: &str) -> bool {
+    matches!(format, "folded" | "perf-script")
+}
 
 /// Whether there is such a format.
 ///
@@ -45,6 +50,7 @@ pub fn render_explanation(findings: &Findings, record: &Record, format: &str, st
         "markdown" => markdown(&mut out, findings, crate::markdown::escape),
         "json" => out = json(findings),
         "folded" => folded(&mut out, record),
+        "perf-script" => perf_script(&mut out, record),
         _ => text(&mut out, findings, style),
     }
     Ok(out.trim_start_matches('\n').to_owned())
@@ -85,6 +91,46 @@ fn folded(out: &mut String, record: &Record) {
     }
 }
 
+/// Nanoseconds that one sample of `perf script` stands for at least, and how many there are at most: a text of some tens
+/// of megabytes.
+const LEAST_SAMPLE_NS: f64 = 1e6;
+const MOST_SAMPLES: f64 = 50_000.0;
+/// Frames of one; nobody's stacks have more.
+const MOST_FRAMES: usize = 64;
+
+/// Samples as `perf script` prints them, for its readers: events `cpu` and `wait`, whose command is workload, group and lane
+/// and whose process number counts roles; each stands for the time in its period. A record keeps sums, so the moments
+/// are made up, one sample after the other.
+fn perf_script(out: &mut String, record: &Record) {
+    let plain = |text: &str| clean(text).replace(char::is_whitespace, "_");
+    let seconds: f64 = record.profiles.iter().flat_map(|of| &of.stacks).map(|of| of.seconds.max(0.0)).sum();
+    let period = (seconds * 1e9 / MOST_SAMPLES).max(LEAST_SAMPLE_NS).ceil();
+    for profile in &record.profiles {
+        let command = [&profile.workload, &profile.group, &profile.lane].map(|text| plain(text)).join("/");
+        let mut at = 0.0;
+        // What is less than a sample is part of the next, so that sums stay.
+        let mut over = 0.0;
+        for stack in &profile.stacks {
+            over += stack.seconds.max(0.0) * 1e9 / period;
+            let head = format!("{command} {}", stack.role as u32 + 1);
+            let event = word(&stack.activity);
+            // Innermost first. An address is asked for, and none is known.
+            let frames: String = profile.names(stack).rev().take(MOST_FRAMES).map(|name| frame(&plain(name))).collect();
+            let frames = if frames.is_empty() { frame("[outside]") } else { frames };
+            while over >= 1.0 {
+                over -= 1.0;
+                at += period / 1e9;
+                out.push_str(&format!("{head} {at:.6}: {period:.0} {event}:\n{frames}\n"));
+            }
+        }
+    }
+}
+
+/// A line of a stack.
+fn frame(name: &str) -> String {
+    format!("\t{:16x} {name} ([kernel.kallsyms])\n", 0)
+}
+
 /// The word that a record has for it.
 fn word(of: &impl serde::Serialize) -> String {
     serde_json::to_value(of).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
@@ -94,13 +140,20 @@ fn explained(findings: &Findings) -> impl Iterator<Item = &ResultFinding> {
     findings.results.iter().filter(|result| !result.explanations.is_empty())
 }
 
+/// Whether a pass looked at any of it. What counters alone tell is shown where it is asked for: it is coarse, and long.
+pub(crate) fn has_profiles(findings: &Findings) -> bool {
+    let mut all = findings.results.iter().flat_map(|result| &result.explanations);
+    all.any(|of| of.basis == Basis::Profile)
+}
+
 /// The section for a terminal.
 pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
     if explained(findings).next().is_none() {
         return;
     }
     out.push('\n');
-    hang(out, words::EXPLAINED, CLOSING_COLUMNS, &Phrase::new(words::EXPLAINED_LEGEND), None, style);
+    let legend = if has_profiles(findings) { words::EXPLAINED_LEGEND } else { words::COUNTED_LEGEND };
+    hang(out, words::EXPLAINED, CLOSING_COLUMNS, &Phrase::new(legend), None, style);
     for result in explained(findings) {
         let title = Phrase::default().tone(Tone::Label, full_title(result, findings));
         hang(out, "", 0, &title, None, style);
@@ -149,6 +202,9 @@ fn shares(of: &Explanation) -> String {
 
 /// A pass tells its own cost where it is more than a tenth.
 fn cost(of: &Explanation) -> String {
+    if of.basis == Basis::Counters {
+        return format!(" ({})", words::BY_COUNTERS);
+    }
     let slower = match of.profiled_ratio() {
         Some(ratio) if ratio < 1.0 - TOLERATED => {
             format!(" ({} slower than in the rounds that count)", percent(1.0 - ratio))
@@ -176,6 +232,10 @@ fn parts(of: &Explanation) -> String {
 
 /// What the largest shares are, and functions that the table does not know.
 fn causes(of: &Explanation) -> Option<String> {
+    // Counters know parts alone.
+    if of.basis == Basis::Counters {
+        return None;
+    }
     // One cause may count for several parts: for the device's while that is at work, for a lock's while it is not.
     let mut sums: Vec<(&str, f64)> = Vec::new();
     for cause in &of.causes {

@@ -52,7 +52,7 @@ pub(crate) fn verdict(result: &ResultFinding, group: Option<&str>) -> VerdictLin
     let limit = (!said.iter().any(|one| matches!(one, Statement::AtTheDisk { .. }))
         && !said.iter().all(names_no_limit))
     .then(|| {
-        let pace = words::verdict::pace(result);
+        let pace = words::verdict::pace(result).or_else(|| words::verdict::headline(result));
         Phrase::default().tone(Tone::Quiet, pace.as_deref().unwrap_or(words::verdict::limit(result.limit)))
     });
     VerdictLine { body, limit }

@@ -51,6 +51,11 @@ pub(crate) const EXPLAINED: &str = "WHERE THE TIME WENT";
 /// What its figures are.
 pub(crate) const EXPLAINED_LEGEND: &str = "of what callers waited for one operation, in passes that count in no verdict; below each lane the largest \
      causes";
+/// What they are where no pass looked.
+pub(crate) const COUNTED_LEGEND: &str = "of what callers waited for one operation, by the counters of the rounds: they cannot tell locks, journals \
+     and kernel threads apart; race with --explain for that";
+/// How a lane's line says so beside others that were looked at.
+pub(crate) const BY_COUNTERS: &str = "by counters";
 /// The same as a title in Markdown.
 pub(crate) const EXPLAINED_TITLE: &str = "Where the time went";
 pub(crate) const VERDICTS: &str = "VERDICTS";

@@ -70,13 +70,12 @@ fn judge_group(
     standing: Standing,
     evidence: &Evidence,
 ) -> JudgedResult {
-    let plan = &record.header.plan;
+    let (plan, lanes) = (&record.header.plan, &series.lanes);
     let metric = primary_metric(series, group);
     let higher_is_better = higher_is_better(&metric);
     let shared_rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name).cloned();
     let limited = limit::judge(record, workload, group, series);
     let stalled = series.stalled(group, &metric);
-    let lanes = &series.lanes;
     let couples: Vec<_> = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
     let comparable =
         couples.iter().filter(|&&(a, b)| comparable::comparable(lanes[a].lane, lanes[b].lane).is_ok()).count();
@@ -114,6 +113,7 @@ fn judge_group(
     let result = ResultFinding {
         explanations: Vec::new(),
         explained: Vec::new(),
+        headline: None,
         workload: workload.name.clone(),
         title: workload.title.clone(),
         acts: acts::sentences(&buffered, &kept, reads),

@@ -181,7 +181,7 @@ struct Observed<'a> {
 const BEYOND_THE_CEILING: f64 = 1.1;
 
 /// Measured seconds below which shares of CPU time, counted in ticks of 10 ms, say nothing.
-const LEAST_CPU_WINDOW_SECONDS: f64 = 0.2;
+pub(crate) const LEAST_CPU_WINDOW_SECONDS: f64 = 0.2;
 
 /// With more of them it is no longer io_uring's queue that was measured. Chosen: one operation in a hundred that waits
 /// alone, while the others of its queue wait behind it, moves a rate by about as much.

@@ -3,6 +3,7 @@
 //! Nothing is judged here: verdicts are in the findings. The work is linear in the record, and what comes
 //! of it is bounded, whatever the record holds.
 
+mod stacks;
 mod timelines;
 mod trials;
 
@@ -40,6 +41,7 @@ pub fn race(record: &Record, findings: Findings, published: Vec<PublishedCompari
         details: details(record, &findings),
         timelines: timelines::timelines(record, &findings),
         trials: trials::trials(record),
+        stacks: stacks::stacks(record),
         published,
         notes: Vec::new(),
         self_check: self_check(&findings),

@@ -1,7 +1,7 @@
 //! Profiles become shares that add up to one, and differences of lanes become sentences.
 
 use crate::common::{lane, record, small_files, trial};
-use model::findings::{Explanation, Findings, Part};
+use model::findings::{Basis, Explanation, Findings, Limit, Part};
 use model::plan::Rounds;
 use model::profile::{Activity, DeviceTime, Profile, StackTime, ThreadRole, ThreadTime};
 use model::record::Record;
@@ -223,4 +223,138 @@ fn what_a_stranger_writes_breaks_nothing() {
     for explained in findings.results.iter().flat_map(|result| &result.explanations) {
         assert!(explained.parts.iter().all(|part| part.share.is_finite()), "{explained:#?}");
     }
+}
+
+/// A round of each lane whose counters are these, of the whole second.
+fn counted(workload: &Workload, system: &dyn Fn(&str) -> model::trial::SystemUse) -> Record {
+    let mut record = record(vec![lane("a"), lane("b")], vec![workload.clone()], Rounds::Fixed(1), false);
+    for name in ["a", "b"] {
+        let mut trial = trial(name, workload, 1, 1000.0);
+        trial.system = system(name);
+        for group in &mut trial.groups {
+            group.system = None;
+        }
+        record.trials.push(trial);
+    }
+    record
+}
+
+fn system(user: f64, kernel: f64, busy: f64, flush: f64, queue: f64) -> model::trial::SystemUse {
+    model::trial::SystemUse {
+        window_seconds: 1.0,
+        windows: 1,
+        cpus: 2,
+        agent_cpu_user_seconds: user,
+        agent_cpu_system_seconds: kernel,
+        cpu_user_seconds: user,
+        cpu_system_seconds: kernel,
+        device: model::trial::DeviceUse {
+            busy_seconds: busy,
+            flush_seconds: flush,
+            queue_seconds: queue,
+            ..model::trial::DeviceUse::default()
+        },
+        ..model::trial::SystemUse::default()
+    }
+}
+
+fn random_writes(iodepth: u32) -> Workload {
+    let io = Io { iodepth, direct: true, ioengine: "io_uring".to_owned(), ..Io::default() };
+    Workload { name: "rand".into(), title: "random".into(), kind: Kind::Io(Box::new(io)) }
+}
+
+#[test]
+fn counters_tell_of_rows_that_no_pass_looked_at() {
+    let record = counted(&small_files(), &|_| system(0.05, 0.25, 0.5, 0.3, 0.6));
+    let findings = found(&record);
+    let explained = of(&findings, "create", "a");
+    assert_whole(explained);
+    assert_eq!(explained.basis, Basis::Counters);
+    for (part, share) in [
+        (Part::Fairlane, 0.05),
+        (Part::KernelCpu, 0.25),
+        (Part::Flush, 0.3),
+        (Part::Device, 0.2),
+        (Part::NotExplained, 0.2),
+    ] {
+        assert!((explained.share(part) - share).abs() < 1e-9, "{part:?} {share}: {explained:#?}");
+    }
+    assert!(findings.results.iter().all(|result| result.explained.is_empty()), "counters name no causes");
+}
+
+#[test]
+fn of_requests_in_flight_counters_tell_by_littles_law() {
+    let record = counted(&random_writes(32), &|_| system(0.1, 0.4, 1.0, 0.0, 24.0));
+    let findings = found(&record);
+    let explained = &findings.results[0].explanations[0];
+    assert_whole(explained);
+    assert!((explained.share(Part::Device) - 0.75).abs() < 1e-9, "{explained:#?}");
+    assert!((explained.share(Part::KernelCpu) - 0.25 * 0.8).abs() < 1e-9, "{explained:#?}");
+    assert!((explained.seconds_per_operation - 0.032).abs() < 1e-9, "{explained:#?}");
+}
+
+#[test]
+fn a_row_without_a_limit_is_headed_by_its_slowest_lanes_largest_share() {
+    let head = |a: Profile, b: Profile| {
+        let mut record = raced();
+        record.profiles = vec![a, b];
+        let findings = found(&record);
+        let result = findings.results.iter().find(|result| result.group == "create").expect("it was raced").clone();
+        assert_eq!(result.limit, Limit::Unattributed, "{result:#?}");
+        result.headline.expect("it is known")
+    };
+    let fast = || creating("a", 2000, 0.0);
+    // Nothing takes half of it.
+    let mixed = head(fast(), creating("b", 1000, 0.25));
+    assert_eq!((mixed.lane.as_str(), mixed.part, mixed.basis), ("b", None, Basis::Profile));
+    assert!(!mixed.is_unknown());
+    let waiting = |function: &str| {
+        let callers = threads(ThreadRole::Caller, 0.3, 0.1, 0.6);
+        let journal = ["do_fsync", function];
+        Made::new("b", "small-files", "create", 1000, vec![callers])
+            .stack(ThreadRole::Caller, Activity::Cpu, &[], 0.3, NONE)
+            .stack(ThreadRole::Caller, Activity::Wait, &journal, 0.6, [0.6, 0.0, 0.0])
+            .0
+    };
+    let flush = head(fast(), waiting("blkdev_issue_flush"));
+    assert_eq!(flush.part, Some(Part::Flush));
+    assert!((flush.share - 0.6).abs() < 1e-9);
+    let unknown = head(fast(), waiting("some_new_function"));
+    assert!(unknown.is_unknown() && (unknown.not_explained - 0.6).abs() < 1e-9, "{unknown:?}");
+}
+
+#[test]
+fn stacks_of_a_page_share_their_names_and_say_what_they_count_for() {
+    let mut record = raced();
+    record.profiles = vec![creating("a", 1000, 0.25), creating("a", 1000, 0.25), creating("b", 500, 0.1)];
+    let page = stats::page::race(&record, found(&record), Vec::new());
+    let lanes: Vec<&str> = page.stacks.lanes.iter().map(|of| of.lane.as_str()).collect();
+    // A resumed race may have looked twice.
+    assert_eq!(lanes, ["a", "b"]);
+    let names: std::collections::BTreeSet<&String> = page.stacks.names.iter().collect();
+    assert_eq!(names.len(), page.stacks.names.len());
+    let lock = page.stacks.lanes[1].stacks.iter().find(|of| of.part == Part::Locks && of.frames.len() == 4);
+    let frames: Vec<&str> =
+        lock.expect("a lock").frames.iter().map(|at| page.stacks.names[*at as usize].as_str()).collect();
+    assert_eq!(frames, ["do_renameat2", "lock_rename", "down_write_nested", "rwsem_down_write_slowpath"]);
+    assert!(page.stacks.lanes[1].stacks.iter().any(|of| of.part == Part::Fairlane && of.frames.is_empty()));
+}
+
+#[test]
+fn a_page_holds_so_many_stacks_at_most() {
+    let mut record = raced();
+    for at in 0..300 {
+        let mut profile = creating("a", 1000, 0.25);
+        profile.group = format!("g{at}");
+        profile.stacks = (0..600).map(|_| profile.stacks[0].clone()).collect();
+        record.profiles.push(profile);
+    }
+    let page = stats::page::race(&record, found(&record), Vec::new());
+    let all: usize = page.stacks.lanes.iter().map(|of| of.stacks.len()).sum();
+    assert_eq!(all, 60_000);
+    assert!(
+        (page.stacks.lanes[0].left_out_seconds - 400.0 * 0.2).abs() < 1e-6,
+        "{}",
+        page.stacks.lanes[0].left_out_seconds
+    );
 }

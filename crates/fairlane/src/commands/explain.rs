@@ -1,4 +1,4 @@
-//! `fairlane explain`: where the time of operations went, of a record that was made with `race --explain`.
+//! `fairlane explain`: where the time of operations went, in detail of a record that was made with `race --explain`.
 
 use super::outputs;
 use super::report::{named, put};
@@ -7,10 +7,10 @@ use crate::failure::Failure;
 use crate::options::Explain;
 use crate::state;
 
-/// Renders what the passes of a record showed.
+/// Renders what the passes of a record showed, or else what its rounds counted.
 ///
 /// # Errors
-/// When the record cannot be read or was made without passes, the format is unknown, or the file cannot be written.
+/// When the record cannot be read or holds no stacks for a format of stacks, the format is unknown, or the file cannot be written.
 pub fn run(options: &Explain) -> Result<(), Failure> {
     report::check_explanation(&options.format).map_err(Failure::usage)?;
     let output = named(options.output.as_deref());
@@ -23,13 +23,19 @@ pub fn run(options: &Explain) -> Result<(), Failure> {
         let notes: Vec<String> = record.warnings.iter().map(|note| report::clean_text(note)).collect();
         return Err(Failure::failed(format!("this race could not explain itself: {}", notes.join("; "))));
     }
-    if record.profiles.is_empty() {
+    // What the rounds counted is shares too, and no stacks.
+    if record.profiles.is_empty() && report::is_of_stacks(&options.format) {
         return Err(Failure::usage(format!(
-            "{} holds no passes that look where the time goes; race again with --explain",
+            "{} holds no stacks, because no pass looked at them; race again with --explain",
             model::text::escaped_path(&path)
         )));
     }
     let findings = stats::judge::findings(&record);
+    if !report::is_of_stacks(&options.format) && findings.results.iter().all(|result| result.explanations.is_empty()) {
+        return Err(Failure::failed(
+            "too little was measured to tell where the time went; race longer, or with --explain".to_owned(),
+        ));
+    }
     let style = if output.is_none() { style() } else { report::Style { piped: true, ..report::Style::default() } };
     put(&report::render_explanation(&findings, &record, &options.format, &style).map_err(Failure::usage)?, output)
 }

@@ -62,7 +62,8 @@ impl Profiling {
             _ => String::new(),
         };
         let found = self.found.entry((lane, name)).or_default();
-        found.capture.add(&window, self.profiler.kernel(), &processes);
+        let counters = devices.device.is_some().then_some(&system.device);
+        found.capture.add(&window, self.profiler.kernel(), &processes, counters);
         found.operations += groups.iter().map(|group| group.operations).sum::<u64>();
         // The sync that is charged to a group is part of its window.
         found.seconds += system.window_seconds;

@@ -3,11 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where callers' time went in one lane, from a profile that counts in no verdict. The shares of `parts` add up to one.
+/// Where callers' time went in one lane. The shares of `parts` add up to one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation {
     /// The lane.
     pub lane: String,
+    /// What it rests on.
+    #[serde(default)]
+    pub basis: Basis,
     /// Seconds that callers waited for one operation while it was profiled: all of their time, by the operations; of work
     /// with several requests in flight, the time of one request.
     pub seconds_per_operation: f64,
@@ -28,6 +31,43 @@ pub struct Explanation {
     /// Functions that no row of the table knows, the largest first, with the share of their time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<UnknownShare>,
+}
+
+/// What an explanation rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// A pass behind the rounds that looked at threads and the device, and counts in no verdict.
+    #[default]
+    Profile,
+    /// What was counted in the rounds themselves: CPU time, and the device's busy time, flushes and queue.
+    Counters,
+}
+
+/// What a row is headed by whose limit no rule tells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Headline {
+    /// The slowest lane, whose time it is.
+    pub lane: String,
+    /// What it rests on.
+    pub basis: Basis,
+    /// The part that takes more than half; absent: none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
+    /// The share of the largest part that is known, 0 to 1.
+    pub share: f64,
+    /// The share that is not explained, 0 to 1.
+    pub not_explained: f64,
+}
+
+impl Headline {
+    /// From here on it is said that too little is explained.
+    pub const MOST_UNEXPLAINED: f64 = 1.0 / 3.0;
+
+    /// Whether no part takes half, and more than a third is not explained.
+    pub fn is_unknown(&self) -> bool {
+        self.part.is_none() && self.not_explained > Headline::MOST_UNEXPLAINED
+    }
 }
 
 /// What a share of the time is.
@@ -54,6 +94,8 @@ pub enum Part {
     FilesystemProcess,
     /// System calls, names and the block layer on a CPU.
     Kernel,
+    /// The kernel on a CPU, the filesystem's code and all other, where they are not told apart.
+    KernelCpu,
     /// The caller's own: Fairlane's, or that of programs.
     Fairlane,
     /// Not known.
@@ -62,7 +104,7 @@ pub enum Part {
 
 impl Part {
     /// Every part, in the order in which they are shown.
-    pub const ALL: [Part; 12] = [
+    pub const ALL: [Part; 13] = [
         Part::Device,
         Part::Flush,
         Part::FilesystemCpu,
@@ -73,6 +115,7 @@ impl Part {
         Part::Scheduler,
         Part::FilesystemProcess,
         Part::Kernel,
+        Part::KernelCpu,
         Part::Fairlane,
         Part::NotExplained,
     ];
@@ -90,6 +133,7 @@ impl Part {
             Part::Scheduler => "waiting for a CPU",
             Part::FilesystemProcess => "the filesystem's process",
             Part::Kernel => "system calls and block layer",
+            Part::KernelCpu => "CPU in the kernel",
             Part::Fairlane => "the caller itself",
             Part::NotExplained => "not explained",
         }

@@ -52,7 +52,7 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
     let of_results = findings.results.iter().flat_map(|of| {
         let whys = of.pairs.iter().filter_map(|pair| pair.why.as_ref());
         let failures = of.estimates.iter().filter_map(|lane| lane.failure.as_ref());
-        std::iter::once(&of.limit_reason).chain(&of.warnings).chain(whys).chain(failures)
+        std::iter::once(&of.limit_reason).chain(&of.warnings).chain(&of.explained).chain(whys).chain(failures)
     });
     let of_tables = findings.operations.iter().flat_map(|of| {
         let whys = of.pairs.iter().filter_map(|pair| pair.why.as_ref());

@@ -59,5 +59,12 @@ pub(crate) fn result_heading(result: &ResultFinding, title: &str, group: Option<
     let said = Phrase::default()
         .tone(Tone::Label, format!("{title}{group}{metric}"))
         .say(format!(", {}", rounds(result.rounds)));
-    if result.limit_reason.trim().is_empty() { said } else { said.say(": ").say(sentence(&result.limit_reason)) }
+    if result.limit_reason.trim().is_empty() {
+        return said;
+    }
+    let said = said.say(": ").say(sentence(&result.limit_reason));
+    match &result.headline {
+        Some(headline) => said.say(format!("; {}", super::verdict::headline_clause(headline))),
+        None => said,
+    }
 }

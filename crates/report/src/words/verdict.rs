@@ -6,7 +6,8 @@ use crate::figures;
 use crate::layout::{Phrase, Tone};
 use crate::words::{difference, failed_for, latency, listed, names, sentence, turned};
 use model::Sentence;
-use model::findings::{Estimate, Limit, ResultFinding, Shown, Statement, Told, Undecided, Verdict};
+use model::findings::{Basis, Estimate, Headline, Limit, ResultFinding, Shown, Statement, Told, Undecided, Verdict};
+use model::units::percent;
 
 /// Columns of a reason inside a verdict line.
 const BRIEF_REASON_COLUMNS: usize = 100;
@@ -25,6 +26,37 @@ pub(crate) fn limit(limit: Limit) -> &'static str {
         Limit::Harness => "limited by Fairlane itself",
         Limit::OtherPrograms => "other programs were at work",
         Limit::Unattributed => "limit not known",
+    }
+}
+
+/// What heads a result whose limit no rule tells, in the few words that fit at the right edge; `None`: nothing does.
+pub(crate) fn headline(result: &ResultFinding) -> Option<String> {
+    let of = result.headline.as_ref()?;
+    Some(match of.part {
+        Some(part) => format!("{} of {}: {}", percent(of.share), whose_time(&of.lane), part.title()),
+        None if of.is_unknown() => {
+            format!("limit not known: {} of {} unexplained", percent(of.not_explained), whose_time(&of.lane))
+        }
+        None => format!("no part takes half of {}", whose_time(&of.lane)),
+    })
+}
+
+/// `ext4's time`; names are others'.
+fn whose_time(lane: &str) -> String {
+    format!("{}'s time", shorten(lane, 24))
+}
+
+/// The same as a clause, with what it rests on.
+pub(crate) fn headline_clause(of: &Headline) -> String {
+    let lane = whose_time(&of.lane);
+    let basis = match of.basis {
+        Basis::Profile => "by a pass behind the rounds",
+        Basis::Counters => "by the counters of the rounds",
+    };
+    match of.part {
+        Some(part) => format!("of {lane} {} is {} ({basis})", percent(of.share), part.title()),
+        None if of.is_unknown() => format!("of {lane} {} is not explained ({basis})", percent(of.not_explained)),
+        None => format!("no part takes half of {lane}, the largest {} ({basis})", percent(of.share)),
     }
 }
 

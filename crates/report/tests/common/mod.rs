@@ -157,6 +157,7 @@ pub fn result(
     ResultFinding {
         explanations: Vec::new(),
         explained: Vec::new(),
+        headline: None,
         buffered: Vec::new(),
         kept: Vec::new(),
         acts: Vec::new(),

@@ -14,10 +14,14 @@ const FILES: [(&str, &str); 5] = [
     ("kernel.toml", include_str!("../../../../causes/kernel.toml")),
 ];
 
-/// The table.
-static CAUSES: LazyLock<Vec<Cause>> = LazyLock::new(|| {
-    FILES.iter().flat_map(|(name, text)| read(text).unwrap_or_else(|error| panic!("causes/{name}: {error}"))).collect()
+/// The files.
+static READ: LazyLock<Vec<File>> = LazyLock::new(|| {
+    let file =
+        |(name, text): &(&str, &str)| toml::from_str(text).unwrap_or_else(|error| panic!("causes/{name}: {error}"));
+    FILES.iter().map(file).collect()
 });
+/// The table.
+static CAUSES: LazyLock<Vec<&'static Cause>> = LazyLock::new(|| READ.iter().flat_map(|file| &file.cause).collect());
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,6 +30,9 @@ struct File {
     _area: String,
     #[serde(rename = "source")]
     _source: String,
+    /// Functions of threads of the kernel's that work for no filesystem.
+    #[serde(default)]
+    not_for_lanes: Vec<String>,
     cause: Vec<Cause>,
 }
 
@@ -55,27 +62,32 @@ pub(super) struct Cause {
     _source: String,
 }
 
-fn read(text: &str) -> Result<Vec<Cause>, toml::de::Error> {
-    toml::from_str(text).map(|file: File| file.cause)
-}
-
 /// Rows that know the functions of a profile, by the functions' places.
 pub(super) struct Rows {
     functions: Vec<Vec<usize>>,
     under: Vec<Vec<usize>>,
+    not_for_lanes: Vec<bool>,
 }
 
 impl Rows {
     /// Looks every function up, once.
     pub(super) fn new<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Rows {
         let rows = |name: &str, patterns: fn(&Cause) -> &[String]| -> Vec<usize> {
-            let knows = |(_, cause): &(usize, &Cause)| patterns(cause).iter().any(|pattern| matches(pattern, name));
+            let knows = |(_, cause): &(usize, &&Cause)| patterns(cause).iter().any(|pattern| matches(pattern, name));
             CAUSES.iter().enumerate().filter(knows).map(|(row, _)| row).collect()
         };
+        let nobodys =
+            |name: &str| READ.iter().flat_map(|file| &file.not_for_lanes).any(|pattern| matches(pattern, name));
         Rows {
             functions: names.clone().map(|name| rows(name, |cause| &cause.functions)).collect(),
-            under: names.map(|name| rows(name, |cause| &cause.under)).collect(),
+            under: names.clone().map(|name| rows(name, |cause| &cause.under)).collect(),
+            not_for_lanes: names.map(nobodys).collect(),
         }
+    }
+
+    /// Whether a stack is that of a thread of the kernel's that works for no filesystem.
+    pub(super) fn is_not_for_lanes(&self, frames: &[u32]) -> bool {
+        frames.iter().any(|frame| self.not_for_lanes.get(*frame as usize).copied().unwrap_or(false))
     }
 
     /// What a stack means; `frames`: places of functions, outermost first. The innermost function that a row knows tells;
@@ -89,10 +101,10 @@ impl Rows {
             (0..frames.len()).rev().find_map(|at| {
                 let rows = self.functions.get(frames[at] as usize)?;
                 let fits = |row: &&usize| {
-                    let cause = &CAUSES[**row];
+                    let cause = CAUSES[**row];
                     cause.last == last && cause.on.is_none_or(|on| on == activity) && is_under(**row, &frames[..=at])
                 };
-                rows.iter().find(fits).map(|row| &CAUSES[*row])
+                rows.iter().find(fits).map(|row| CAUSES[*row])
             })
         };
         pass(false).or_else(|| pass(true))
@@ -190,6 +202,29 @@ mod tests {
             wait(&["submit_bio_wait", "blkdev_issue_flush", "xfs_file_fsync"]),
             Some(("waiting for the device's flush", Part::Flush))
         );
+        // Who calls what any code may wait in knows better. Seen on Linux 6.18.
+        for (frames, says) in [
+            (
+                &["schedule_timeout", "wait_for_completion_io", "write_all_supers", "btrfs_sync_log"][..],
+                "waiting for the superblocks to be written and flushed",
+            ),
+            (
+                &["io_schedule", "folio_wait_bit", "write_all_supers", "btrfs_sync_log"],
+                "waiting for the superblocks to be written and flushed",
+            ),
+            (
+                &["wait_for_completion", "__flush_workqueue", "xlog_cil_push_now", "xfs_log_force"],
+                "waiting for the log to be written",
+            ),
+            (
+                &["__down_common", "down", "xfs_buf_lock", "xfs_buf_find_lock"],
+                "waiting for a buffer that another thread holds",
+            ),
+            (&["wait_for_completion", "xfs_buf_iowait", "xfs_buf_read_map"], "waiting for a block of metadata"),
+            (&["wait_for_completion", "some_new_function"], "waiting for a kernel worker"),
+        ] {
+            assert_eq!(wait(frames).map(|(said, _)| said), Some(says), "{frames:?}");
+        }
         assert_eq!(cpu(&["crc32c_arch", "btrfs_csum_one_bio"]), Some(("checksums", Part::Checksums)));
         assert_eq!(
             cpu(&["rb_erase", "ext4_es_remove_extent"]),

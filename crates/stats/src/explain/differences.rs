@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 /// Causes are named until so much of a difference is told, and so many of them at most.
 const ENOUGH: f64 = 0.8;
 const MOST_NAMED: usize = 4;
+const MOST_SAVED: usize = 3;
 /// From here on what is told is more than the difference.
 const MORE_THAN_ALL: f64 = 1.05;
 /// A cause that is less of it is not named.
@@ -43,7 +44,7 @@ fn difference(fast: &Explanation, slow: &Explanation) -> Option<Sentence> {
     }
     let mut causes: Vec<(&str, f64)> = by_cause.into_iter().map(|(cause, seconds)| (cause, seconds / more)).collect();
     causes.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let least = causes.last().copied();
+    let savings: Vec<(&str, f64)> = causes.iter().rev().copied().filter(|(_, share)| *share < -LEAST_NAMED).collect();
     let mut told = 0.0;
     let mut named = Vec::new();
     for (cause, share) in causes {
@@ -57,7 +58,11 @@ fn difference(fast: &Explanation, slow: &Explanation) -> Option<Sentence> {
         return None;
     }
     // What is told is more than there is where the slower lane saves elsewhere.
-    if let Some((cause, share)) = least.filter(|(_, share)| told > MORE_THAN_ALL && *share < -LEAST_NAMED) {
+    for (cause, share) in savings.into_iter().take(MOST_SAVED) {
+        if told <= MORE_THAN_ALL {
+            break;
+        }
+        told += share;
         named.push(statement::cause_of_saving(Value::Share(-share), text(cause)).into());
     }
     Some(statement::difference(

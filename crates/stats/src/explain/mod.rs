@@ -1,51 +1,85 @@
-//! Where the time of a group went in a lane (method 7): from a profile that was made beside the rounds that count.
+//! Where the time of a group went in a lane (method 7): by a profile that was made behind the rounds that count, or by what was
+//! counted in them.
 //!
 //! What callers waited for is told whole: shares of it add up to one, and what no row of the table knows is a share too.
 
 mod causes;
+mod counters;
 mod differences;
+mod headline;
 mod shares;
 
 use crate::estimate::median;
 use crate::series::Series;
-use model::findings::{Explanation, ResultFinding};
-use model::profile::Profile;
+use model::findings::{Basis, Explanation, Part, ResultFinding};
+use model::profile::{Activity, Profile, StackTime, ThreadRole};
 use model::record::Record;
+use model::workload::Workload;
+use std::collections::BTreeMap;
 
-/// Explains each result of a record that was profiled.
-pub(crate) fn set(record: &Record, results: &mut [ResultFinding]) {
-    if record.profiles.is_empty() {
-        return;
+/// What the stacks of one pass mean.
+pub(crate) struct Causes(causes::Rows);
+
+impl Causes {
+    /// Looks up every function of a pass, once.
+    pub(crate) fn new(profile: &Profile) -> Causes {
+        Causes(causes::Rows::new(profile.symbols.iter().map(String::as_str)))
     }
+
+    /// The part that the table counts a stack for.
+    pub(crate) fn part(&self, stack: &StackTime) -> Part {
+        match (stack.frames.is_empty(), stack.activity, stack.role) {
+            (true, Activity::Cpu, ThreadRole::Caller) => Part::Fairlane,
+            (true, Activity::Cpu, ThreadRole::Filesystem) => Part::FilesystemProcess,
+            (true, Activity::Cpu, _) => Part::KernelThreads,
+            (true, Activity::Wait, _) => Part::NotExplained,
+            (false, ..) => self.0.find(stack.activity, &stack.frames).map_or(Part::NotExplained, |cause| cause.part),
+        }
+    }
+}
+
+/// Explains each result of a record: by its profiles, and lanes without one by the counters of their rounds.
+pub(crate) fn set(record: &Record, results: &mut [ResultFinding]) {
+    let mut series: BTreeMap<String, Series> = BTreeMap::new();
     for result in results {
         let Some(workload) = record.header.plan.workloads.iter().find(|of| of.name == result.workload) else {
             continue;
         };
-        let of_result = |profile: &&Profile| {
-            profile.workload == result.workload && (profile.group == result.group || profile.group.is_empty())
-        };
-        let mut explained: Vec<Explanation> = Vec::new();
-        // In the order of the lanes; a resumed race may have profiled twice, and the last one counts.
-        for lane in &record.header.lanes {
-            let profile = record.profiles.iter().rfind(|profile| profile.lane == lane.name && of_result(profile));
-            let Some(found) = profile.and_then(|profile| shares::explain(profile, workload, &result.group)) else {
-                continue;
-            };
-            // Groups that share a window share its profile, and their rates add up.
-            let shared = profile.is_some_and(|of| of.group.is_empty());
-            let groups = if shared { workload.groups() } else { vec![result.group.clone()] };
-            let rates = groups.iter().filter_map(|group| unprofiled(record, &result.workload, group, &lane.name));
-            let rate = Some(rates.sum::<f64>()).filter(|rate| *rate > 0.0);
-            explained.push(Explanation { unprofiled_operations_per_second: rate, ..found });
-        }
-        result.explained = differences::sentences(&explained, result.reference.as_deref());
-        result.explanations = explained;
+        let series = series.entry(result.workload.clone()).or_insert_with(|| Series::new(record, &result.workload));
+        // In the order of the lanes.
+        let explained = record.header.lanes.iter().filter_map(|lane| {
+            profiled(record, series, workload, &lane.name, &result.group).or_else(|| {
+                let lane = series.lanes.iter().find(|of| of.lane.name == lane.name)?;
+                let is_held = record.header.plan.throttle_of(&lane.lane.name).is_some();
+                counters::explain(series, lane, workload, &result.group, is_held)
+            })
+        });
+        result.explanations = explained.collect();
+        let profiled = result.explanations.iter().filter(|of| of.basis == Basis::Profile).cloned();
+        result.explained = differences::sentences(&profiled.collect::<Vec<_>>(), result.reference.as_deref());
+        result.headline = headline::headline(result);
     }
 }
 
+/// What the pass of one group in one lane tells; a resumed race may have profiled twice, and the last one counts.
+fn profiled(record: &Record, series: &Series, workload: &Workload, lane: &str, group: &str) -> Option<Explanation> {
+    let of_result = |profile: &&Profile| {
+        profile.workload == workload.name
+            && profile.lane == lane
+            && (profile.group == group || profile.group.is_empty())
+    };
+    let profile = record.profiles.iter().rfind(of_result)?;
+    let is_held = record.header.plan.throttle_of(lane).is_some();
+    let found = shares::explain(profile, workload, group, is_held)?;
+    // Groups that share a window share its profile, and their rates add up.
+    let groups = if profile.group.is_empty() { workload.groups() } else { vec![group.to_owned()] };
+    let rates = groups.iter().filter_map(|group| unprofiled(series, group, lane));
+    let rate = Some(rates.sum::<f64>()).filter(|rate| *rate > 0.0);
+    Some(Explanation { unprofiled_operations_per_second: rate, ..found })
+}
+
 /// The rate of the rounds that count, the median over them.
-fn unprofiled(record: &Record, workload: &str, group: &str, lane: &str) -> Option<f64> {
-    let series = Series::new(record, workload);
+fn unprofiled(series: &Series, group: &str, lane: &str) -> Option<f64> {
     let of_lane = series.lanes.iter().find(|of| of.lane.name == lane)?;
     median(of_lane.figures(group, "operations_per_second").into_iter().map(|(_, rate)| rate))
 }

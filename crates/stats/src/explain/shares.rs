@@ -1,7 +1,7 @@
 //! A profile becomes shares of what its callers waited for (method 7.2).
 
 use super::causes::Rows;
-use model::findings::{CauseShare, Explanation, Part, PartShare, UnknownShare};
+use model::findings::{Basis, CauseShare, Explanation, Part, PartShare, UnknownShare};
 use model::profile::{Activity, Profile, StackTime, ThreadRole};
 use model::workload::Workload;
 use std::collections::BTreeMap;
@@ -30,6 +30,7 @@ const AT_DEVICE: &str = "requests at the device";
 const BEFORE_DEVICE: &str = "requests in front of the device";
 const FLUSHES: &str = "flushes of the device";
 const KERNEL_THREADS: &str = "work of kernel threads";
+const HELD_BACK: &str = "requests held back by the emulated disk";
 const IN_FLIGHT: &str = "requests in flight, at no place that was looked at";
 
 /// Seconds by what they were spent on.
@@ -65,14 +66,14 @@ impl Times {
     }
 }
 
-/// Where the time of a profile went; `None`: nothing was done in it.
-pub(super) fn explain(profile: &Profile, workload: &Workload, group: &str) -> Option<Explanation> {
+/// Where the time of a profile went; `None`: nothing was done in it. `is_held`: the lane's device was held to limits.
+pub(super) fn explain(profile: &Profile, workload: &Workload, group: &str, is_held: bool) -> Option<Explanation> {
     // Nobody's pass has so many; what does comes from elsewhere.
     if profile.symbols.len() > MOST_SYMBOLS || profile.stacks.len() > MOST_STACKS || !is_sane(profile) {
         return None;
     }
     let traits = workload.traits();
-    let reader = Reader { profile, rows: Rows::new(profile.symbols.iter().map(String::as_str)) };
+    let reader = Reader { profile, is_held, rows: Rows::new(profile.symbols.iter().map(String::as_str)) };
     let depth = f64::from(traits.queue_depth().max(1));
     let callers = f64::from(traits.concurrency(group).max(1));
     // The depth is that of all callers together.
@@ -106,6 +107,7 @@ pub(super) fn explain(profile: &Profile, workload: &Workload, group: &str) -> Op
     unknown.truncate(MOST_UNKNOWN);
     Some(Explanation {
         lane: profile.lane.clone(),
+        basis: Basis::Profile,
         seconds_per_operation: whole / profile.operations as f64,
         operations_per_second: profile.operations_per_second,
         unprofiled_operations_per_second: None,
@@ -141,7 +143,8 @@ fn one_at_a_time(reader: &Reader) -> (Times, f64) {
     times.add(Part::Scheduler, RUNNABLE, callers.runnable_seconds);
     let whole = callers.cpu_seconds + callers.runnable_seconds + callers.waiting_seconds;
     times.add(Part::NotExplained, LEFT_OUT, whole - times.sum());
-    hand_over(&mut times, &reader.behind());
+    hand_over(&mut times, Part::FilesystemProcess, &reader.behind(&[ThreadRole::Filesystem]));
+    hand_over(&mut times, Part::KernelThreads, &reader.behind(&[ThreadRole::IoWorker, ThreadRole::Kernel]));
     let sum = times.sum();
     (times, sum)
 }
@@ -169,6 +172,13 @@ fn in_flight(reader: &Reader, whole: f64) -> (Times, f64) {
     }
     let runnable = [ThreadRole::Caller, ThreadRole::IoWorker, ThreadRole::Kernel].map(|role| reader.profile.of(role));
     work.add(Part::Scheduler, RUNNABLE, runnable.iter().map(|of| of.runnable_seconds).sum());
+    if reader.is_held {
+        // Who works is not what the others wait for, but the limit.
+        let worked = work.sum().min(left);
+        times.add_scaled(&work, worked);
+        times.add(Part::Device, HELD_BACK, left - worked);
+        return (times, whole);
+    }
     match work.sum() >= LEAST_WORK * reader.profile.window_seconds {
         true => times.add_scaled(&work, left),
         false => times.add(Part::NotExplained, IN_FLIGHT, left),
@@ -176,14 +186,11 @@ fn in_flight(reader: &Reader, whole: f64) -> (Times, f64) {
     (times, whole)
 }
 
-/// Callers that wait for kernel threads wait for what those do, as far as it was seen.
-fn hand_over(times: &mut Times, behind: &Times) {
-    let waits: Vec<((Part, &'static str), f64)> = times
-        .causes
-        .iter()
-        .filter(|((part, _), _)| matches!(part, Part::KernelThreads | Part::FilesystemProcess))
-        .map(|(key, seconds)| (*key, *seconds))
-        .collect();
+/// Callers that wait for others wait for what those do on CPUs, as far as it was seen: for kernel threads, or for the process
+/// that is the filesystem.
+fn hand_over(times: &mut Times, part: Part, behind: &Times) {
+    let waits: Vec<((Part, &'static str), f64)> =
+        times.causes.iter().filter(|((of, _), _)| *of == part).map(|(key, seconds)| (*key, *seconds)).collect();
     let waited: f64 = waits.iter().map(|(_, seconds)| seconds).sum();
     let handed = behind.sum().min(waited);
     if handed <= 0.0 {
@@ -198,6 +205,8 @@ fn hand_over(times: &mut Times, behind: &Times) {
 /// A profile with what its stacks mean.
 struct Reader<'a> {
     profile: &'a Profile,
+    /// Requests are held back in front of the device, where nobody sees them.
+    is_held: bool,
     rows: Rows,
 }
 
@@ -206,7 +215,7 @@ impl Reader<'_> {
     /// the requests themselves are counted.
     fn times(&self, role: ThreadRole, waits_at_device: bool) -> Times {
         let mut times = Times::default();
-        for stack in self.profile.stacks.iter().filter(|stack| stack.role == role) {
+        for stack in self.stacks().filter(|stack| stack.role == role) {
             match stack.activity {
                 Activity::Cpu => self.on_cpu(&mut times, stack),
                 // Who has several requests in flight waits for all of them.
@@ -217,17 +226,19 @@ impl Reader<'_> {
         times
     }
 
-    /// What the lane's other threads did on CPUs: those of the kernel, of io_uring and of a filesystem that is a process.
-    fn behind(&self) -> Times {
+    /// What other threads of the lane's did on CPUs.
+    fn behind(&self, roles: &[ThreadRole]) -> Times {
         let mut behind = Times::default();
-        for role in [ThreadRole::IoWorker, ThreadRole::Kernel, ThreadRole::Filesystem] {
-            for stack in &self.profile.stacks {
-                if stack.role == role && stack.activity == Activity::Cpu {
-                    self.on_cpu(&mut behind, stack);
-                }
-            }
+        for stack in self.stacks().filter(|stack| roles.contains(&stack.role) && stack.activity == Activity::Cpu) {
+            self.on_cpu(&mut behind, stack);
         }
         behind
+    }
+
+    /// Stacks, but for those of threads that keep the machine.
+    fn stacks(&self) -> impl Iterator<Item = &StackTime> {
+        let for_lanes = |of: &&StackTime| of.role != ThreadRole::Kernel || !self.rows.is_not_for_lanes(&of.frames);
+        self.profile.stacks.iter().filter(for_lanes)
     }
 
     fn on_cpu(&self, times: &mut Times, stack: &StackTime) {
@@ -263,7 +274,11 @@ impl Reader<'_> {
         }
         // While the device has nothing to do, somebody prepares it, or finishes it.
         let rest = stack.seconds - stack.flush_seconds - stack.busy_seconds - stack.queued_seconds;
-        let part = if matches!(cause.part, Part::Device | Part::Flush) { Part::KernelThreads } else { cause.part };
+        let part = match cause.part {
+            Part::Device | Part::Flush if self.is_held => Part::Device,
+            Part::Device | Part::Flush => Part::KernelThreads,
+            part => part,
+        };
         times.add(part, &cause.says, rest);
     }
 
