@@ -2568,6 +2568,10 @@ export interface Explanation {
    */
   causes: CauseShare[];
   /**
+   * The device's shares rest on its own counters: they are what callers waited for it at most.
+   */
+  device_by_counters?: boolean;
+  /**
    * The lane.
    */
   lane: string;
@@ -2654,6 +2658,10 @@ export interface UnknownShare {
  * via the `definition` "Headline".
  */
 export interface Headline {
+  /**
+   * The share of the part is an upper bound.
+   */
+  at_most?: boolean;
   basis: Basis;
   /**
    * The slowest lane, whose time it is.

@@ -45,7 +45,7 @@ export function explained(): RacePage {
     `in these passes an operation takes 100 us in ${lanes[0]} and 300 us in ${lanes[2]}; of the 200 us more, 61 % waiting for the journal's commit`,
   ];
   second.limit = "unattributed";
-  second.headline = { lane: lanes[2] ?? "", basis: "counters", part: "flush", share: 0.62, not_explained: 0.07 };
+  second.headline = { lane: lanes[2] ?? "", basis: "counters", part: "flush", share: 0.62, not_explained: 0.07, at_most: true };
   third.limit = "unattributed";
   third.headline = { lane: lanes[2] ?? "", basis: "profile", share: 0.3, not_explained: 0.41 };
   fourth.limit = "unattributed";

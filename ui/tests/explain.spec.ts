@@ -66,11 +66,11 @@ for (const [name, viewport] of [
 test("a row without a limit is headed by where its slowest lane's time went", async () => {
   const { tab, context } = await open(browser, written("explained", page(explained())));
   const mark = async (at: number) => (await words(tab, `#result-${at} .limit-mark`)).trim();
-  assert.match(await mark(1), /^flush 62 ?%$/);
+  assert.match(await mark(1), /^flush at most 62 ?%$/);
   assert.match(await mark(2), /^not known, 41 ?%$/);
   assert.equal(await mark(3), "several");
   await tab.locator("#result-1 .limit-mark").click();
-  assert.match(await words(tab, "#result-1 .limit-says"), /^Of btrfs’s time 62 ?% is flush\. Counters of the rounds tell\./);
+  assert.match(await words(tab, "#result-1 .limit-says"), /^Of btrfs’s time at most 62 ?% is flush\. Counters of the rounds tell\./);
   await context.close();
 });
 

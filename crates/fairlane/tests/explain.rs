@@ -10,6 +10,19 @@ fn profiles(place: &Place) -> Vec<Value> {
     place.record().into_iter().filter(|line| line["kind"] == "profile").collect()
 }
 
+/// `perf script` text of a record whose profiles these are: a head with its period, frames with an address, an empty line.
+fn assert_samples(place: &Place, found: &[Value]) {
+    let (script, _) = place.expect(0, &["explain", "r.jsonl", "--format", "perf-script"]);
+    let period = |head: &str| -> Option<f64> { head.split(": ").nth(1)?.trim().split(' ').next()?.parse().ok() };
+    let samples: Vec<&str> = script.split("\n\n").filter(|of| !of.is_empty()).collect();
+    let told: f64 = samples.iter().map(|of| period(of.lines().next().unwrap_or_default()).expect("a period")).sum();
+    let stacks = found.iter().flat_map(|of| of["stacks"].as_array().expect("stacks"));
+    let kept: f64 = stacks.filter_map(|of| of["seconds"].as_f64()).sum();
+    assert!((told / 1e9 / kept - 1.0).abs() < 0.02, "{told} of {kept}");
+    let framed = |line: &str| line.starts_with('\t') && line.ends_with(" ([kernel.kallsyms])");
+    assert!(samples.iter().all(|of| of.lines().skip(1).count() > 0 && of.lines().skip(1).all(framed)), "{script:.400}");
+}
+
 #[test]
 fn every_group_of_every_lane_is_explained_behind_its_rounds() {
     if !root() {
@@ -80,16 +93,7 @@ fn every_group_of_every_lane_is_explained_behind_its_rounds() {
     let counted = |line: &str| line.rsplit_once(' ').is_some_and(|(_, count)| count.parse::<u64>().is_ok());
     assert!(folded.lines().count() > 20 && folded.lines().all(counted), "{folded}");
     assert!(folded.contains("vfs_write"), "{folded}");
-    let (script, _) = place.expect(0, &["explain", "r.jsonl", "--format", "perf-script"]);
-    // Samples as `perf script` has them: a head, frames with an address, an empty line.
-    let period = |head: &str| -> Option<f64> { head.split(": ").nth(1)?.trim().split(' ').next()?.parse().ok() };
-    let samples: Vec<&str> = script.split("\n\n").filter(|of| !of.is_empty()).collect();
-    let told: f64 = samples.iter().map(|of| period(of.lines().next().unwrap_or_default()).expect("a period")).sum();
-    let stacks = found.iter().flat_map(|of| of["stacks"].as_array().expect("stacks"));
-    let kept: f64 = stacks.filter_map(|of| of["seconds"].as_f64()).sum();
-    assert!((told / 1e9 / kept - 1.0).abs() < 0.02, "{told} of {kept}");
-    let framed = |line: &str| line.starts_with('\t') && line.ends_with(" ([kernel.kallsyms])");
-    assert!(samples.iter().all(|of| of.lines().skip(1).count() > 0 && of.lines().skip(1).all(framed)), "{script:.400}");
+    assert_samples(&place, &found);
     let (json, _) = place.expect(0, &["explain", "r.jsonl", "--format", "json"]);
     assert_eq!(serde_json::from_str::<Value>(&json).expect("JSON").as_array().map(Vec::len), Some(5));
     let (_, err) = place.expect(2, &["explain", "r.jsonl", "--format", "svg"]);

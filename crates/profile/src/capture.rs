@@ -101,14 +101,16 @@ impl Capture {
     /// Adds a window. `counters`: what the device itself counted in it, if that is known.
     pub fn add(&mut self, window: &Window, symbols: &Kernel, lane: &LaneProcesses, counters: Option<&DeviceUse>) {
         let symbols = &symbols.0;
-        let counted = counters.filter(|counters| misses_completions(&window.times.device, counters));
+        let counted = counters.filter(|_| window.times.watched);
+        let counted = counted.filter(|counters| misses_completions(&window.times.device, counters));
         self.counted |= counted.is_some();
         let nanoseconds = window.times.device.window.sum();
         self.seconds += nanoseconds as f64 / 1e9;
         self.windows += 1;
         self.lost += window.events.lost;
         self.unwatched |= !window.times.watched;
-        let device = counted.map_or(window.times.device, |counters| by_counters(counters, nanoseconds));
+        let seen = window.times.device;
+        let device = counted.map_or(seen, |counters| by_counters(counters, &seen, nanoseconds));
         self.add_device(&device);
         let mut threads: BTreeMap<ThreadRole, u32> = BTreeMap::new();
         // A CPU's samples of a window stand for what its threads ran, by role.
@@ -249,8 +251,14 @@ impl Capture {
         let rare = self.names.id(RARE);
         let mut by_leaf: BTreeMap<Key, Beside> = BTreeMap::new();
         for ((role, activity, frames), time) in small {
-            let leaf = frames.last().copied().unwrap_or(rare);
-            by_leaf.entry((role, activity, vec![rare, leaf])).or_default().add(time);
+            let Some(leaf) = frames.last().copied() else {
+                by_leaf.entry((role, activity, Vec::new())).or_default().add(time);
+                continue;
+            };
+            // What a thread of the kernel's is tells its main function.
+            let main = frames.iter().take(if role == ThreadRole::Kernel { 2.min(frames.len() - 1) } else { 0 });
+            let told = main.copied().chain([rare, leaf]).collect();
+            by_leaf.entry((role, activity, told)).or_default().add(time);
         }
         let mut by_leaf: Vec<_> = by_leaf.into_iter().collect();
         by_leaf.sort_by(largest_first);
@@ -261,31 +269,40 @@ impl Capture {
     }
 }
 
-/// Completions that are missed are more than a tenth of what the device counted.
+/// Completions are missed that are more than a tenth of what the device counted, or requests seem to take more than a tenth
+/// longer, and a millisecond, than it counted: without its completion a request seems to be under way for ever.
 const MISSED: f64 = 0.1;
+const LEAST_MISSED: f64 = 0.001;
 
-/// Whether the device completed more than was seen: some kernels lose events of interrupts on idle CPUs. Without its
-/// completion a request seems to be under way for ever.
+/// Whether the device completed more than was seen: some kernels lose events of interrupts on idle CPUs. The device counts
+/// a request from when it is made, so that no request that was seen whole takes longer.
 fn misses_completions(seen: &DeviceTimes, counters: &DeviceUse) -> bool {
     let of_data = counters.reads + counters.writes;
     let missed = of_data.saturating_sub(seen.completed) + counters.flushes.saturating_sub(seen.flushed);
+    let longer = (seen.in_flight + seen.flushing) as f64 / 1e9 - counters.queue_seconds;
     missed as f64 > MISSED * (of_data + counters.flushes) as f64
+        || (of_data > 0 && longer > MISSED * counters.queue_seconds + LEAST_MISSED)
 }
 
 /// A window's times by the device's counters. Its busy time is counted in ticks of the kernel's clock, so that few short
 /// requests make it look busy: it was not for longer than its requests took together.
-fn by_counters(counters: &DeviceUse, window: u64) -> DeviceTimes {
+/// Kernels before 5.5 count no flushes: then those that were seen stand.
+fn by_counters(counters: &DeviceUse, seen: &DeviceTimes, window: u64) -> DeviceTimes {
     let nanoseconds = |seconds: f64| (seconds.max(0.0) * 1e9) as u64;
-    let flush = nanoseconds(counters.flush_seconds).min(window);
+    let (flushed, flushing) = match counters.flushes {
+        0 => (seen.flushed, seen.flushing),
+        flushes => (flushes, nanoseconds(counters.flush_seconds)),
+    };
+    let flush = flushing.min(window);
     let requests = nanoseconds(counters.queue_seconds).saturating_sub(nanoseconds(counters.flush_seconds));
     let busy = nanoseconds(counters.busy_seconds).min(requests).min(window - flush);
     DeviceTimes {
         window: Beside { flush, busy, queued: 0, idle: window - flush - busy },
         in_flight: requests,
         queued: 0,
-        flushing: nanoseconds(counters.flush_seconds),
+        flushing,
         completed: counters.reads + counters.writes,
-        flushed: counters.flushes,
+        flushed,
     }
 }
 
@@ -392,9 +409,13 @@ mod tests {
         let seen = DeviceTimes { completed: 7, in_flight: 400_000_000_000, ..DeviceTimes::default() };
         let counters = DeviceUse { reads: 800, busy_seconds: 1.9, queue_seconds: 0.4, ..DeviceUse::default() };
         assert!(misses_completions(&seen, &counters));
-        assert!(!misses_completions(&DeviceTimes { completed: 790, ..seen }, &counters));
+        // One that is never seen to end is enough.
+        let all_but_one = DeviceTimes { completed: 799, in_flight: 2_400_000_000, ..seen };
+        assert!(misses_completions(&all_but_one, &counters));
+        let some_at_the_edge = DeviceTimes { completed: 790, in_flight: 399_000_000, ..seen };
+        assert!(!misses_completions(&some_at_the_edge, &counters));
         assert!(!misses_completions(&DeviceTimes::default(), &DeviceUse::default()));
-        let told = by_counters(&counters, 2_000_000_000);
+        let told = by_counters(&counters, &seen, 2_000_000_000);
         // Ticks made it look busy; its requests took 0.4 s together.
         assert_eq!(told.window, Beside { flush: 0, busy: 400_000_000, queued: 0, idle: 1_600_000_000 });
         assert_eq!((told.in_flight, told.completed), (400_000_000, 800));

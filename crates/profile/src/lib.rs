@@ -26,6 +26,9 @@ use tracefs::Tracefs;
 /// How often rings are emptied.
 const EMPTIED_EVERY: Duration = Duration::from_millis(5);
 
+/// The kernel's own namespace of process numbers (`PROC_PID_INIT_INO` of linux/proc_ns.h).
+const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
+
 /// Why nothing can be profiled here: the fact, then the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
@@ -50,6 +53,11 @@ pub enum ProfileError {
     /// It was not started, or its reader is gone.
     #[error("nobody looked meanwhile")]
     DidNotLook,
+    /// Threads have other numbers here than in the kernel's events.
+    #[error(
+        "this is a container with process numbers of its own, and the kernel's events have others; run it outside, or with --pid=host"
+    )]
+    Namespace,
     /// Functions have no addresses.
     #[error("/proc/kallsyms shows no addresses; run as root, or allow it: sysctl kernel.kptr_restrict=1")]
     NoSymbols,
@@ -78,6 +86,9 @@ impl Profiler {
     /// # Errors
     /// What this kernel refuses or lacks.
     pub fn open() -> Result<Profiler, ProfileError> {
+        if std::fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link.as_os_str() != FIRST_PID_NAMESPACE) {
+            return Err(ProfileError::Namespace);
+        }
         let tracefs = Tracefs::open().map_err(ProfileError::NoTracefs)?;
         let rings = Rings::open(&tracefs)?;
         let kernel = Kernel(Symbols::read().ok_or(ProfileError::NoSymbols)?);

@@ -78,13 +78,13 @@ fn json(findings: &Findings) -> String {
 
 /// A line for each stack: `WORKLOAD;GROUP;LANE;ROLE;ACTIVITY;FRAME;FRAME MICROSECONDS`, as flamegraph.pl and its like take it.
 fn folded(out: &mut String, record: &Record) {
-    let plain = |text: &str| clean(text).replace([';', ' '], "_");
+    let plain = |text: &str| cut(text).replace([';', ' '], "_");
     for profile in &record.profiles {
         let head = [&profile.workload, &profile.group, &profile.lane].map(|text| plain(text)).join(";");
         for stack in &profile.stacks {
             let role = word(&stack.role);
             let activity = word(&stack.activity);
-            let frames: Vec<String> = profile.names(stack).map(plain).collect();
+            let frames: Vec<String> = profile.names(stack).take(MOST_FRAMES).map(plain).collect();
             let frames = if frames.is_empty() { "[outside]".to_owned() } else { frames.join(";") };
             out.push_str(&format!("{head};{role};{activity};{frames} {:.0}\n", stack.seconds * 1e6));
         }
@@ -97,12 +97,14 @@ const LEAST_SAMPLE_NS: f64 = 1e6;
 const MOST_SAMPLES: f64 = 50_000.0;
 /// Frames of one; nobody's stacks have more.
 const MOST_FRAMES: usize = 64;
+/// Characters of a function's name, and of one of a lane or a workload.
+const MOST_NAME: usize = 120;
 
 /// Samples as `perf script` prints them, for its readers: events `cpu` and `wait`, whose command is workload, group and lane
 /// and whose process number counts roles; each stands for the time in its period. A record keeps sums, so the moments
 /// are made up, one sample after the other.
 fn perf_script(out: &mut String, record: &Record) {
-    let plain = |text: &str| clean(text).replace(char::is_whitespace, "_");
+    let plain = |text: &str| cut(text).replace(char::is_whitespace, "_");
     let seconds: f64 = record.profiles.iter().flat_map(|of| &of.stacks).map(|of| of.seconds.max(0.0)).sum();
     let period = (seconds * 1e9 / MOST_SAMPLES).max(LEAST_SAMPLE_NS).ceil();
     for profile in &record.profiles {
@@ -112,6 +114,9 @@ fn perf_script(out: &mut String, record: &Record) {
         let mut over = 0.0;
         for stack in &profile.stacks {
             over += stack.seconds.max(0.0) * 1e9 / period;
+            if over.is_nan() || over < 1.0 {
+                continue;
+            }
             let head = format!("{command} {}", stack.role as u32 + 1);
             let event = word(&stack.activity);
             // Innermost first. An address is asked for, and none is known.
@@ -124,6 +129,11 @@ fn perf_script(out: &mut String, record: &Record) {
             }
         }
     }
+}
+
+/// A name without what moves a cursor, as long as anybody's.
+fn cut(text: &str) -> String {
+    clean(&text.chars().take(MOST_NAME).collect::<String>())
 }
 
 /// A line of a stack.
@@ -214,9 +224,10 @@ fn cost(of: &Explanation) -> String {
         }
         _ => String::new(),
     };
+    let device = if of.device_by_counters { " (device at most, by its counters)" } else { "" };
     match of.lost_events {
-        0 => slower,
-        lost => format!("{slower} ({lost} events lost)"),
+        0 => format!("{slower}{device}"),
+        lost => format!("{slower}{device} ({lost} events lost)"),
     }
 }
 

@@ -24,7 +24,7 @@ export const explain: typeof en = {
   share: (part, share) => `${part} ${share}`,
   byProfile: "Anteile dessen, worauf Aufrufer bei einer Operation warteten, aus einem Durchgang nach den Runden, der in kein Urteil eingeht.",
   byCounters:
-    "Anteile dessen, worauf Aufrufer bei einer Operation warteten, nach den Zählern der Runden selbst. Warten auf Sperren, Journale und Kernel-Threads unterscheiden sie nicht: es bleibt unerklärt. Ein Rennen mit --explain kann es.",
+    "Anteile dessen, worauf Aufrufer bei einer Operation warteten, nach den Zählern der Runden selbst. Die Anteile des Geräts sind Obergrenzen. Warten auf Sperren, Journale und Kernel-Threads unterscheiden Zähler nicht: es bleibt unerklärt. Ein Rennen mit --explain kann es.",
   mixed: (lanes) => say`Nur nach Zählern: ${joined(lanes, ", ")}.`,
   passes: (lanes) => say`${joined(lanes, "; ")}.`,
   pass: (lane, samples, lost, slower, faster) =>
@@ -34,6 +34,7 @@ export const explain: typeof en = {
   headline: {
     part: (part, share) => `${part} ${share}`,
     unknown: (share) => `unbekannt, ${share}`,
+    atMost: (share) => `höchstens ${share}`,
     several: "mehreres",
     says: (lane, part, share) => say`${share} der Zeit von ${lane}: ${part}.`,
     saysUnknown: (lane, share) => say`${share} der Zeit von ${lane} sind nicht erklärt.`,

@@ -25,7 +25,7 @@ export const explain = {
   byProfile:
     "Shares of what callers waited for one operation, from a pass behind the rounds that counts in no verdict.",
   byCounters:
-    "Shares of what callers waited for one operation, by the counters of the rounds themselves. They cannot tell waits for locks, journals and kernel threads apart: those are not explained. A race with --explain can.",
+    "Shares of what callers waited for one operation, by the counters of the rounds themselves. The device’s shares are upper bounds. Counters cannot tell waits for locks, journals and kernel threads apart: those are not explained. A race with --explain can.",
   mixed: (lanes: readonly Said[]) => say`By counters alone: ${joined(lanes, ", ")}.`,
   passes: (lanes: readonly Said[]) => say`${joined(lanes, "; ")}.`,
   pass: (lane: Said, samples: string, lost: string | null, slower: string | null, faster: string | null) =>
@@ -35,6 +35,7 @@ export const explain = {
   headline: {
     part: (part: string, share: string) => `${part} ${share}`,
     unknown: (share: string) => `not known, ${share}`,
+    atMost: (share: string) => `at most ${share}`,
     several: "several",
     says: (lane: Said, part: string, share: string) => say`Of ${lane}’s time ${share} is ${part}.`,
     saysUnknown: (lane: Said, share: string) => say`Of ${lane}’s time ${share} is not explained.`,

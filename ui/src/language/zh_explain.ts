@@ -23,7 +23,7 @@ export const explain: typeof en = {
   },
   share: (part, share) => `${part} ${share}`,
   byProfile: "调用者单次操作所花时间的占比,来自各轮之后的一遍,不计入任何结论。",
-  byCounters: "调用者单次操作所花时间的占比,来自各轮自身的计数器。计数器分不清等锁、等日志和等内核线程,这些算作未解释;用 --explain 可以分清。",
+  byCounters: "调用者单次操作所花时间的占比,来自各轮自身的计数器。设备的占比是上限。计数器分不清等锁、等日志和等内核线程,这些算作未解释;用 --explain 可以分清。",
   mixed: (lanes) => say`仅凭计数器:${joined(lanes, "、")}。`,
   passes: (lanes) => say`${joined(lanes, ";")}。`,
   pass: (lane, samples, lost, slower, faster) =>
@@ -33,6 +33,7 @@ export const explain: typeof en = {
   headline: {
     part: (part, share) => `${part} ${share}`,
     unknown: (share) => `不明,${share}`,
+    atMost: (share) => `至多 ${share}`,
     several: "多项",
     says: (lane, part, share) => say`${lane} 的时间有 ${share} 是${part}。`,
     saysUnknown: (lane, share) => say`${lane} 的时间有 ${share} 未解释。`,

@@ -150,7 +150,8 @@ function limitSaid(ui: Ui, result: ResultFinding): { mark: string; says: Said } 
   const basis = w.headline.basis[of.basis] ?? "";
   const lane = name(of.lane);
   if (of.part) {
-    const [part, share] = [w.parts[of.part] ?? of.part, ui.figures.percent(of.share)];
+    const bare = ui.figures.percent(of.share);
+    const [part, share] = [w.parts[of.part] ?? of.part, of.at_most ? w.headline.atMost(bare) : bare];
     return { mark: w.headline.part(part, share), says: say`${w.headline.says(lane, part, share)} ${basis}` };
   }
   const share = ui.figures.percent(of.not_explained);

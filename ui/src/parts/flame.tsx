@@ -262,7 +262,7 @@ function colour(frame: Frame, root: Frame, against: LaneStacks | null): string {
 function Functions({ root, against }: { root: Frame; against: LaneStacks | null }) {
   const ui = useUi();
   const w = ui.words.explain.flame;
-  const all = functions(root);
+  const all = useMemo(() => functions(root), [root]);
   const columns = [
     { label: w.columns.name },
     { label: w.columns.own, numeric: true },
@@ -282,7 +282,8 @@ function Functions({ root, against }: { root: Frame; against: LaneStacks | null 
 function Only({ root, lane }: { root: Frame; lane: string }) {
   const ui = useUi();
   const w = ui.words.explain.flame;
-  const only = onlyOther(root, MOST_ONLY).map((of) => w.function(text(of.name), ui.figures.time(of.otherOwn)));
+  const found = useMemo(() => onlyOther(root, MOST_ONLY), [root]);
+  const only = found.map((of) => w.function(text(of.name), ui.figures.time(of.otherOwn)));
   return only.length === 0 ? null : (
     <p class="small">
       <Speak said={w.only(name(lane), only)} />

@@ -143,20 +143,22 @@ export interface Function {
 /** Functions by their own time, that of the other lane too, the largest first. */
 export function functions(root: Frame): Function[] {
   const all = new Map<string, Function>();
-  const walk = (frame: Frame, above: ReadonlySet<string>) => {
-    let within = above;
+  const above = new Set<string>();
+  const walk = (frame: Frame) => {
+    const again = above.has(frame.name);
     if (frame.name !== "") {
       const of = all.get(frame.name) ?? { name: frame.name, own: 0, seconds: 0, otherOwn: 0 };
       of.own += frame.own;
       of.otherOwn += frame.otherOwn;
       // One that calls itself is counted once.
-      if (!above.has(frame.name)) of.seconds += frame.seconds;
+      if (!again) of.seconds += frame.seconds;
       all.set(frame.name, of);
-      within = new Set(above).add(frame.name);
+      above.add(frame.name);
     }
-    for (const below of frame.children.values()) walk(below, within);
+    for (const below of frame.children.values()) walk(below);
+    if (!again) above.delete(frame.name);
   };
-  walk(root, new Set());
+  walk(root);
   return [...all.values()].sort((x, y) => Math.max(y.own, y.otherOwn) - Math.max(x.own, x.otherOwn));
 }
 

@@ -21,7 +21,8 @@ pub fn run(options: &Explain) -> Result<(), Failure> {
     let record = state::load_to_show(&path)?;
     if record.profiles.is_empty() && record.header.plan.explain {
         let notes: Vec<String> = record.warnings.iter().map(|note| report::clean_text(note)).collect();
-        return Err(Failure::failed(format!("this race could not explain itself: {}", notes.join("; "))));
+        let why = if notes.is_empty() { "it ended before its passes".to_owned() } else { notes.join("; ") };
+        return Err(Failure::failed(format!("this race could not explain itself: {why}")));
     }
     // What the rounds counted is shares too, and no stacks.
     if record.profiles.is_empty() && report::is_of_stacks(&options.format) {

@@ -62,7 +62,9 @@ impl Profiling {
             _ => String::new(),
         };
         let found = self.found.entry((lane, name)).or_default();
-        let counters = devices.device.is_some().then_some(&system.device);
+        // Flushes are counted for whole disks alone.
+        let whole = |name: &String| !std::path::Path::new("/sys/class/block").join(name).join("partition").exists();
+        let counters = devices.device.as_ref().is_some_and(whole).then_some(&system.device);
         found.capture.add(&window, self.profiler.kernel(), &processes, counters);
         found.operations += groups.iter().map(|group| group.operations).sum::<u64>();
         // The sync that is charged to a group is part of its window.

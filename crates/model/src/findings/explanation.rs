@@ -24,6 +24,9 @@ pub struct Explanation {
     /// Events that were lost.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost_events: u64,
+    /// The device's shares rest on its own counters: they are what callers waited for it at most.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub device_by_counters: bool,
     /// Parts with a share, the largest first.
     pub parts: Vec<PartShare>,
     /// The same in more detail, the largest first.
@@ -58,6 +61,9 @@ pub struct Headline {
     pub share: f64,
     /// The share that is not explained, 0 to 1.
     pub not_explained: f64,
+    /// The share of the part is an upper bound.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
 }
 
 impl Headline {

@@ -33,12 +33,17 @@ pub(crate) fn limit(limit: Limit) -> &'static str {
 pub(crate) fn headline(result: &ResultFinding) -> Option<String> {
     let of = result.headline.as_ref()?;
     Some(match of.part {
-        Some(part) => format!("{} of {}: {}", percent(of.share), whose_time(&of.lane), part.title()),
+        Some(part) => format!("{} of {}: {}", share(of), whose_time(&of.lane), part.title()),
         None if of.is_unknown() => {
             format!("limit not known: {} of {} unexplained", percent(of.not_explained), whose_time(&of.lane))
         }
         None => format!("no part takes half of {}", whose_time(&of.lane)),
     })
+}
+
+/// `62 %`, or `at most 62 %`.
+fn share(of: &Headline) -> String {
+    format!("{}{}", if of.at_most { "at most " } else { "" }, percent(of.share))
 }
 
 /// `ext4's time`; names are others'.
@@ -54,7 +59,7 @@ pub(crate) fn headline_clause(of: &Headline) -> String {
         Basis::Counters => "by the counters of the rounds",
     };
     match of.part {
-        Some(part) => format!("of {lane} {} is {} ({basis})", percent(of.share), part.title()),
+        Some(part) => format!("of {lane} {} is {} ({basis})", share(of), part.title()),
         None if of.is_unknown() => format!("of {lane} {} is not explained ({basis})", percent(of.not_explained)),
         None => format!("no part takes half of {lane}, the largest {} ({basis})", percent(of.share)),
     }

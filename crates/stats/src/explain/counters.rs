@@ -6,8 +6,9 @@ use crate::series::{LaneSeries, Scope, Series};
 use model::findings::{Basis, CauseShare, Explanation, Part, PartShare};
 use model::workload::Workload;
 
-/// Requests in flight that are nowhere seen are told of by who worked meanwhile, if somebody did for so much of the window.
-const LEAST_WORK: f64 = 0.05;
+/// Requests in flight that are not at the device wait for whoever works, if somebody did for so much of the window. Where
+/// nobody was as busy, they may wait for locks, which counters do not see.
+const SATURATED: f64 = 0.9;
 
 /// Of anything in a round: operations, or seconds.
 const MOST: f64 = 1e15;
@@ -30,7 +31,7 @@ struct Sums {
 }
 
 /// What the counters of a lane's rounds tell; `None`: the work waits by itself, or too little was measured.
-/// `is_held`: the lane's device was held to limits.
+/// `is_held`: the lane's device was held to limits, and reached them.
 pub(super) fn explain(
     series: &Series,
     lane: &LaneSeries,
@@ -82,6 +83,7 @@ pub(super) fn explain(
         unprofiled_operations_per_second: None,
         samples: 0,
         lost_events: 0,
+        device_by_counters: true,
         causes: causes.collect(),
         parts,
         unknown: Vec::new(),
@@ -179,11 +181,9 @@ fn in_flight(sums: &Sums, whole: f64) -> Vec<(Part, f64)> {
         (Part::FilesystemProcess, sums.filesystem_process),
     ];
     let worked: f64 = work.iter().map(|(_, seconds)| seconds).sum();
-    if worked >= LEAST_WORK * sums.window {
-        let left = shared.left;
-        for (part, seconds) in work {
-            shared.take(part, left * seconds / worked);
-        }
+    let scale = if worked >= SATURATED * sums.window { shared.left / worked } else { 1.0 };
+    for (part, seconds) in work {
+        shared.take(part, seconds * scale);
     }
     shared.finish()
 }

@@ -11,10 +11,11 @@ mod shares;
 
 use crate::estimate::median;
 use crate::series::Series;
-use model::findings::{Basis, Explanation, Part, ResultFinding};
+use model::findings::{Basis, Explanation, Limit, Part, ResultFinding};
 use model::profile::{Activity, Profile, StackTime, ThreadRole};
 use model::record::Record;
 use model::workload::Workload;
+use shares::Held;
 use std::collections::BTreeMap;
 
 /// What the stacks of one pass mean.
@@ -47,10 +48,11 @@ pub(crate) fn set(record: &Record, results: &mut [ResultFinding]) {
         };
         let series = series.entry(result.workload.clone()).or_insert_with(|| Series::new(record, &result.workload));
         // In the order of the lanes.
+        let reached = matches!(result.limit, Limit::Device | Limit::OwnDisk | Limit::WriteAmplification);
         let explained = record.header.lanes.iter().filter_map(|lane| {
-            profiled(record, series, workload, &lane.name, &result.group).or_else(|| {
+            profiled(record, series, workload, &lane.name, (&result.group, reached)).or_else(|| {
                 let lane = series.lanes.iter().find(|of| of.lane.name == lane.name)?;
-                let is_held = record.header.plan.throttle_of(&lane.lane.name).is_some();
+                let is_held = reached && record.header.plan.throttle_of(&lane.lane.name).is_some();
                 counters::explain(series, lane, workload, &result.group, is_held)
             })
         });
@@ -62,7 +64,14 @@ pub(crate) fn set(record: &Record, results: &mut [ResultFinding]) {
 }
 
 /// What the pass of one group in one lane tells; a resumed race may have profiled twice, and the last one counts.
-fn profiled(record: &Record, series: &Series, workload: &Workload, lane: &str, group: &str) -> Option<Explanation> {
+/// `reached`: the limits of a throttle, if there is one.
+fn profiled(
+    record: &Record,
+    series: &Series,
+    workload: &Workload,
+    lane: &str,
+    (group, reached): (&str, bool),
+) -> Option<Explanation> {
     let of_result = |profile: &&Profile| {
         profile.workload == workload.name
             && profile.lane == lane
@@ -70,7 +79,8 @@ fn profiled(record: &Record, series: &Series, workload: &Workload, lane: &str, g
     };
     let profile = record.profiles.iter().rfind(of_result)?;
     let is_held = record.header.plan.throttle_of(lane).is_some();
-    let found = shares::explain(profile, workload, group, is_held)?;
+    let held = if is_held { Held::Throttled { reached } } else { Held::Free };
+    let found = shares::explain(profile, workload, group, held)?;
     // Groups that share a window share its profile, and their rates add up.
     let groups = if profile.group.is_empty() { workload.groups() } else { vec![group.to_owned()] };
     let rates = groups.iter().filter_map(|group| unprofiled(series, group, lane));

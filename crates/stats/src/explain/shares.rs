@@ -24,7 +24,7 @@ const LEAST_WORK: f64 = 0.05;
 const OUTSIDE: &str = "outside of the kernel";
 const UNSEEN: &str = "a wait that began before the profile";
 const UNKNOWN: &str = "functions that the table does not know";
-const LEFT_OUT: &str = "stacks that a record has no room for";
+const LEFT_OUT: &str = "time without a sample, or in stacks that a record has no room for";
 const RUNNABLE: &str = "ready to run, without a CPU";
 const AT_DEVICE: &str = "requests at the device";
 const BEFORE_DEVICE: &str = "requests in front of the device";
@@ -66,14 +66,23 @@ impl Times {
     }
 }
 
-/// Where the time of a profile went; `None`: nothing was done in it. `is_held`: the lane's device was held to limits.
-pub(super) fn explain(profile: &Profile, workload: &Workload, group: &str, is_held: bool) -> Option<Explanation> {
+/// Whether the lane's device was held to limits, so that requests are held back in front of it, where nobody sees them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// It was not.
+    Free,
+    /// It was; whether the rounds reached the limits.
+    Throttled { reached: bool },
+}
+
+/// Where the time of a profile went; `None`: nothing was done in it.
+pub(super) fn explain(profile: &Profile, workload: &Workload, group: &str, held: Held) -> Option<Explanation> {
     // Nobody's pass has so many; what does comes from elsewhere.
     if profile.symbols.len() > MOST_SYMBOLS || profile.stacks.len() > MOST_STACKS || !is_sane(profile) {
         return None;
     }
     let traits = workload.traits();
-    let reader = Reader { profile, is_held, rows: Rows::new(profile.symbols.iter().map(String::as_str)) };
+    let reader = Reader { profile, held, rows: Rows::new(profile.symbols.iter().map(String::as_str)) };
     let depth = f64::from(traits.queue_depth().max(1));
     let callers = f64::from(traits.concurrency(group).max(1));
     // The depth is that of all callers together.
@@ -113,6 +122,7 @@ pub(super) fn explain(profile: &Profile, workload: &Workload, group: &str, is_he
         unprofiled_operations_per_second: None,
         samples: profile.samples,
         lost_events: profile.lost_events,
+        device_by_counters: profile.device.by_counters,
         parts,
         causes,
         unknown,
@@ -172,7 +182,7 @@ fn in_flight(reader: &Reader, whole: f64) -> (Times, f64) {
     }
     let runnable = [ThreadRole::Caller, ThreadRole::IoWorker, ThreadRole::Kernel].map(|role| reader.profile.of(role));
     work.add(Part::Scheduler, RUNNABLE, runnable.iter().map(|of| of.runnable_seconds).sum());
-    if reader.is_held {
+    if reader.held == (Held::Throttled { reached: true }) {
         // Who works is not what the others wait for, but the limit.
         let worked = work.sum().min(left);
         times.add_scaled(&work, worked);
@@ -205,8 +215,7 @@ fn hand_over(times: &mut Times, part: Part, behind: &Times) {
 /// A profile with what its stacks mean.
 struct Reader<'a> {
     profile: &'a Profile,
-    /// Requests are held back in front of the device, where nobody sees them.
-    is_held: bool,
+    held: Held,
     rows: Rows,
 }
 
@@ -275,7 +284,7 @@ impl Reader<'_> {
         // While the device has nothing to do, somebody prepares it, or finishes it.
         let rest = stack.seconds - stack.flush_seconds - stack.busy_seconds - stack.queued_seconds;
         let part = match cause.part {
-            Part::Device | Part::Flush if self.is_held => Part::Device,
+            Part::Device | Part::Flush if self.held != Held::Free => Part::Device,
             Part::Device | Part::Flush => Part::KernelThreads,
             part => part,
         };
