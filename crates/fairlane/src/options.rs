@@ -160,7 +160,7 @@ pub struct Race {
     #[arg(long, value_name = "RATIO", conflicts_with = "resume")]
     pub data: Option<String>,
     /// Behind the rounds, do each workload once more in every lane and look where the time of its operations goes: passes
-    /// that count in no verdict, as long as a round each, beyond --budget. Needs root
+    /// that count in no verdict, as long as a round each, beyond --budget. Without root the race goes on and says what to allow
     #[arg(long, conflicts_with_all = ["resume", "find_max", "as_published"])]
     pub explain: bool,
     /// Search the largest number of writers that each lane sustains, in place of a race: `lateness` (p99 under
