@@ -43,7 +43,7 @@ export function Explained({ race, result }: { race: RacePage; result: ResultFind
   const stacks = stacksOf(race, result);
   const shown = PARTS.filter((part) => explained.some((of) => shareOf(of, part) > 0));
   return (
-    <figure class="figure explained">
+    <figure class="explained">
       <div class="figure-head">
         <h4 class="figure-title">{w.title}</h4>
         <div class="tools">
