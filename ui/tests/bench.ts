@@ -58,20 +58,20 @@ async function flame(viewport: { width: number; height: number }): Promise<{ ope
   const times = await tab.evaluate(async () => {
     const painted = () => new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     const place = document.querySelector("#result-0 .explained");
-    const shown = async (act: () => void) => {
+    const shown = async (act: () => void, label: string) => {
       const begun = performance.now();
       act();
-      while (!place?.querySelector(".frame")) await painted();
+      while (!place?.querySelector(`.frame[aria-label*="${label}"]`)) await painted();
       await painted();
       return performance.now() - begun;
     };
-    const opened = await shown(() => [...(place?.querySelectorAll("button") ?? [])].at(-1)?.click());
+    const opened = await shown(() => place?.querySelector<HTMLElement>("button[aria-controls]")?.click(), "function_");
     const choice = place?.querySelectorAll("select")[1];
     const against = await shown(() => {
       if (!choice) return;
       choice.value = choice.options[1]?.value ?? "";
       choice.dispatchEvent(new Event("change", { bubbles: true }));
-    });
+    }, " against ");
     return { opened, against };
   });
   await browser.close();

@@ -98,6 +98,8 @@ export async function chartsSpeak(tab: Tab, courses = true): Promise<number> {
     [...document.querySelectorAll("figure.figure")]
       .filter((figure) => {
         const caption = figure.querySelector("figcaption")?.textContent?.trim() ?? "";
+        const bars = [...figure.querySelectorAll(".bar")];
+        if (bars.length > 0) return !(caption.length > 20 && bars.every((bar) => /\d/.test(bar.getAttribute("aria-label") ?? "")));
         const plot = figure.querySelector(".plot");
         const heard = plot?.getAttribute("aria-label") ?? "";
         return !(caption.length > 20 && /\d/.test(caption) && heard.length > 20 && plot?.querySelectorAll("svg").length === 1);

@@ -2,15 +2,40 @@
 import type { Activity, Explanation, LaneStacks, Part, RacePage, Stack, ThreadRole } from "../src/types";
 import { quick } from "./fixture";
 
-const PARTS: [Part, number][] = [
-  ["flush", 0.46],
-  ["locks", 0.24],
-  ["filesystem-cpu", 0.13],
-  ["kernel", 0.1],
-  ["not-explained", 0.07],
+type Shares = [Part, number][];
+
+/** Shares of the first lane, of one with few parts, and of one with all. */
+const PARTS: [Shares, Shares, Shares] = [
+  [
+    ["flush", 0.46],
+    ["locks", 0.24],
+    ["filesystem-cpu", 0.13],
+    ["kernel", 0.1],
+    ["not-explained", 0.07],
+  ],
+  [
+    ["device", 0.88],
+    ["filesystem-cpu", 0.118],
+    ["fairlane", 0.002],
+  ],
+  [
+    ["checksums", 0.22],
+    ["device", 0.15],
+    ["kernel-threads", 0.14],
+    ["flush", 0.1],
+    ["filesystem-cpu", 0.09],
+    ["locks", 0.07],
+    ["memory", 0.06],
+    ["scheduler", 0.05],
+    ["filesystem-process", 0.04],
+    ["kernel", 0.03],
+    ["kernel-cpu", 0.02],
+    ["fairlane", 0.02],
+    ["not-explained", 0.01],
+  ],
 ];
 
-function explanation(lane: string, basis: Explanation["basis"], seconds: number): Explanation {
+function explanation(lane: string, basis: Explanation["basis"], seconds: number, parts: Shares): Explanation {
   return {
     lane,
     basis: basis ?? "profile",
@@ -19,7 +44,7 @@ function explanation(lane: string, basis: Explanation["basis"], seconds: number)
     unprofiled_operations_per_second: basis === "counters" ? null : 1.25 / seconds,
     samples: basis === "counters" ? 0 : 4210,
     lost_events: 0,
-    parts: PARTS.map(([part, share]) => ({ part, share })),
+    parts: parts.map(([part, share]) => ({ part, share })),
     causes:
       basis === "counters"
         ? []
@@ -37,7 +62,9 @@ export function explained(): RacePage {
   const race = quick();
   const lanes = race.findings.lanes.map((lane) => lane.name);
   race.findings.results.forEach((result, at) => {
-    result.explanations = lanes.map((lane, index) => explanation(lane, at === 0 ? "profile" : "counters", 1e-4 * (index + 1)));
+    result.explanations = lanes.map((lane, index) =>
+      explanation(lane, at === 0 ? "profile" : "counters", 1e-4 * (index + 1), PARTS[index] ?? PARTS[0]),
+    );
   });
   const [first, second, third, fourth] = race.findings.results;
   if (!first || !second || !third || !fourth) throw new Error("the fixture has four results");

@@ -47,7 +47,8 @@ function document_(picture: Picture): { text: string; width: number; height: num
   return { text, width, height };
 }
 
-function wrapped(text: string, columns: number): string[] {
+/** Lines of at most so many columns. */
+export function wrapped(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = "";
   // Chinese has no spaces to break at: a character is as wide as two others.
@@ -62,8 +63,9 @@ function wrapped(text: string, columns: number): string[] {
   return line.trim() === "" ? lines : [...lines, line];
 }
 
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+/** A text inside of XML, without the two characters that no document may hold. */
+export function escaped(text: string): string {
+  return text.replace(/[\ufffe\uffff]/g, "").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 export function saveSvg(picture: Picture | null, file: string): void {

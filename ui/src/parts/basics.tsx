@@ -46,6 +46,17 @@ export function Speak({ said }: { said: Said }): JSX.Element {
   );
 }
 
+/** Heard alone, a button has to say whose it is. */
+export function Whose({ of }: { of: string }) {
+  const ui = useUi();
+  return (
+    <span class="visually-hidden">
+      {ui.words.colon}
+      {of}
+    </span>
+  );
+}
+
 /** The lane's symbol in its colour, on a piece of its line. */
 export function Swatch({ index, line = false }: { index: number; line?: boolean }) {
   const style = laneStyle(index, false);

@@ -1,73 +1,60 @@
 // Where the time of one operation went: a bar for each lane, what the largest shares are, and flame graphs on demand.
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { Explanation, Part, RacePage, ResultFinding } from "../types";
-import { sentence, useUi, type Ui } from "../ui";
-import { stacksOf } from "../words/flame";
-import { name, text, type Said } from "../words/say";
-import { LaneName, Speak } from "./basics";
+import { resultTitle, sentence, useUi, type Ui } from "../ui";
+import { hasGroups } from "../words/answer";
+import { shownName, stacksOf } from "../words/flame";
+import { name, plain, text, type Said } from "../words/say";
+import { LaneName, Speak, Whose } from "./basics";
 import { Flame } from "./flame";
+import { PartKey, PARTS } from "./part-key";
 import { FigureTable } from "./table";
 
-/** A share from which on a segment holds its name, in a bar of full width. */
-const NAMED_SHARE = 0.12;
 /** A pass that was slower or faster by more is said to be of other work. */
 const TOLERATED = 0.1;
-/** Causes that are named of a lane, and the least share of one. */
+/** Causes and unknown functions that are named of a lane, and the least share of one. */
 const MOST_CAUSES = 3;
+const MOST_UNKNOWN = 2;
 const LEAST_CAUSE = 0.02;
-
-/** Every part, in the order in which bars show them. */
-export const PARTS: readonly Part[] = [
-  "device",
-  "flush",
-  "filesystem-cpu",
-  "checksums",
-  "locks",
-  "memory",
-  "kernel-threads",
-  "scheduler",
-  "filesystem-process",
-  "kernel",
-  "kernel-cpu",
-  "fairlane",
-  "not-explained",
-];
 
 export function Explained({ race, result }: { race: RacePage; result: ResultFinding }) {
   const ui = useUi();
   const w = ui.words.explain;
   const [asTable, setAsTable] = useState(false);
   const [open, setOpen] = useState(false);
+  const id = useId();
   const explained = (result.explanations ?? []).filter((of) => of.parts.length > 0);
   if (explained.length === 0) return null;
   const stacks = stacksOf(race, result);
   const shown = PARTS.filter((part) => explained.some((of) => shareOf(of, part) > 0));
   return (
-    <figure class="explained">
-      <div class="figure-head">
-        <h4 class="figure-title">{w.title}</h4>
-        <div class="tools">
-          <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
-            {ui.words.figure.table}
-            <span class="visually-hidden">
-              {ui.words.colon}
-              {w.title}
-            </span>
-          </button>
-          {stacks.length > 0 ? (
-            <button type="button" class="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
-              {w.flame.open}
+    <div class="explained">
+      <figure class="figure">
+        <div class="figure-head">
+          <h4 class="figure-title">{w.title}</h4>
+          <div class="tools">
+            <button type="button" class="quiet" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+              {ui.words.figure.table}
+              <Whose of={w.title} />
             </button>
-          ) : null}
+            {stacks.length > 0 ? (
+              <button type="button" class="quiet" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+                {w.flame.title}
+                <Whose of={plain(resultTitle(ui, result, hasGroups(race.findings, result)))} />
+              </button>
+            ) : null}
+          </div>
         </div>
-      </div>
-      {asTable ? <SharesTable explained={explained} parts={shown} /> : <Bars race={race} explained={explained} parts={shown} />}
-      <figcaption>
-        <Speak said={[caption(ui, explained)]} /> <Speak said={remarks(ui, explained)} />
-      </figcaption>
+        {asTable ? <SharesTable explained={explained} parts={shown} /> : <Bars race={race} explained={explained} parts={shown} />}
+        <figcaption>
+          <Speak said={[caption(ui, explained)]} /> <Speak said={remarks(ui, explained)} />
+        </figcaption>
+      </figure>
       <Details result={result} explained={explained} />
-      {open ? <Flame race={race} result={result} stacks={stacks} /> : null}
-    </figure>
+      <div id={id} hidden={!open}>
+        {open ? <Flame race={race} result={result} stacks={stacks} /> : null}
+      </div>
+    </div>
   );
 }
 
@@ -82,12 +69,6 @@ function isCounted(of: Explanation): boolean {
 
 function Bars({ race, explained, parts }: { race: RacePage; explained: Explanation[]; parts: readonly Part[] }) {
   const ui = useUi();
-  const w = ui.words.explain;
-  const said = (of: Explanation) =>
-    parts
-      .filter((part) => shareOf(of, part) > 0)
-      .map((part) => w.share(w.parts[part], ui.figures.percent(shareOf(of, part))))
-      .join(ui.words.comma);
   return (
     <>
       <div class="bars">
@@ -97,31 +78,30 @@ function Bars({ race, explained, parts }: { race: RacePage; explained: Explanati
               <LaneName index={race.findings.lanes.findIndex((lane) => lane.name === of.lane)} name={of.lane} />
             </span>
             <span class="bar-time">{ui.figures.time(of.seconds_per_operation)}</span>
-            <div class="bar" role="img" aria-label={said(of)}>
-              {parts
-                .filter((part) => shareOf(of, part) > 0)
-                .map((part) => (
-                  <span
-                    key={part}
-                    class={`segment part-${part}`}
-                    style={{ width: `${shareOf(of, part) * 100}%` }}
-                    title={w.share(w.parts[part], ui.figures.percent(shareOf(of, part)))}
-                  >
-                    {shareOf(of, part) >= NAMED_SHARE ? w.share(w.parts[part], ui.figures.percent(shareOf(of, part))) : ""}
-                  </span>
-                ))}
-            </div>
+            <Bar of={of} parts={parts.filter((part) => shareOf(of, part) > 0)} />
           </div>
         ))}
       </div>
-      <ul class="key part-key">
-        {parts.map((part) => (
-          <li key={part}>
-            <span class={`part-swatch part-${part}`} aria-hidden="true" /> {w.parts[part]}
-          </li>
-        ))}
-      </ul>
+      <PartKey parts={parts} />
     </>
+  );
+}
+
+function Bar({ of, parts }: { of: Explanation; parts: readonly Part[] }) {
+  const ui = useUi();
+  const w = ui.words.explain;
+  const said = (part: Part) => w.share(w.parts[part], ui.figures.percent(shareOf(of, part)));
+  return (
+    <div class="bar" role="img" aria-label={parts.map(said).join(ui.words.comma)}>
+      {parts.map((part) => (
+        <span key={part} class={`segment part-${part}`} style={{ width: `${shareOf(of, part) * 100}%` }} title={said(part)}>
+          {/* From the right to the left, and what has no room goes to a line that is not seen: the name first. */}
+          <span class="segment-strut" />
+          <span>{ui.figures.percent(shareOf(of, part))}</span>
+          <span class="segment-name">{w.parts[part]}</span>
+        </span>
+      ))}
+    </div>
   );
 }
 
@@ -129,7 +109,7 @@ function SharesTable({ explained, parts }: { explained: Explanation[]; parts: re
   const ui = useUi();
   const w = ui.words.explain;
   const columns = [
-    { label: w.lane },
+    { label: ui.words.results.lane },
     { label: w.perOperation, numeric: true },
     ...parts.map((part) => ({ label: w.parts[part], numeric: true })),
   ];
@@ -163,7 +143,12 @@ function remarks(ui: Ui, explained: Explanation[]): Said {
     );
   });
   const counted = explained.filter(isCounted).map((of) => name(of.lane));
-  return [...w.passes(passes), ...(counted.length > 0 ? [" ", ...w.mixed(counted)] : [])];
+  const atMost = profiled.filter((of) => of.device_by_counters === true).map((of) => name(of.lane));
+  return [
+    ...w.passes(passes),
+    ...(counted.length > 0 ? [" ", ...w.mixed(counted)] : []),
+    ...(atMost.length > 0 ? [" ", ...w.deviceAtMost(atMost)] : []),
+  ];
 }
 
 /** What makes lanes differ, and the largest causes of each. */
@@ -181,7 +166,7 @@ function Details({ result, explained }: { result: ResultFinding; explained: Expl
         </li>
       ))}
       {profiled.map((of) => {
-        const causes = causesOf(of).map(([cause, share]) => w.cause(cause, ui.figures.percent(share)));
+        const causes = causesOf(ui, of);
         return causes.length > 0 ? (
           <li key={of.lane} class="quiet-note">
             <Speak said={w.causes(name(of.lane), causes)} />
@@ -193,12 +178,19 @@ function Details({ result, explained }: { result: ResultFinding; explained: Expl
 }
 
 /** The largest causes, and functions that no table knows. One cause may count for several parts. */
-function causesOf(of: Explanation): [Said, number][] {
+function causesOf(ui: Ui, of: Explanation): Said[] {
+  const w = ui.words.explain;
   const sums = new Map<string, number>();
   for (const { cause, share } of of.causes) sums.set(cause, (sums.get(cause) ?? 0) + share);
-  const known = [...sums].sort((x, y) => y[1] - x[1]).slice(0, MOST_CAUSES);
-  const unknown = (of.unknown ?? []).slice(0, 2).map((one): [string, number] => [one.function, one.share]);
-  return [...known, ...unknown]
+  const told = (what: Said, share: number) => w.cause(what, ui.figures.percent(share));
+  const causes = [...sums]
+    .sort((x, y) => y[1] - x[1])
+    .slice(0, MOST_CAUSES)
     .filter(([, share]) => share >= LEAST_CAUSE)
-    .map(([cause, share]): [Said, number] => [text(cause), share]);
+    .map(([cause, share]) => told(sentence(ui, cause), share));
+  const unknown = (of.unknown ?? [])
+    .slice(0, MOST_UNKNOWN)
+    .filter(({ share }) => share >= LEAST_CAUSE)
+    .map(({ function: called, share }) => told(text(shownName(called)), share));
+  return unknown.length > 0 ? [...causes, w.unknown(unknown)] : causes;
 }

@@ -79,7 +79,7 @@ function Table({ race, table, several }: { race: RacePage; table: OperationsFind
             );
           })}
       </ul>
-      <div class="scroll" tabIndex={0} role="group" aria-label={plain(known(ui, table.title))}>
+      <div class="scroll steps-scroll" tabIndex={0} role="group" aria-label={plain(known(ui, table.title))}>
         <table class="figures steps">
           <thead>
             <tr>
@@ -215,12 +215,14 @@ function Step({ race, table, row, lanes }: { race: RacePage; table: OperationsFi
       {open && result ? (
         <tr class="step-detail">
           <td colSpan={lanes.length + 2}>
-            <p class="verdict">
-              <Speak said={resultSaid(ui, result)} />
-            </p>
-            <ResultFigures race={race} result={result} />
-            <Explained race={race} result={result} />
-            <Estimates result={result} lanes={race.findings.lanes.map((of) => of.name)} />
+            <div class="step-inside">
+              <p class="verdict">
+                <Speak said={resultSaid(ui, result)} />
+              </p>
+              <ResultFigures race={race} result={result} />
+              <Explained race={race} result={result} />
+              <Estimates result={result} lanes={race.findings.lanes.map((of) => of.name)} />
+            </div>
           </td>
         </tr>
       ) : null}

@@ -1,5 +1,6 @@
 // Stacks of a lane become a tree of functions with their time for one operation, beside those of another lane.
 import type { Activity, LaneStacks, Part, RacePage, ResultFinding, Stacks, ThreadRole } from "../types";
+import { clean, shorten } from "./say";
 
 /** A function below those that called it; times are seconds of one operation. */
 export interface Frame {
@@ -26,6 +27,8 @@ export interface Box {
   left: number;
   width: number;
   parent: number;
+  /** Its place among those that lie below its parent. */
+  among: number;
   /** Places of what lies below it, from left to right. */
   below: number[];
 }
@@ -34,6 +37,8 @@ export interface Box {
 const MOST_DEPTH = 72;
 /** Boxes that are drawn at most, the widest first. */
 const MOST_BOXES = 6000;
+/** Characters of a function's name. */
+const MOST_NAME = 120;
 
 function made(name: string, role: ThreadRole | null = null, outside: Activity | null = null): Frame {
   return { name, role, outside, seconds: 0, own: 0, other: 0, otherOwn: 0, parts: new Map(), children: new Map() };
@@ -42,7 +47,17 @@ function made(name: string, role: ThreadRole | null = null, outside: Activity | 
 /** The lanes' stacks of a result. */
 export function stacksOf(race: RacePage, result: ResultFinding): LaneStacks[] {
   const lanes = race.stacks?.lanes ?? [];
-  return lanes.filter((of) => of.workload === result.workload && (of.group === result.group || of.group === "") && of.operations > 0);
+  const place = (of: LaneStacks) => race.findings.lanes.findIndex((lane) => lane.name === of.lane);
+  return lanes
+    .filter((of) => of.workload === result.workload && (of.group === result.group || of.group === "") && of.operations > 0)
+    .sort((x, y) => place(x) - place(y));
+}
+
+/** The share of the lane's time in stacks that the page does not hold. */
+export function leftOut(lane: LaneStacks): number {
+  const gone = Number.isFinite(lane.left_out_seconds) ? Math.max(lane.left_out_seconds, 0) : 0;
+  const kept = lane.stacks.reduce((sum, of) => sum + (of.seconds > 0 ? of.seconds : 0), 0);
+  return gone > 0 ? gone / (gone + kept) : 0;
 }
 
 /** The tree of a lane, on CPUs or off them, held against another. */
@@ -56,7 +71,6 @@ export function tree(stacks: Stacks, lane: LaneStacks, against: LaneStacks | nul
 function add(root: Frame, names: readonly string[], lane: LaneStacks, activity: Activity, other: boolean): void {
   for (const stack of lane.stacks) {
     const seconds = stack.seconds / lane.operations;
-    // Who is no part of the lane waits for what it likes.
     if (stack.activity !== activity || !(seconds > 0) || !Number.isFinite(seconds)) continue;
     let frame = root;
     const pass = (below: Frame) => {
@@ -72,7 +86,8 @@ function add(root: Frame, names: readonly string[], lane: LaneStacks, activity: 
     let functions = 0;
     for (const place of stack.frames.slice(0, MOST_DEPTH)) {
       const name = names[place];
-      if (name === undefined) continue;
+      // One without a name tells nothing.
+      if (!name) continue;
       functions += 1;
       pass(child(frame, name, () => made(name)));
     }
@@ -97,21 +112,49 @@ export function partOf(frame: Frame): Part | null {
   return most;
 }
 
+/** A frame that could be drawn. */
+interface Wanted {
+  frame: Frame;
+  width: number;
+  depth: number;
+}
+
+/** What is wide enough to be drawn; of too many the widest, and of equal ones those above. */
+function drawable(root: Frame, zoom: readonly Frame[], least: number): ReadonlySet<Frame> {
+  const all: Wanted[] = [];
+  const look = (frame: Frame, depth: number, width: number): void => {
+    if (width < least || depth > MOST_DEPTH) return;
+    all.push({ frame, width, depth });
+    const next = zoom[depth + 1];
+    if (next && zoom[depth] === frame) return look(next, depth + 1, 1);
+    for (const below of frame.children.values()) look(below, depth + 1, shareOf(below, frame) * width);
+  };
+  look(root, 0, 1);
+  if (all.length > MOST_BOXES) all.sort((x, y) => y.width - x.width || x.depth - y.depth);
+  return new Set(all.slice(0, MOST_BOXES).map((of) => of.frame));
+}
+
+function shareOf(below: Frame, frame: Frame): number {
+  return frame.seconds > 0 ? below.seconds / frame.seconds : 0;
+}
+
 /** The boxes of a tree, zoomed to a frame: those above it are as wide as all. `least`: the smallest share that is drawn. */
 export function boxes(root: Frame, zoom: readonly Frame[], least: number): Box[] {
+  const wanted = drawable(root, zoom, least);
   const drawn: Box[] = [];
   const put = (frame: Frame, depth: number, left: number, width: number, parent: number): void => {
-    if (width < least || depth > MOST_DEPTH || drawn.length >= MOST_BOXES) return;
+    if (!wanted.has(frame)) return;
     const place = drawn.length;
-    drawn.push({ frame, depth, left, width, parent, below: [] });
-    drawn[parent]?.below.push(place);
+    const beside = drawn[parent]?.below ?? [];
+    drawn.push({ frame, depth, left, width, parent, among: beside.length, below: [] });
+    beside.push(place);
     const next = zoom[depth + 1];
     if (next && zoom[depth] === frame) return put(next, depth + 1, 0, 1, place);
     let at = left;
     for (const below of widest(frame)) {
-      const share = frame.seconds > 0 ? (below.seconds / frame.seconds) * width : 0;
-      put(below, depth + 1, at, share, place);
-      at += share;
+      const wide = shareOf(below, frame) * width;
+      put(below, depth + 1, at, wide, place);
+      at += wide;
     }
   };
   put(root, 0, 0, 1, -1);
@@ -162,21 +205,41 @@ export function functions(root: Frame): Function[] {
   return [...all.values()].sort((x, y) => Math.max(y.own, y.otherOwn) - Math.max(x.own, x.otherOwn));
 }
 
-/** Functions in which only the other lane spends time of its own, the largest first. */
-export function onlyOther(root: Frame, most: number): Function[] {
-  const missing = functions(root).filter((of) => of.seconds === 0 && of.otherOwn > 0);
-  return missing.sort((x, y) => y.otherOwn - x.otherOwn).slice(0, most);
+/** Functions that only the other lane calls, with all that they call in turn, the largest first. */
+export function onlyOther(root: Frame, most: number): { name: string; seconds: number }[] {
+  const own = new Set<string>();
+  const collect = (frame: Frame) => {
+    if (frame.seconds > 0) own.add(frame.name);
+    for (const below of frame.children.values()) collect(below);
+  };
+  collect(root);
+  const sums = new Map<string, number>();
+  const walk = (frame: Frame) => {
+    if (frame.other <= 0) return;
+    if (frame.name === "" || own.has(frame.name)) for (const below of frame.children.values()) walk(below);
+    // What it calls is told with it.
+    else sums.set(frame.name, (sums.get(frame.name) ?? 0) + frame.other);
+  };
+  walk(root);
+  const all = [...sums].map(([name, seconds]) => ({ name, seconds }));
+  return all.sort((x, y) => y.seconds - x.seconds).slice(0, most);
 }
 
-/** Stacks as flamegraph.pl and its like take them: a line each, with microseconds. */
+/** A function's name as it is shown. */
+export function shownName(name: string): string {
+  const short = shorten(name, MOST_NAME);
+  return short.trim() === "" ? "?" : short;
+}
+
+/** Stacks as flamegraph.pl and its like take them: a line each, with microseconds; names as `fairlane explain` writes them. */
 export function folded(stacks: Stacks, lane: LaneStacks, activity: Activity): string {
-  const plain = (text: string) => text.replace(/[\s;\u0000-\u001f\u007f-\u009f]/g, "_");
+  const plain = (text: string) => shorten(text, MOST_NAME).replace(/[\s;]/g, "_") || "_";
   return lane.stacks
-    .filter((stack) => stack.activity === activity)
+    .filter((stack) => stack.activity === activity && stack.seconds > 0 && Number.isFinite(stack.seconds))
     .map((stack) => {
       const frames = stack.frames.map((place) => stacks.names[place]).filter((name) => name !== undefined);
       const named = frames.length > 0 ? frames.map(plain).join(";") : "[outside]";
-      return `${stack.role};${named} ${Math.round(stack.seconds * 1e6)}\n`;
+      return `${clean(stack.role)};${named} ${Math.round(stack.seconds * 1e6)}\n`;
     })
     .join("");
 }
