@@ -19,12 +19,12 @@ pub fn run(options: &Explain) -> Result<(), Failure> {
         outputs::check(&[("-o", output)], &[("the record", &path)])?;
     }
     let record = state::load_to_show(&path)?;
-    if record.profiles.is_empty() && record.header.plan.explain {
+    // Why no pass showed anything; what the rounds counted is shares all the same, and no stacks.
+    if record.profiles.is_empty() && record.header.plan.explain && report::is_of_stacks(&options.format) {
         let notes: Vec<String> = record.warnings.iter().map(|note| report::clean_text(note)).collect();
         let why = if notes.is_empty() { "it ended before its passes".to_owned() } else { notes.join("; ") };
         return Err(Failure::failed(format!("this race could not explain itself: {why}")));
     }
-    // What the rounds counted is shares too, and no stacks.
     if record.profiles.is_empty() && report::is_of_stacks(&options.format) {
         return Err(Failure::usage(format!(
             "{} holds no stacks, because no pass looked at them; race again with --explain",
