@@ -333,8 +333,13 @@ fn a_row_without_a_limit_is_headed_by_its_slowest_lanes_largest_share() {
 fn stacks_of_a_page_share_their_names_and_say_what_they_count_for() {
     let mut record = raced();
     record.profiles = vec![creating("a", 1000, 0.25), creating("a", 1000, 0.25), creating("b", 500, 0.1)];
+    let mut others = record.profiles[2].stacks[0].clone();
+    others.role = ThreadRole::Other;
+    others.seconds = 50.0;
+    record.profiles[2].stacks.push(others);
     let page = stats::page::race(&record, found(&record), Vec::new());
     let lanes: Vec<&str> = page.stacks.lanes.iter().map(|of| of.lane.as_str()).collect();
+    assert!(page.stacks.lanes.iter().flat_map(|of| &of.stacks).all(|of| of.role != ThreadRole::Other));
     // A resumed race may have looked twice.
     assert_eq!(lanes, ["a", "b"]);
     let names: std::collections::BTreeSet<&String> = page.stacks.names.iter().collect();

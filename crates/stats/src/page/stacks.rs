@@ -4,7 +4,7 @@ use super::LATENCY_DIGITS;
 use crate::explain::Causes;
 use crate::timeline::digits;
 use model::page::{LaneStacks, Stack, Stacks};
-use model::profile::Profile;
+use model::profile::{Profile, ThreadRole};
 use model::record::Record;
 use std::collections::HashMap;
 
@@ -69,7 +69,9 @@ fn lane(profile: &Profile, most: usize, names: &mut Names) -> LaneStacks {
     let causes = Causes::new(profile);
     for stack in &profile.stacks {
         let seconds = digits(stack.seconds, LATENCY_DIGITS);
-        if !seconds.is_finite() || seconds <= 0.0 {
+        // What others did meanwhile is no part of an operation.
+        let is_lanes = !matches!(stack.role, ThreadRole::Other | ThreadRole::Profiler);
+        if !is_lanes || !seconds.is_finite() || seconds <= 0.0 {
             continue;
         }
         if of.stacks.len() >= most || stack.frames.len() > MOST_FRAMES {
