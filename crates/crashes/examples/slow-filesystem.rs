@@ -2,16 +2,14 @@
 //!
 //! `slow-filesystem TARGET MILLISECONDS` mounts it at TARGET and serves it until it is unmounted; needs root.
 
+use crashes::serve::mount_fuse;
 use fuser::{
     Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, LockOwner, OpenFlags,
     RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
     ReplyWrite, Request, Session, SessionACL, TimeOrNow, WriteFlags,
 };
-use rustix::fs::OFlags;
-use rustix::mount::{MountFlags, mount};
 use std::collections::BTreeMap;
-use std::ffi::{CString, OsStr, OsString};
-use std::os::fd::AsRawFd as _;
+use std::ffi::{OsStr, OsString};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -277,10 +275,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (Some(target), Some(milliseconds)) = (words.next(), words.next()) else {
         return Err("slow-filesystem TARGET MILLISECONDS".into());
     };
-    let device = rustix::fs::open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, rustix::fs::Mode::empty())?;
-    let data = format!("fd={},rootmode=40000,user_id=0,group_id=0", device.as_raw_fd());
-    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("slow", &target, "fuse", flags, Some(CString::new(data)?.as_c_str()))?;
+    let device = mount_fuse("slow", target.as_ref())?;
     let nodes = BTreeMap::from([(ROOT, Node::Directory(BTreeMap::new()))]);
     let slow = Slow { sleep: Duration::from_millis(milliseconds.parse()?), nodes: Mutex::new(nodes) };
     let mut config = Config::default();

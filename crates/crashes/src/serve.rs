@@ -10,6 +10,6 @@ mod recording;
 mod watching;
 
 pub use image_disk::ImageDisk;
-pub use one_file::{Disk, FILE, mount_and_serve};
+pub use one_file::{Disk, FILE, mount_and_serve, mount_fuse};
 pub use recording::RecordingDisk;
 pub use watching::{WATCHED_BLOCK, WatchingDisk};

@@ -8,7 +8,7 @@ use fuser::{
 use rustix::fs::OFlags;
 use rustix::mount::{MountFlags, mount};
 use std::ffi::{CString, OsStr};
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -52,6 +52,19 @@ struct OneFile<D: Disk> {
     disk: Arc<D>,
 }
 
+/// Mounts a FUSE filesystem of root's; who has the descriptor serves it. `source`: what the mount table calls it.
+///
+/// # Errors
+/// What the system answers.
+pub fn mount_fuse(source: &str, target: &Path) -> std::io::Result<OwnedFd> {
+    let device = rustix::fs::open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, rustix::fs::Mode::empty())?;
+    let data = format!("fd={},rootmode=40000,user_id=0,group_id=0", device.as_raw_fd());
+    let data = CString::new(data).map_err(std::io::Error::other)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount(source, target, "fuse", flags, Some(data.as_c_str()))?;
+    Ok(device)
+}
+
 /// Mounts the file's folder and serves it until it is unmounted. `ready` is called once it is mounted.
 /// Requests are served by `threads` threads, so that several can be under way, as on a disk.
 ///
@@ -63,11 +76,7 @@ pub fn mount_and_serve<D: Disk>(
     threads: usize,
     ready: impl FnOnce(),
 ) -> std::io::Result<()> {
-    let device = rustix::fs::open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, rustix::fs::Mode::empty())?;
-    let data = format!("fd={},rootmode=40000,user_id=0,group_id=0", device.as_raw_fd());
-    let data = CString::new(data).map_err(std::io::Error::other)?;
-    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("fairlane", target, "fuse", flags, Some(data.as_c_str()))?;
+    let device = mount_fuse("fairlane", target)?;
     let mut config = Config::default();
     config.n_threads = Some(threads);
     let session = Session::from_fd(OneFile { disk }, device, SessionACL::All, config)?;
