@@ -2564,7 +2564,7 @@ export interface Estimate {
 export interface Explanation {
   basis?: Basis;
   /**
-   * The same in more detail, the largest first.
+   * The same in more detail, the largest first; none by counters, which know parts alone.
    */
   causes: CauseShare[];
   /**

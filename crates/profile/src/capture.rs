@@ -274,7 +274,7 @@ impl Capture {
 const MISSED: f64 = 0.1;
 const LEAST_MISSED: f64 = 0.001;
 
-/// Whether the device completed more than was seen: some kernels lose events of interrupts on idle CPUs. The device counts
+/// Whether the device completed more than was seen: a kernel may lose events of interrupts on idle CPUs. The device counts
 /// a request from when it is made, so that no request that was seen whole takes longer.
 fn misses_completions(seen: &DeviceTimes, counters: &DeviceUse) -> bool {
     let of_data = counters.reads + counters.writes;

@@ -139,7 +139,7 @@ impl Rings {
             samples.sample_frequency(rate).exclude_idle(true).sample(SampleFlag::CALLCHAIN | SampleFlag::RAW);
             add(Kind::Samples, samples, SAMPLES_BYTES)?;
             let mut switches = tracepoint(&switch);
-            // Who comes to a CPU is told by itself too: some kernels lose what their idle threads say.
+            // Who comes to a CPU is told by itself too: a kernel may lose what its idle threads say.
             switches.sample(SampleFlag::CALLCHAIN).context_switch(true).sample_id_all(true);
             add(switches_of(&switch)?, switches, SWITCHES_BYTES)?;
             add(Kind::Wakings { thread: place(&waking, "pid")? }, tracepoint(&waking), WAKINGS_BYTES)?;
@@ -164,13 +164,16 @@ impl Rings {
     pub(crate) fn drain(&mut self, into: &mut Events) -> bool {
         let mut any = false;
         for (kind, ring) in &mut self.rings {
-            // Who came to this CPU last, as the one who left it said.
+            // Who comes to this CPU next, as the one who left it said.
             let mut told = None;
             while let Some(record) = ring.next_record() {
                 any = true;
                 if record.ty() == SWITCH_CPU_WIDE {
                     let arrival = (record.misc() & SWITCH_OUT == 0).then(|| arrival(&record.to_contiguous())).flatten();
-                    arrival.filter(|event| told != Some(event.thread)).into_iter().for_each(|event| into.keep(event));
+                    arrival
+                        .filter(|event| told.take() != Some(event.thread))
+                        .into_iter()
+                        .for_each(|event| into.keep(event));
                     continue;
                 }
                 match record.parse_record() {

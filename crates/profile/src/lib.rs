@@ -39,7 +39,10 @@ pub enum ProfileError {
     )]
     Refused(#[source] std::io::Error),
     /// There is no tracefs, or no right to it.
-    #[error("the kernel's tracepoints cannot be read ({0}); run as root, on a kernel with tracefs")]
+    #[error(
+        "the kernel's tracepoints cannot be read ({0}); run as root, on a kernel with tracefs, or let your group read it: mount -o \
+         remount,gid=GROUP /sys/kernel/tracing"
+    )]
     NoTracefs(#[source] rustix::io::Errno),
     /// A tracepoint is missing.
     #[error("this kernel has no tracepoint {0}; use one with CONFIG_EVENT_TRACING and block tracing")]
@@ -90,6 +93,9 @@ impl Profiler {
             return Err(ProfileError::Namespace);
         }
         let tracefs = Tracefs::open().map_err(ProfileError::NoTracefs)?;
+        if tracefs.is_refused() {
+            return Err(ProfileError::NoTracefs(rustix::io::Errno::ACCESS));
+        }
         let rings = Rings::open(&tracefs)?;
         let kernel = Kernel(Symbols::read().ok_or(ProfileError::NoSymbols)?);
         Ok(Profiler { kernel, state: Some(State::Idle(Box::new(rings))) })

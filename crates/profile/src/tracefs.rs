@@ -48,6 +48,12 @@ impl Tracefs {
         Some(Tracepoint { id, fields: fields(&text("format")?) })
     }
 
+    /// Whether its tracepoints are there, and not for this user to read.
+    pub(crate) fn is_refused(&self) -> bool {
+        let id = openat(&self.root, "events/sched/sched_switch/id", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        matches!(id, Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM))
+    }
+
     fn text(&self, path: &str) -> Option<String> {
         let file = openat(&self.root, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
         let mut text = Vec::new();

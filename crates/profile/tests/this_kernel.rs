@@ -143,7 +143,7 @@ fn own_cpu() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// Coming to a CPU that was idle is seen on each of them: some kernels lose what idle threads tell.
+/// Coming to a CPU that was idle is seen on each of them: a kernel may lose what idle threads tell.
 #[test]
 fn time_on_a_cpu_is_what_the_threads_own_clock_says() {
     let allowed = rustix::thread::sched_getaffinity(None).unwrap();

@@ -91,10 +91,10 @@ fn folded(out: &mut String, record: &Record) {
     }
 }
 
-/// Nanoseconds that one sample of `perf script` stands for at least, and how many there are at most: a text of some tens
-/// of megabytes.
+/// Nanoseconds that one sample of `perf script` stands for at least, and how many there are at most: a text of some
+/// megabytes.
 const LEAST_SAMPLE_NS: f64 = 1e6;
-const MOST_SAMPLES: f64 = 50_000.0;
+const MOST_SAMPLES: f64 = 20_000.0;
 /// Frames of one; nobody's stacks have more.
 const MOST_FRAMES: usize = 64;
 /// Characters of a function's name, and of one of a lane or a workload.
@@ -243,10 +243,6 @@ fn parts(of: &Explanation) -> String {
 
 /// What the largest shares are, and functions that the table does not know.
 fn causes(of: &Explanation) -> Option<String> {
-    // Counters know parts alone.
-    if of.basis == Basis::Counters {
-        return None;
-    }
     // One cause may count for several parts: for the device's while that is at work, for a lock's while it is not.
     let mut sums: Vec<(&str, f64)> = Vec::new();
     for cause in &of.causes {

@@ -3,6 +3,7 @@
 //! Nothing is judged here: verdicts are in the findings. The work is linear in the record, and what comes
 //! of it is bounded, whatever the record holds.
 
+mod names;
 mod stacks;
 mod timelines;
 mod trials;

@@ -29,7 +29,7 @@ pub struct Explanation {
     pub device_by_counters: bool,
     /// Parts with a share, the largest first.
     pub parts: Vec<PartShare>,
-    /// The same in more detail, the largest first.
+    /// The same in more detail, the largest first; none by counters, which know parts alone.
     pub causes: Vec<CauseShare>,
     /// Functions that no row of the table knows, the largest first, with the share of their time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -180,7 +180,7 @@ fn row<'a>(
     Row {
         heading,
         unit: unit.name,
-        limit: wording::limit(result.limit),
+        limit: wording::limit_or_headline(result),
         at_the_disk: result.limit == Limit::Device && unranked,
         lines: lines(result, lanes, indent),
         remarks: remarks(result),

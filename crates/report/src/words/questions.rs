@@ -4,7 +4,7 @@ use crate::figures;
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::words::answer::because;
 use crate::words::{difference, latency, names, turned};
-use model::findings::{Counts, Limit, ResultFinding, Shown, Undecided, Verdict};
+use model::findings::{Counts, Limit, Part, ResultFinding, Shown, Undecided, Verdict};
 
 pub(crate) const QUESTION: &str = "question";
 pub(crate) const UNIT: &str = "unit";
@@ -48,6 +48,33 @@ pub(crate) fn limit(limit: Limit) -> &'static str {
         Limit::OtherPrograms => "other programs",
         // Of what is not known the full report alone speaks.
         Limit::Unattributed => "",
+    }
+}
+
+/// The same of a row; where no rule tells its limit, what takes most of its slowest lane's time, as far as that is no upper
+/// bound.
+pub(crate) fn limit_or_headline(result: &ResultFinding) -> &'static str {
+    match result.headline.as_ref().filter(|of| !of.at_most).and_then(|of| of.part) {
+        Some(part) => mostly(part),
+        None => limit(result.limit),
+    }
+}
+
+fn mostly(part: Part) -> &'static str {
+    match part {
+        Part::Device => "mostly the disk",
+        Part::Flush => "mostly flushes",
+        Part::FilesystemCpu => "mostly filesystem CPU",
+        Part::Checksums => "mostly checksums",
+        Part::Locks => "mostly locks, journal",
+        Part::Memory => "mostly memory",
+        Part::KernelThreads => "mostly kernel threads",
+        Part::Scheduler => "mostly waits for a CPU",
+        Part::FilesystemProcess => "mostly its process",
+        Part::Kernel => "mostly system calls",
+        Part::KernelCpu => "mostly kernel CPU",
+        Part::Fairlane => "mostly the caller",
+        Part::NotExplained => "",
     }
 }
 

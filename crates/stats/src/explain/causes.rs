@@ -3,6 +3,8 @@
 use model::findings::Part;
 use model::profile::Activity;
 use serde::Deserialize;
+use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 /// Filesystems first: what they call of the kernel's may mean more there.
@@ -62,32 +64,51 @@ pub(super) struct Cause {
     _source: String,
 }
 
-/// Rows that know the functions of a profile, by the functions' places.
-pub(super) struct Rows {
-    functions: Vec<Vec<usize>>,
-    under: Vec<Vec<usize>>,
-    not_for_lanes: Vec<bool>,
+/// What the table says of a function.
+#[derive(Debug)]
+struct Entry {
+    /// Rows that name it.
+    rows: Vec<usize>,
+    /// Rows that ask for it further out.
+    under: Vec<usize>,
+    not_for_lanes: bool,
 }
 
-impl Rows {
-    /// Looks every function up, once.
-    pub(super) fn new<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Rows {
-        let rows = |name: &str, patterns: fn(&Cause) -> &[String]| -> Vec<usize> {
+impl Entry {
+    fn new(name: &str) -> Entry {
+        let rows = |patterns: fn(&Cause) -> &[String]| -> Vec<usize> {
             let knows = |(_, cause): &(usize, &&Cause)| patterns(cause).iter().any(|pattern| matches(pattern, name));
             CAUSES.iter().enumerate().filter(knows).map(|(row, _)| row).collect()
         };
-        let nobodys =
-            |name: &str| READ.iter().flat_map(|file| &file.not_for_lanes).any(|pattern| matches(pattern, name));
-        Rows {
-            functions: names.clone().map(|name| rows(name, |cause| &cause.functions)).collect(),
-            under: names.clone().map(|name| rows(name, |cause| &cause.under)).collect(),
-            not_for_lanes: names.map(nobodys).collect(),
+        let mut nobodys = READ.iter().flat_map(|file| &file.not_for_lanes);
+        Entry {
+            rows: rows(|cause| &cause.functions),
+            under: rows(|cause| &cause.under),
+            not_for_lanes: nobodys.any(|pattern| matches(pattern, name)),
         }
+    }
+}
+
+/// Functions that were looked up: the passes of a record share most of theirs.
+#[derive(Default)]
+pub(crate) struct Known<'a>(HashMap<&'a str, Rc<Entry>>);
+
+/// What the table says of the functions of a profile, by the functions' places.
+pub(super) struct Rows(Vec<Rc<Entry>>);
+
+impl Rows {
+    /// Looks every function up that is not known.
+    pub(super) fn new<'a>(names: impl Iterator<Item = &'a str>, known: &mut Known<'a>) -> Rows {
+        Rows(names.map(|name| Rc::clone(known.0.entry(name).or_insert_with(|| Rc::new(Entry::new(name))))).collect())
+    }
+
+    fn entry(&self, frame: u32) -> Option<&Entry> {
+        self.0.get(frame as usize).map(Rc::as_ref)
     }
 
     /// Whether a stack is that of a thread of the kernel's that works for no filesystem.
     pub(super) fn is_not_for_lanes(&self, frames: &[u32]) -> bool {
-        frames.iter().any(|frame| self.not_for_lanes.get(*frame as usize).copied().unwrap_or(false))
+        frames.iter().any(|frame| self.entry(*frame).is_some_and(|entry| entry.not_for_lanes))
     }
 
     /// What a stack means; `frames`: places of functions, outermost first. The innermost function that a row knows tells;
@@ -95,16 +116,16 @@ impl Rows {
     pub(super) fn find(&self, activity: Activity, frames: &[u32]) -> Option<&'static Cause> {
         let is_under = |row: usize, outer: &[u32]| {
             CAUSES[row].under.is_empty()
-                || outer.iter().any(|frame| self.under.get(*frame as usize).is_some_and(|rows| rows.contains(&row)))
+                || outer.iter().any(|frame| self.entry(*frame).is_some_and(|entry| entry.under.contains(&row)))
         };
         let pass = |last: bool| {
             (0..frames.len()).rev().find_map(|at| {
-                let rows = self.functions.get(frames[at] as usize)?;
+                let entry = self.entry(frames[at])?;
                 let fits = |row: &&usize| {
                     let cause = CAUSES[**row];
                     cause.last == last && cause.on.is_none_or(|on| on == activity) && is_under(**row, &frames[..=at])
                 };
-                rows.iter().find(fits).map(|row| CAUSES[*row])
+                entry.rows.iter().find(fits).map(|row| CAUSES[*row])
             })
         };
         pass(false).or_else(|| pass(true))
@@ -170,7 +191,7 @@ mod tests {
     #[test]
     fn the_innermost_function_that_is_known_tells() {
         let found = |activity, frames: &[&str]| {
-            let rows = Rows::new(frames.iter().copied());
+            let rows = Rows::new(frames.iter().copied(), &mut Known::default());
             let places: Vec<u32> = (0..frames.len() as u32).rev().collect();
             rows.find(activity, &places).map(|cause| (cause.says.as_str(), cause.part))
         };

@@ -1,9 +1,9 @@
-//! Where the time went by what was counted in the rounds themselves (method 7.4): coarser than a profile, and there for every row.
+//! Where the time went by what was counted in the rounds themselves (method 7.4): coarser than a profile, and without a pass.
 
 use crate::comparable;
 use crate::limit::LEAST_CPU_WINDOW_SECONDS;
 use crate::series::{LaneSeries, Scope, Series};
-use model::findings::{Basis, CauseShare, Explanation, Part, PartShare};
+use model::findings::{Basis, Explanation, Part, PartShare};
 use model::workload::Workload;
 
 /// Requests in flight that are not at the device wait for whoever works, if somebody did for so much of the window. Where
@@ -73,8 +73,6 @@ pub(super) fn explain(
         .map(|(part, seconds)| PartShare { part, share: seconds / whole })
         .collect();
     parts.sort_by(|a, b| b.share.total_cmp(&a.share));
-    let causes = parts.iter().filter(|of| of.part != Part::NotExplained);
-    let causes = causes.map(|of| CauseShare { cause: of.part.title().to_owned(), part: of.part, share: of.share });
     Some(Explanation {
         lane: lane.lane.name.clone(),
         basis: Basis::Counters,
@@ -84,8 +82,9 @@ pub(super) fn explain(
         samples: 0,
         lost_events: 0,
         device_by_counters: true,
-        causes: causes.collect(),
         parts,
+        // Counters know parts alone.
+        causes: Vec::new(),
         unknown: Vec::new(),
     })
 }

@@ -18,13 +18,15 @@ use model::workload::Workload;
 use shares::Held;
 use std::collections::BTreeMap;
 
+pub(crate) use causes::Known;
+
 /// What the stacks of one pass mean.
 pub(crate) struct Causes(causes::Rows);
 
 impl Causes {
-    /// Looks up every function of a pass, once.
-    pub(crate) fn new(profile: &Profile) -> Causes {
-        Causes(causes::Rows::new(profile.symbols.iter().map(String::as_str)))
+    /// Looks up every function of a pass that is not known.
+    pub(crate) fn new<'a>(profile: &'a Profile, known: &mut Known<'a>) -> Causes {
+        Causes(causes::Rows::new(profile.symbols.iter().map(String::as_str), known))
     }
 
     /// The part that the table counts a stack for.
@@ -42,6 +44,7 @@ impl Causes {
 /// Explains each result of a record: by its profiles, and lanes without one by the counters of their rounds.
 pub(crate) fn set(record: &Record, results: &mut [ResultFinding]) {
     let mut series: BTreeMap<String, Series> = BTreeMap::new();
+    let mut known = Known::default();
     for result in results {
         let Some(workload) = record.header.plan.workloads.iter().find(|of| of.name == result.workload) else {
             continue;
@@ -50,7 +53,7 @@ pub(crate) fn set(record: &Record, results: &mut [ResultFinding]) {
         // In the order of the lanes.
         let reached = matches!(result.limit, Limit::Device | Limit::OwnDisk | Limit::WriteAmplification);
         let explained = record.header.lanes.iter().filter_map(|lane| {
-            profiled(record, series, workload, &lane.name, (&result.group, reached)).or_else(|| {
+            profiled(record, series, &mut known, workload, &lane.name, (&result.group, reached)).or_else(|| {
                 let lane = series.lanes.iter().find(|of| of.lane.name == lane.name)?;
                 let is_held = reached && record.header.plan.throttle_of(&lane.lane.name).is_some();
                 counters::explain(series, lane, workload, &result.group, is_held)
@@ -65,9 +68,10 @@ pub(crate) fn set(record: &Record, results: &mut [ResultFinding]) {
 
 /// What the pass of one group in one lane tells; a resumed race may have profiled twice, and the last one counts.
 /// `reached`: the limits of a throttle, if there is one.
-fn profiled(
-    record: &Record,
+fn profiled<'a>(
+    record: &'a Record,
     series: &Series,
+    known: &mut Known<'a>,
     workload: &Workload,
     lane: &str,
     (group, reached): (&str, bool),
@@ -80,7 +84,7 @@ fn profiled(
     let profile = record.profiles.iter().rfind(of_result)?;
     let is_held = record.header.plan.throttle_of(lane).is_some();
     let held = if is_held { Held::Throttled { reached } } else { Held::Free };
-    let found = shares::explain(profile, workload, group, held)?;
+    let found = shares::explain(profile, known, (workload, group), held)?;
     // Groups that share a window share its profile, and their rates add up.
     let groups = if profile.group.is_empty() { workload.groups() } else { vec![group.to_owned()] };
     let rates = groups.iter().filter_map(|group| unprofiled(series, group, lane));

@@ -1,6 +1,6 @@
 //! A profile becomes shares of what its callers waited for (method 7.2).
 
-use super::causes::Rows;
+use super::causes::{Known, Rows};
 use model::findings::{Basis, CauseShare, Explanation, Part, PartShare, UnknownShare};
 use model::profile::{Activity, Profile, StackTime, ThreadRole};
 use model::workload::Workload;
@@ -76,13 +76,18 @@ pub(super) enum Held {
 }
 
 /// Where the time of a profile went; `None`: nothing was done in it.
-pub(super) fn explain(profile: &Profile, workload: &Workload, group: &str, held: Held) -> Option<Explanation> {
+pub(super) fn explain<'a>(
+    profile: &'a Profile,
+    known: &mut Known<'a>,
+    (workload, group): (&Workload, &str),
+    held: Held,
+) -> Option<Explanation> {
     // Nobody's pass has so many; what does comes from elsewhere.
     if profile.symbols.len() > MOST_SYMBOLS || profile.stacks.len() > MOST_STACKS || !is_sane(profile) {
         return None;
     }
     let traits = workload.traits();
-    let reader = Reader { profile, held, rows: Rows::new(profile.symbols.iter().map(String::as_str)) };
+    let reader = Reader { profile, held, rows: Rows::new(profile.symbols.iter().map(String::as_str), known) };
     let depth = f64::from(traits.queue_depth().max(1));
     let callers = f64::from(traits.concurrency(group).max(1));
     // The depth is that of all callers together.

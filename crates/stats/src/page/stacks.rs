@@ -1,7 +1,8 @@
 //! Stacks of the passes that explain, bounded, each function's name once.
 
 use super::LATENCY_DIGITS;
-use crate::explain::Causes;
+use super::names::Names;
+use crate::explain::{Causes, Known};
 use crate::timeline::digits;
 use model::page::{LaneStacks, Stack, Stacks};
 use model::profile::{Profile, ThreadRole};
@@ -29,31 +30,17 @@ pub(super) fn stacks(record: &Record) -> Stacks {
     places.sort_unstable();
     places.truncate(MOST_PASSES);
     let most = MOST_STACKS / places.len().max(1);
-    let mut names = Names::default();
-    let lanes = places.iter().map(|place| lane(&record.profiles[*place], most, &mut names)).collect();
-    Stacks { lanes, names: names.names }
+    let (mut names, mut known) = (Names::default(), Known::default());
+    let lanes = places.iter().map(|place| lane(&record.profiles[*place], most, &mut names, &mut known)).collect();
+    Stacks { lanes, names: names.into_vec() }
 }
 
-#[derive(Default)]
-struct Names {
-    places: HashMap<String, u32>,
-    names: Vec<String>,
+/// As much of a name as is shown.
+fn cut(name: &str) -> &str {
+    name.char_indices().nth(MOST_NAME).map_or(name, |(end, _)| &name[..end])
 }
 
-impl Names {
-    fn place(&mut self, name: &str) -> u32 {
-        let name: String = name.chars().take(MOST_NAME).collect();
-        if let Some(place) = self.places.get(&name) {
-            return *place;
-        }
-        let place = self.names.len() as u32;
-        self.names.push(name.clone());
-        self.places.insert(name, place);
-        place
-    }
-}
-
-fn lane(profile: &Profile, most: usize, names: &mut Names) -> LaneStacks {
+fn lane<'a>(profile: &'a Profile, most: usize, names: &mut Names<'a>, known: &mut Known<'a>) -> LaneStacks {
     let mut of = LaneStacks {
         workload: profile.workload.clone(),
         group: profile.group.clone(),
@@ -66,7 +53,7 @@ fn lane(profile: &Profile, most: usize, names: &mut Names) -> LaneStacks {
     if profile.symbols.len() > MOST_SYMBOLS {
         return of;
     }
-    let causes = Causes::new(profile);
+    let causes = Causes::new(profile, known);
     for stack in &profile.stacks {
         let seconds = digits(stack.seconds, LATENCY_DIGITS);
         // What others did meanwhile is no part of an operation.
@@ -78,7 +65,7 @@ fn lane(profile: &Profile, most: usize, names: &mut Names) -> LaneStacks {
             of.left_out_seconds += seconds;
             continue;
         }
-        let frames = profile.names(stack).map(|name| names.place(name)).collect();
+        let frames = profile.names(stack).map(|name| names.place(cut(name))).collect();
         of.stacks.push(Stack { role: stack.role, activity: stack.activity, part: causes.part(stack), seconds, frames });
     }
     of.left_out_seconds = digits(of.left_out_seconds, LATENCY_DIGITS);

@@ -1,12 +1,12 @@
 //! Every trial as a row.
 
+use super::names::Names;
 use super::{DIGITS, LATENCY_DIGITS};
 use crate::timeline::{digits, evenly, milliseconds};
 use model::Flag;
 use model::page::Trials;
 use model::record::Record;
 use model::trial::{Group, Outcome, Trial};
-use std::collections::HashMap;
 
 /// Rows at most.
 const MOST_ROWS: usize = 20_000;
@@ -32,9 +32,9 @@ pub(super) fn trials(record: &Record) -> Trials {
         let Row { trial, group } = rows[index];
         let started = seconds_of(&trial.started).zip(begun).map_or(0.0, |(at, begun)| at - begun);
         let metric = group.and_then(|group| group.metrics.get(&group.primary_metric));
-        table.workload.push(names.index(&trial.workload));
-        table.group.push(names.index(group.map_or("", |group| group.name.as_str())));
-        table.lane.push(names.index(&trial.lane));
+        table.workload.push(names.place(&trial.workload));
+        table.group.push(names.place(group.map_or("", |group| group.name.as_str())));
+        table.lane.push(names.place(&trial.lane));
         table.round.push(trial.round);
         table.attempt.push(trial.attempt);
         table.outcome.push(trial.outcome);
@@ -51,7 +51,7 @@ pub(super) fn trials(record: &Record) -> Trials {
             table.remarks.insert(table.round.len() as u32 - 1, remark);
         }
     }
-    table.names = names.names.into_iter().map(str::to_owned).collect();
+    table.names = names.into_vec();
     table
 }
 
@@ -82,22 +82,6 @@ fn remark(trial: &Trial) -> Option<String> {
         _ if said.is_empty() => None,
         Some((cut, _)) => Some(format!("{}…", &said[..cut])),
         None => Some(said),
-    }
-}
-
-/// Names by their index.
-#[derive(Default)]
-struct Names<'a> {
-    names: Vec<&'a str>,
-    indices: HashMap<&'a str, u32>,
-}
-
-impl<'a> Names<'a> {
-    fn index(&mut self, name: &'a str) -> u32 {
-        *self.indices.entry(name).or_insert_with(|| {
-            self.names.push(name);
-            self.names.len() as u32 - 1
-        })
     }
 }
 
