@@ -64,6 +64,7 @@ fn named_by_data_files() -> BTreeSet<String> {
         names.insert(scenario.title.clone());
         names.extend(scenario.weight.into_iter().map(|part| part.what));
     }
+    names.extend(stats::explain::cause_names().map(str::to_owned));
     names
 }
 

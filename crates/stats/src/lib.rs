@@ -22,7 +22,7 @@ pub mod disk;
 pub mod durability;
 pub mod estimate;
 mod evidence;
-mod explain;
+pub mod explain;
 mod failed;
 pub mod forecast;
 pub mod gate;

@@ -1,7 +1,8 @@
 //! Languages: what a memo says in each, how each writes numbers and lists, the names that data files
 //! give, and the sentences of the statistics. To add one: a file of [`words::Words`], one of sentences, a
-//! column of [`phrases`], a row of [`TONGUES`].
+//! column of [`phrases`] and of [`cause_phrases`], a row of [`TONGUES`].
 
+mod cause_phrases;
 mod de;
 mod en;
 mod phrases;
@@ -56,9 +57,14 @@ static TONGUES: [Tongue; 3] = [
     },
 ];
 
+/// English, Chinese, German.
+fn known_rows() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
+    phrases::PHRASES.iter().chain(cause_phrases::CAUSES)
+}
+
 /// The names that data files give and that are known in every language.
 pub fn known_phrases() -> impl Iterator<Item = &'static str> {
-    phrases::PHRASES.iter().map(|(english, ..)| *english)
+    known_rows().map(|(english, ..)| *english)
 }
 
 impl Tongue {
@@ -84,7 +90,7 @@ impl Tongue {
 
     /// A name that a data file gives; as it is where nobody knows it.
     pub(crate) fn name(&self, english: &str) -> String {
-        let row = phrases::PHRASES.iter().find(|(known, ..)| *known == english);
+        let row = known_rows().find(|(known, ..)| *known == english);
         match (row, self.language) {
             (Some((_, zh, _)), Language::Zh) => (*zh).to_owned(),
             (Some((.., de)), Language::De) => (*de).to_owned(),

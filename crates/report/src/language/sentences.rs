@@ -98,7 +98,9 @@ fn names(findings: &Findings) -> Vec<&str> {
         let missing = of.not_measured.iter().map(|part| &part.what);
         std::iter::once(&of.title).chain(parts).chain(flips).chain(missing).map(String::as_str)
     });
-    of_results.chain(of_tables).chain(of_advice).collect()
+    let explanations = findings.results.iter().flat_map(|of| &of.explanations);
+    let of_causes = explanations.flat_map(|of| &of.causes).map(|of| of.cause.as_str());
+    of_results.chain(of_tables).chain(of_advice).chain(of_causes).collect()
 }
 
 /// The sentences that stand one behind the other in a sentence; reports show them apart too.

@@ -64,6 +64,11 @@ pub(super) struct Cause {
     _source: String,
 }
 
+/// What the rows say.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    CAUSES.iter().map(|cause| cause.says.as_str())
+}
+
 /// What the table says of a function.
 #[derive(Debug)]
 struct Entry {

@@ -20,6 +20,11 @@ use std::collections::BTreeMap;
 
 pub(crate) use causes::Known;
 
+/// Whatever an explanation calls a cause: rows of the table, and what no row tells.
+pub fn cause_names() -> impl Iterator<Item = &'static str> {
+    causes::names().chain(shares::NAMES)
+}
+
 /// What the stacks of one pass mean.
 pub(crate) struct Causes(causes::Rows);
 

@@ -32,6 +32,20 @@ const FLUSHES: &str = "flushes of the device";
 const KERNEL_THREADS: &str = "work of kernel threads";
 const HELD_BACK: &str = "requests held back by the emulated disk";
 const IN_FLIGHT: &str = "requests in flight, at no place that was looked at";
+/// All of these.
+pub(super) const NAMES: [&str; 11] = [
+    OUTSIDE,
+    UNSEEN,
+    UNKNOWN,
+    LEFT_OUT,
+    RUNNABLE,
+    AT_DEVICE,
+    BEFORE_DEVICE,
+    FLUSHES,
+    KERNEL_THREADS,
+    HELD_BACK,
+    IN_FLIGHT,
+];
 
 /// Seconds by what they were spent on.
 #[derive(Debug, Clone, Default)]
@@ -153,7 +167,7 @@ fn is_sane(profile: &Profile) -> bool {
 
 /// Callers that wait for each operation: all of their threads' time is told, and so is the whole.
 fn one_at_a_time(reader: &Reader) -> (Times, f64) {
-    let callers = reader.profile.of(ThreadRole::Caller);
+    let callers = reader.profile.time_of(ThreadRole::Caller);
     let mut times = reader.times(ThreadRole::Caller, true);
     times.add(Part::Scheduler, RUNNABLE, callers.runnable_seconds);
     let whole = callers.cpu_seconds + callers.runnable_seconds + callers.waiting_seconds;
@@ -185,7 +199,7 @@ fn in_flight(reader: &Reader, whole: f64) -> (Times, f64) {
         let seconds = more.sum();
         work.add_scaled(&more, seconds);
     }
-    let runnable = [ThreadRole::Caller, ThreadRole::IoWorker, ThreadRole::Kernel].map(|role| reader.profile.of(role));
+    let runnable = [ThreadRole::Caller, ThreadRole::IoWorker, ThreadRole::Kernel].map(|role| reader.profile.time_of(role));
     work.add(Part::Scheduler, RUNNABLE, runnable.iter().map(|of| of.runnable_seconds).sum());
     if reader.held == (Held::Throttled { reached: true }) {
         // Who works is not what the others wait for, but the limit.
