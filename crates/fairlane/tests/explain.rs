@@ -102,6 +102,36 @@ fn every_group_of_every_lane_is_explained_behind_its_rounds() {
 }
 
 #[test]
+fn a_suite_that_explains_itself_does_so_where_its_time_has_room() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let text =
+        std::fs::read_to_string(&suite).expect("a suite").replacen("first_answer", "explain = true\nfirst_answer", 1);
+    std::fs::write(&suite, text).expect("a suite");
+    let race = |budget: &str, more: &[&str]| {
+        let fixed = ["race", "ext4", "xfs", "--suite", &suite, "--workload", "random-read", "--lane-size", "512MiB"];
+        let _ = std::fs::remove_file(place.path().join("r.jsonl"));
+        place.expect(0, &[&fixed[..], &["-q", "-o", "r.jsonl", "--budget", budget], more].concat());
+        place.record()
+    };
+    let explained = |lines: &[Value]| lines.iter().filter(|line| line["kind"] == "profile").count();
+    let noted = |lines: &[Value]| lines.iter().any(|line| line["kind"] == "note");
+    // One round is raced whatever the budget; nobody asked for what has no room, and nobody is told of it.
+    let short = race("1s", &[]);
+    assert_eq!((explained(&short), noted(&short)), (0, false));
+    let without = race("30s", &["--explain=no"]);
+    assert_eq!((explained(&without), noted(&without)), (0, false));
+    let enough = race("30s", &[]);
+    assert!(explained(&enough) == 2 || noted(&enough), "{enough:#?}");
+    // Who asks for them has them.
+    let asked = race("1s", &["--explain"]);
+    assert!(explained(&asked) == 2 || noted(&asked), "{asked:#?}");
+}
+
+#[test]
 fn a_record_without_passes_says_how_to_make_them() {
     let place = Place::new();
     std::fs::write(place.path().join("old.jsonl"), include_str!("fixtures/schema1.jsonl")).expect("a record");

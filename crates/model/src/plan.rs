@@ -32,6 +32,9 @@ pub struct Plan {
     /// Where the time of operations goes is looked at in passes behind the rounds (`race --explain`).
     #[serde(default, skip_serializing_if = "is_false")]
     pub explain: bool,
+    /// Of those passes, only the ones that the budget has room for: nobody but the suite asked for them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub explain_in_time: bool,
     /// The contestants in the order of the command line.
     pub lanes: Vec<LaneSpec>,
     /// The first lane runs twice.

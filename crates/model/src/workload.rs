@@ -34,6 +34,10 @@ pub struct Suite {
     /// enough for a first answer.
     #[serde(default)]
     pub first_answer: bool,
+    /// Passes behind the rounds look where the time of operations goes, as far as the budget has room for them
+    /// (`race --explain`).
+    #[serde(default)]
+    pub explain: bool,
     /// Seconds of racing when neither `--budget` nor `--rounds` is given.
     #[serde(default)]
     pub budget_seconds: Option<f64>,

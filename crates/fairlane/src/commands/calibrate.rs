@@ -154,6 +154,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         calibration: true,
         find_max: None,
         explain: false,
+        explain_in_time: false,
         command_line,
         lanes,
         with_self: false,

@@ -243,6 +243,7 @@ fn plan(
         calibration: false,
         find_max: None,
         explain: false,
+        explain_in_time: false,
         lanes,
         with_self: terms.with_self,
         workloads: vec![workload],

@@ -7,7 +7,7 @@ use super::resume::resume;
 use super::screen::Channel;
 use super::without_root;
 use crate::failure::Failure;
-use crate::options::{FindMaxBy, Race};
+use crate::options::{FindMaxBy, Passes, Race};
 use crate::suites;
 use model::appenders::{AppendersMethod, MOST_PROCESSES};
 use model::lane::LaneSpec;
@@ -103,6 +103,9 @@ pub(super) fn plan(
     let rounds = rounds_of(options, find_max);
     let budget_seconds = budget_of(options, rounds, suite.budget_seconds);
     let seed = terms.seed.unwrap_or_else(planning::new_seed);
+    // Beside what was typed, the suite may ask for passes, where a time is told that holds them.
+    let explain_in_time =
+        options.explain.is_none() && suite.explain && time.is_some() && find_max.is_none() && !options.as_published;
     let mut command_line = command_line(options, &lanes, set, find_max);
     Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds, seed }.append_to(&mut command_line);
     Ok(Plan {
@@ -112,7 +115,8 @@ pub(super) fn plan(
         as_published: options.as_published,
         calibration: false,
         find_max,
-        explain: options.explain,
+        explain: explain_in_time || options.explain == Some(Passes::Yes),
+        explain_in_time,
         command_line,
         lanes,
         with_self: terms.with_self,
@@ -180,9 +184,10 @@ fn command_line(options: &Race, lanes: &[LaneSpec], set: Vec<String>, find_max: 
     if options.as_published {
         command_line.push("--as-published".to_owned());
     }
-    if options.explain {
-        command_line.push("--explain".to_owned());
-    }
+    command_line.extend(options.explain.map(|explain| match explain {
+        Passes::Yes => "--explain".to_owned(),
+        Passes::No => "--explain=no".to_owned(),
+    }));
     if let Some(FindMax { criterion, most_writers, .. }) = find_max {
         command_line.push(match criterion {
             Criterion::Lateness => "--find-max".to_owned(),

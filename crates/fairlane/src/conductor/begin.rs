@@ -48,6 +48,7 @@ impl<'a> Race<'a> {
             round_seconds: plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect(),
             expected,
             decided: plan.workloads.iter().map(|_| BTreeSet::new()).collect(),
+            can_profile: false,
             file,
             record,
         }

@@ -90,8 +90,7 @@ impl Race<'_> {
         };
         for index in 0..self.plan().workloads.len() {
             let workload = self.plan().workloads[index].clone();
-            let explained = self.record.profiles.iter().any(|profile| profile.workload == workload.name);
-            if explained || self.rounds_done(index) == 0 {
+            if !self.is_to_be_explained(index) || self.rounds_done(index) == 0 || !self.pass_fits(index) {
                 continue;
             }
             if let Some(why) = self.cannot_explain(&workload) {
@@ -102,6 +101,20 @@ impl Race<'_> {
             profiler = self.explain(index, &workload, profiler)?;
         }
         Ok(())
+    }
+
+    /// Whether a pass of a workload is still to be done.
+    pub(super) fn is_to_be_explained(&self, index: usize) -> bool {
+        let (plan, workload) = (self.plan(), &self.plan().workloads[index]);
+        // Who did not ask for passes is not told about those that are impossible.
+        let worth = !plan.explain_in_time || self.cannot_explain(workload).is_none();
+        plan.explain && worth && !self.record.profiles.iter().any(|profile| profile.workload == workload.name)
+    }
+
+    /// Whether a pass has room in the budget, where it is only done for that.
+    fn pass_fits(&self, index: usize) -> bool {
+        let ends = self.elapsed_seconds() + self.pass_seconds(index);
+        !self.plan().explain_in_time || self.budget().is_none_or(|budget| ends <= budget)
     }
 
     /// Why a pass would show nothing.

@@ -153,6 +153,8 @@ pub struct FakeLanes<'a> {
     pub busy_until: f64,
     /// Lanes take turns on one device.
     pub in_turns: bool,
+    /// Time is kept for passes, of which nothing comes all the same.
+    pub can_profile: bool,
     /// Agents that were started, by lane.
     pub agents_started: Vec<u32>,
     agents: Vec<Option<FakeAgent>>,
@@ -174,6 +176,7 @@ impl<'a> FakeLanes<'a> {
             stuck: BTreeSet::new(),
             busy_until: 0.0,
             in_turns: false,
+            can_profile: false,
             agents_started: vec![0; speeds.len()],
             agents: speeds.iter().map(|_| None).collect(),
             open: BTreeMap::new(),
@@ -555,6 +558,10 @@ impl RacedLanes for FakeLanes<'_> {
     // There is no kernel behind these lanes.
     fn profiler(&self) -> Result<Profiler, ProfileError> {
         Err(ProfileError::NoSymbols)
+    }
+
+    fn can_profile(&self) -> bool {
+        self.can_profile
     }
 
     fn cpu_throttle_events(&self) -> Option<u64> {

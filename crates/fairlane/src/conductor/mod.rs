@@ -89,6 +89,8 @@ pub struct Race<'a> {
     pub expected: Vec<Expected>,
     /// Lanes that race a workload no longer, because nothing about them is undecided there.
     pub decided: Vec<BTreeSet<usize>>,
+    /// Passes will see something: time is kept for them.
+    pub can_profile: bool,
 }
 
 impl Race<'_> {
@@ -113,6 +115,7 @@ impl Race<'_> {
             return self.search_all();
         }
         let count = self.plan().workloads.len();
+        self.can_profile = self.plan().explain && self.runner.lanes.can_profile();
         self.first_ceilings()?;
         for index in 0..count {
             let workload = self.plan().workloads[index].clone();
@@ -122,7 +125,7 @@ impl Race<'_> {
             // Every workload may use an equal share of what is left, so that an early one that is
             // hard to decide does not starve the others. Only the first look may cost more: on a
             // disk too slow for all of them, some workloads decided are worth more than none.
-            let share = self.budget().map(|budget| {
+            let share = self.rounds_budget().map(|budget| {
                 let elapsed = self.elapsed_seconds();
                 let equal = elapsed + (budget - elapsed).max(0.0) / (count - index) as f64;
                 // Nor may it take what the first looks of the others need.
@@ -162,11 +165,12 @@ impl Race<'_> {
 
     /// What time is left goes to the undecided results, the one nearest to a verdict first.
     fn spend_the_rest(&mut self) -> Result<(), Failure> {
-        let Some(budget) = self.budget() else { return Ok(()) };
+        if self.budget().is_none() {
+            return Ok(());
+        }
         // Workloads in which nothing more comes of racing on.
         let mut stuck: BTreeSet<usize> = BTreeSet::new();
         loop {
-            let left = budget - self.elapsed_seconds();
             let mut candidates: Vec<(f64, usize, u32)> = Vec::new();
             for index in (0..self.plan().workloads.len()).filter(|index| !stuck.contains(index)) {
                 let Some(look) = self.next_look(index) else { continue };
@@ -179,13 +183,14 @@ impl Race<'_> {
                     .fold(f64::INFINITY, f64::min);
                 // A look that was never reached comes first: without it there is no verdict at all.
                 let unjudged = self.rounds_done(index) < LOOKS[0];
-                if cost <= left {
+                let deadline = self.deadline(index);
+                if deadline.is_none_or(|deadline| self.elapsed_seconds() + cost <= deadline) {
                     candidates.push((if unjudged { cost / 60.0 } else { minutes }, index, look));
                 }
             }
             let Some(&(_, index, look)) = candidates.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else { return Ok(()) };
             let before = self.rounds_raced(index);
-            self.race_to(index, look, Some(budget))?;
+            self.race_to(index, look, self.deadline(index))?;
             self.announce(index);
             if self.rounds_raced(index) == before {
                 stuck.insert(index);
@@ -246,7 +251,7 @@ impl Race<'_> {
                 self.probe(workload, round, places, round_seed(self.plan().seed, index, round))?;
             }
             let begun = self.runner.clock.now();
-            let left = self.budget().map(|budget| (budget - self.elapsed_seconds()).max(0.0));
+            let left = self.rounds_budget().map(|budget| (budget - self.elapsed_seconds()).max(0.0));
             let until = left.map(|left| begun + Duration::from_secs_f64(left));
             self.runner.longer = Longer { until, seconds: 0.0 };
             let cool = self.runner.lanes.cpu_throttle_events();

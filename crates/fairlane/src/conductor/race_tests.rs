@@ -144,6 +144,27 @@ fn a_race_that_cannot_explain_itself_says_so_and_is_a_race_all_the_same() {
 }
 
 #[test]
+fn rounds_leave_the_time_of_the_passes_that_come_behind_them() {
+    let budget = 60.0;
+    let mut scene = Scene::new(&TWO, &[RANDOM_WRITE], Rounds::Auto, Some(budget));
+    scene.header.plan.explain = true;
+    let mut lanes = scene.lanes(&[(1000.0, 0.3), (1000.0, 0.3)]);
+    lanes.can_profile = true;
+    let raced = scene.race(&mut lanes);
+    let (seconds, rounds) = (scene.clock.seconds(), raced.rounds("random-write"));
+    let round = seconds / f64::from(rounds);
+    // One pass is as long as a round: it fits, and one more round would not.
+    assert!(seconds + 0.9 * round <= budget && seconds + 2.5 * round > budget, "{rounds} rounds in {seconds} s");
+    // In a time that is too short for passes the first judgement comes before them.
+    let short = seconds * 7.0 / f64::from(rounds);
+    let mut scene = Scene::new(&TWO, &[RANDOM_WRITE], Rounds::Auto, Some(short));
+    scene.header.plan.explain = true;
+    let mut lanes = scene.lanes(&[(1000.0, 0.3), (1000.0, 0.3)]);
+    lanes.can_profile = true;
+    assert!(scene.race(&mut lanes).rounds("random-write") >= 6);
+}
+
+#[test]
 fn a_lane_that_is_twice_as_fast_is_decided_at_the_first_look_in_a_balanced_order() {
     let scene = Scene::new(&TWO, &[RANDOM_WRITE], Rounds::Auto, None);
     let mut lanes = scene.lanes(&[(2000.0, 0.02), (1000.0, 0.02)]);

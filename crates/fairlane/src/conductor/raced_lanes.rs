@@ -151,6 +151,11 @@ pub trait RacedLanes {
     /// What this machine refuses, or does not have.
     fn profiler(&self) -> Result<Profiler, ProfileError>;
 
+    /// Whether the kernel can be looked at.
+    fn can_profile(&self) -> bool {
+        self.profiler().is_ok()
+    }
+
     /// How often the CPUs slowed down for heat since they were started; `None`: not known.
     fn cpu_throttle_events(&self) -> Option<u64>;
 

@@ -60,6 +60,27 @@ impl Race<'_> {
         }
     }
 
+    /// The budget without what the passes behind the rounds will take, as far as they are not done.
+    pub(super) fn rounds_budget(&self) -> Option<f64> {
+        let passes: f64 = (0..self.plan().workloads.len()).map(|index| self.pass_seconds(index)).sum();
+        self.budget().map(|budget| budget - passes)
+    }
+
+    /// When rounds of a workload end at the latest: the first judgement matters more than passes.
+    pub(super) fn deadline(&self, index: usize) -> Option<f64> {
+        if self.rounds_done(index) < LOOKS[0] { self.budget() } else { self.rounds_budget() }
+    }
+
+    /// Seconds of the pass of a workload: a round of all lanes, of those too that were decided early.
+    pub(super) fn pass_seconds(&self, index: usize) -> f64 {
+        let (racing, decided) = (self.lanes_in(index).len(), self.decided[index].len());
+        match self.can_profile && self.is_to_be_explained(index) {
+            true if racing > 0 => self.usual_seconds(index) * (racing + decided) as f64 / racing as f64,
+            true if decided > 0 => self.usual_seconds(index),
+            _ => 0.0,
+        }
+    }
+
     /// Seconds to a look from here.
     pub(super) fn seconds_to(&self, index: usize, look: u32) -> f64 {
         let more = look.saturating_sub(self.rounds_done(index));

@@ -116,6 +116,7 @@ fn plan(lanes: &[&SingleLane], kinds: &[&Kind], place: &Place, terms: &Terms) ->
         calibration: false,
         find_max: None,
         explain: false,
+        explain_in_time: false,
         command_line,
         with_self: false,
         workloads: suite.workload,

@@ -411,6 +411,7 @@ pub fn record(findings: &Findings) -> Record {
             calibration: false,
             find_max: None,
             explain: false,
+            explain_in_time: false,
             lanes: lanes.collect(),
             with_self: findings.lanes.iter().any(|lane| lane.is_self),
             workloads: Vec::new(),
