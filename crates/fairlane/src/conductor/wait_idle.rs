@@ -1,5 +1,6 @@
 //! Idle lanes are quiet before a measurement (method 1.2).
 
+use super::failpoint;
 use super::race_clock::RaceClock;
 use super::raced_lanes::RacedLanes;
 use model::plan::Plan;
@@ -37,10 +38,11 @@ pub fn wait_until_quiet(
         return 0.0;
     }
     let activity = || lanes.activity(&disks, clock.since(begun) < HOST_PATIENCE);
+    let patience = failpoint::patience(PATIENCE);
     let quiet_bytes = (QUIET_BYTES_PER_SECOND * quiet.as_secs_f64()) as u64;
     let mut since = clock.now();
     let mut before = activity();
-    while clock.since(since) < quiet && clock.since(begun) < PATIENCE && !stop.load(Ordering::Relaxed) {
+    while clock.since(since) < quiet && clock.since(begun) < patience && !stop.load(Ordering::Relaxed) {
         clock.sleep(Duration::from_millis(10));
         let now = activity();
         if now.in_flight > 0 || now.written_bytes.saturating_sub(before.written_bytes) > quiet_bytes {

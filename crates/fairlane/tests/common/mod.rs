@@ -35,6 +35,7 @@ impl Place {
             .env("XDG_STATE_HOME", self.path().join("state"))
             .env("FAIRLANE_UNDO_DIR", self.path().join("undo"))
             .env("NO_COLOR", "1")
+            .env("FAIRLANE_QUIET_MILLISECONDS", "1000")
             .env_remove("SUDO_UID")
             .stdin(Stdio::null());
         command

@@ -26,12 +26,12 @@ impl Server {
     #[track_caller]
     pub fn start(place: &Place, more: &[&str]) -> Server {
         let listen = if more.contains(&"--listen") { &[][..] } else { &["--listen", "127.0.0.1:0"] };
-        Server::of(&mut place.fairlane(&[&["serve"], listen, more].concat()))
+        Server::new(&mut place.fairlane(&[&["serve"], listen, more].concat()))
     }
 
     /// Starts one by this command.
     #[track_caller]
-    pub fn of(command: &mut Command) -> Server {
+    pub fn new(command: &mut Command) -> Server {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("fairlane runs");
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
@@ -68,7 +68,7 @@ impl Server {
         let mut bytes = Vec::new();
         let read = stream.read_to_end(&mut bytes);
         assert!(read.is_ok() || !bytes.is_empty(), "no answer: {read:?}");
-        Answer::of(&bytes)
+        Answer::new(&bytes)
     }
 
     /// A connection on which nothing was said yet.
@@ -112,7 +112,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn of(bytes: &[u8]) -> Answer {
+    fn new(bytes: &[u8]) -> Answer {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head");
         let head = std::str::from_utf8(&bytes[..end]).unwrap();
         let mut lines = head.split("\r\n");
