@@ -134,7 +134,7 @@ fn a_race_of_root_is_its_users_to_watch() {
     let user = [("SUDO_UID", "54321"), ("SUDO_GID", "54321")];
     let mut race = stopping(&place, "1").envs(user).spawn().unwrap();
     assert!(stopped(&mut race).is_none());
-    let of_user = Server::of(place.fairlane(&["serve", "--listen", "127.0.0.1:0"]).envs(user));
+    let of_user = Server::new(place.fairlane(&["serve", "--listen", "127.0.0.1:0"]).envs(user));
     let of_root = Server::start(&place, &[]);
     assert!(matches!(of_user.watch().next(), Some(Live::Running { .. })));
     assert_eq!(of_root.watch().next(), Some(Live::Idle));

@@ -33,7 +33,7 @@ struct Loop {
 }
 
 impl Loop {
-    fn of(image: &Path) -> Loop {
+    fn attach(image: &Path) -> Loop {
         let path = tool("losetup", &["--find", "--show", &image.display().to_string()]);
         Loop { path, image: image.to_owned() }
     }
@@ -102,8 +102,8 @@ fn an_image_that_is_a_part_of_somebodys_btrfs_does_not_join_it() {
     let _alone = alone();
     let (place, theirs) = (Place::new(), Place::new());
     let at = |name: &str| theirs.path().join(name);
-    let a = Loop::of(&sparse(&at("a"), 128 << 20));
-    let b = Loop::of(&sparse(&at("b"), 128 << 20));
+    let a = Loop::attach(&sparse(&at("a"), 128 << 20));
+    let b = Loop::attach(&sparse(&at("b"), 128 << 20));
     tool("mkfs.btrfs", &["-q", "-f", "-d", "raid1", "-m", "raid1", &a.path, &b.path]);
     let mounted = at("mounted");
     fs::create_dir(&mounted).unwrap();
@@ -133,8 +133,8 @@ fn an_image_that_is_a_part_of_somebodys_btrfs_does_not_join_it() {
 /// A filesystem whose journal lies on another device and is not yet put into effect: its image and the journal's.
 fn with_journal_elsewhere(place: &Place) -> (PathBuf, PathBuf) {
     let at = |name: &str| place.path().join(name);
-    let journal = Loop::of(&sparse(&at("journal"), 16 << 20));
-    let disk = Loop::of(&sparse(&at("disk"), 64 << 20));
+    let journal = Loop::attach(&sparse(&at("journal"), 16 << 20));
+    let disk = Loop::attach(&sparse(&at("disk"), 64 << 20));
     // With blocks of 1 KiB so small a disk has copies of its superblock.
     tool("mke2fs", &["-q", "-F", "-b", "1024", "-O", "journal_dev", &journal.path]);
     let device = format!("device={}", journal.path);
@@ -163,7 +163,7 @@ fn a_journal_of_somebody_elses_is_not_put_into_effect() {
     let _alone = alone();
     let (place, theirs) = (Place::new(), Place::new());
     let (disk, journal) = with_journal_elsewhere(&theirs);
-    let journal = Loop::of(&journal);
+    let journal = Loop::attach(&journal);
     let before = journal.bytes();
     let image = fs::read(&disk).unwrap();
     for lane in ["ext4", "ext2", "ext4(-O ^has_journal)"] {
@@ -191,7 +191,7 @@ fn an_image_is_mounted_by_the_superblock_that_was_looked_at() {
     let _alone = alone();
     let (place, theirs) = (Place::new(), Place::new());
     let (disk, journal) = with_journal_elsewhere(&theirs);
-    let journal = Loop::of(&journal);
+    let journal = Loop::attach(&journal);
     let before = journal.bytes();
     let mut image = fs::read(&disk).unwrap();
     // The superblock that names the journal lies where nobody looks, and the first one names none.
@@ -358,7 +358,7 @@ fn a_checker_writes_to_its_own_device_and_to_no_other() {
     let _alone = alone();
     let place = Place::new();
     let (disk, journal) = with_journal_elsewhere(&place);
-    let (disk, journal) = (Loop::of(&disk), Loop::of(&journal));
+    let (disk, journal) = (Loop::attach(&disk), Loop::attach(&journal));
     let before = journal.bytes();
     let single_lane = lanes::SingleLane::resolve(&"ext2".parse().unwrap()).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(false);

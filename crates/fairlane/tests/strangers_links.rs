@@ -145,7 +145,7 @@ fn names_in_a_folder_of_roots_stay_there() {
     sudo.of_user("state/fairlane/runs", |path| symlink(&sudo.secret, path).unwrap());
     let (_, said) = sudo.said(&["records"]);
     assert!(!said.contains("payroll"), "{said}");
-    let server = Server::of(&mut sudo.fairlane(&["serve", "--listen", "127.0.0.1:0"]));
+    let server = Server::new(&mut sudo.fairlane(&["serve", "--listen", "127.0.0.1:0"]));
     for path in ["/api/records", "/api/race/payroll-2026.jsonl/record", "/api/race/payroll-2026.jsonl"] {
         let answer = server.get(path);
         assert!(!answer.text().contains("TOPSECRET") && (path != "/api/records" || !answer.text().contains("payroll")));
@@ -164,7 +164,7 @@ fn what_stands_behind_roots_process_is_not_served() {
     fs::write(inner.join("payroll-2026.jsonl"), "TOPSECRET = [\n").unwrap();
     fs::create_dir_all(sudo.home.join("state/fairlane")).unwrap();
     sudo.of_user("state/fairlane/runs", |path| symlink("/proc/self/cwd", path).unwrap());
-    let server = Server::of(sudo.fairlane(&["serve", "--listen", "127.0.0.1:0"]).current_dir(&inner));
+    let server = Server::new(sudo.fairlane(&["serve", "--listen", "127.0.0.1:0"]).current_dir(&inner));
     for path in ["/api/records", "/api/race/payroll-2026.jsonl/record", "/api/race/payroll-2026.jsonl"] {
         let answer = server.get(path).text().replace("payroll-2026.jsonl: there is no such record", "");
         assert!(!answer.contains("TOPSECRET") && !answer.contains("payroll"), "{path}: {answer}");

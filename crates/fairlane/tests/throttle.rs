@@ -11,72 +11,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 /// Sequential and random I/O, and small files that are written back by the kernel's own threads.
-const SUITE: &str = r#"
-name = "disk"
-about = "a test"
-not_tested = ["everything else"]
-first_answer = true
-
-[[workload]]
-name = "read"
-title = "sequential read 256 KiB"
-kind = "io"
-rw = "read"
-bs = "256KiB"
-size = "48MiB"
-ioengine = "io_uring"
-iodepth = 16
-direct = true
-slices = 3
-slice_seconds = 0.5
-
-[[workload]]
-name = "random-read"
-title = "random read 4 KiB"
-kind = "io"
-rw = "randread"
-bs = "4KiB"
-size = "16MiB"
-ioengine = "libaio"
-iodepth = 256
-direct = true
-slices = 3
-slice_seconds = 0.5
-
-[[workload]]
-name = "random-write"
-title = "random write 4 KiB"
-kind = "io"
-rw = "randwrite"
-bs = "4KiB"
-size = "16MiB"
-ioengine = "io_uring"
-iodepth = 32
-direct = true
-slices = 3
-slice_seconds = 0.5
-
-[[workload]]
-name = "files"
-title = "files"
-kind = "operations"
-
-[[workload.files]]
-name = "large"
-count = 30
-size = "1MiB"
-
-[[workload.step]]
-operation = "create"
-files = "large"
-sync = "end"
-
-[[workload.step]]
-operation = "read"
-files = "large"
-cold = true
-sync = "none"
-"#;
+const SUITE: &str = include_str!("fixtures/disk.toml");
 
 /// Races whose rates or verdicts are looked at run alone (`write`); those that look at what is held, void
 /// or left behind run side by side (`read`).

@@ -1,8 +1,6 @@
 //! Verdicts end to end, on records whose truth is known.
 
-use crate::common;
-
-use common::{io, lane, record, run, sample, small_files, trial};
+use crate::common::{io, lane, record, run, sample, small_files, trial};
 use model::findings::{Limit, Settle, Verdict};
 use model::plan::Rounds;
 use model::record::{EndOutcome, Record, Unreached};
