@@ -9,7 +9,7 @@ mod trial;
 
 use crate::lines::{Line, Lines};
 use crate::trial::Session;
-use model::agent::{Reply, Request};
+use model::agent::{Reply, Request, Room};
 use std::any::Any;
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,7 +41,7 @@ pub fn serve(input: impl BufRead, mut output: impl Write, stop: Arc<AtomicBool>)
     while let Some(line) = lines.next_line().map_err(AgentError::Input)? {
         let (reply, quits) = match read_request(line) {
             Ok(request) => (guarded(&mut session, |session| session.answer(&request)), request == Request::Quit),
-            Err(reason) => (Reply::Failed { reason, errno: None, corrupt: false, unsupported: false }, false),
+            Err(reason) => (refused(reason), false),
         };
         send(&mut output, &reply).map_err(AgentError::Output)?;
         if quits {
@@ -68,9 +68,14 @@ fn guarded(session: &mut Session, work: impl FnOnce(&mut Session) -> Reply) -> R
             session.forget_all();
             let reason =
                 format!("the agent failed inside ({}); this is a fault of Fairlane, report it", panic_text(&*panic));
-            Reply::Failed { reason, errno: None, corrupt: false, unsupported: false }
+            refused(reason)
         }
     }
+}
+
+/// What was asked for makes no sense, or the agent itself failed.
+fn refused(reason: String) -> Reply {
+    Reply::Failed { reason, errno: None, corrupt: false, unsupported: false, room: Room::Enough }
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> &str {
@@ -112,7 +117,7 @@ mod tests {
     fn a_reply_is_one_line() {
         let mut output = Vec::new();
         let reason = "two\nlines".to_owned();
-        send(&mut output, &Reply::Failed { reason, errno: Some(28), corrupt: false, unsupported: false }).unwrap();
+        send(&mut output, &Reply::Failed { reason, errno: Some(28), corrupt: false, unsupported: false, room: Room::Full }).unwrap();
         assert_eq!(output.iter().filter(|byte| **byte == b'\n').count(), 1);
         assert_eq!(output.last(), Some(&b'\n'));
     }

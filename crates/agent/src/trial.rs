@@ -1,7 +1,7 @@
 //! The agent's state: the target, the workload on it, and what it has yielded so far.
 
 use engine::{EngineError, Observer, OpenTarget, Tally, Window, Work};
-use model::agent::{Devices, Part, Reply, Request, Target};
+use model::agent::{Devices, Part, Reply, Request, Room, Target};
 use model::trial::{Group, SystemUse};
 use model::workload::{Kind, Workload};
 use sampler::Sampler;
@@ -74,18 +74,19 @@ struct Refusal {
     errno: Option<i32>,
     corrupt: bool,
     unsupported: bool,
+    room: Room,
 }
 
 impl From<EngineError> for Refusal {
     fn from(error: EngineError) -> Self {
         let (corrupt, unsupported) = (error.is_corrupt(), error.is_unsupported());
-        Refusal { reason: error.to_string(), errno: error.errno(), corrupt, unsupported }
+        Refusal { reason: error.to_string(), errno: error.errno(), corrupt, unsupported, room: error.room() }
     }
 }
 
 impl From<&str> for Refusal {
     fn from(reason: &str) -> Self {
-        Refusal { reason: reason.to_owned(), errno: None, corrupt: false, unsupported: false }
+        Refusal { reason: reason.to_owned(), errno: None, corrupt: false, unsupported: false, room: Room::Enough }
     }
 }
 
@@ -124,11 +125,12 @@ impl Session {
                 let_go.map(|()| Reply::Done)
             }
         };
-        reply.unwrap_or_else(|Refusal { reason, errno, corrupt, unsupported }| Reply::Failed {
+        reply.unwrap_or_else(|Refusal { reason, errno, corrupt, unsupported, room }| Reply::Failed {
             reason,
             errno,
             corrupt,
             unsupported,
+            room,
         })
     }
 

@@ -206,7 +206,7 @@ pub fn cuts(log: &Log, windows: &[(u64, u64)], count: usize, seed: u64, sectors:
             };
             let survival = survival(log.volatile(tick).len() as u64, &mut random, sectors);
             let cut = Cut { tick, survival };
-            if drawn.insert((log.acknowledged_by(tick), Image::of(log, cut).number())) || attempt == DRAWS {
+            if drawn.insert((log.acknowledged_by(tick), Image::after_cut(log, cut).number())) || attempt == DRAWS {
                 cuts.push(cut);
                 break;
             }
@@ -237,7 +237,7 @@ struct Image {
 }
 
 impl Image {
-    fn of(log: &Log, cut: Cut) -> Image {
+    fn after_cut(log: &Log, cut: Cut) -> Image {
         let entries = log.entries();
         let durable = log.durable_before(cut.tick);
         let mut whole_before = entries.partition_point(|entry| entry.replied < durable);
@@ -272,7 +272,7 @@ impl Image {
 /// made of different writes.
 pub fn variety(log: &Log, cuts: &[Cut]) -> (u64, u64) {
     let open = cuts.iter().filter(|cut| !log.volatile(cut.tick).is_empty()).count() as u64;
-    let images: HashSet<u64> = cuts.iter().map(|&cut| Image::of(log, cut).number()).collect();
+    let images: HashSet<u64> = cuts.iter().map(|&cut| Image::after_cut(log, cut).number()).collect();
     (open, images.len() as u64)
 }
 

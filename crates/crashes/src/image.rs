@@ -77,7 +77,7 @@ impl Images {
             }
         }
         self.applied = wanted;
-        let image = Image::of(&self.durable, log.disk_bytes() as usize)?;
+        let image = Image::from_file(&self.durable, log.disk_bytes() as usize)?;
         for piece in survivors(&log, cut.tick, cut.survival) {
             image.put(&log, piece)?;
         }
@@ -123,7 +123,7 @@ impl Image {
     ///
     /// # Errors
     /// What the system answers.
-    pub fn of(file: &File, bytes: usize) -> std::io::Result<Image> {
+    pub fn from_file(file: &File, bytes: usize) -> std::io::Result<Image> {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address of the kernel's choice; the file is as long as it.
@@ -253,7 +253,7 @@ mod tests {
                 (65_535, 2 * REPLACED + 2),
                 (0, BYTES as u64),
             ] {
-                let image = Image::of(&file, BYTES).unwrap();
+                let image = Image::from_file(&file, BYTES).unwrap();
                 image.zero_pages_of(page, offset, length).unwrap();
                 let mut found = vec![0; BYTES];
                 image.read(0, &mut found).unwrap();
@@ -262,7 +262,7 @@ mod tests {
                 assert!(found == expected, "pages of {page}, {length} bytes from {offset} on");
             }
         }
-        let image = Image::of(&file, BYTES).unwrap();
+        let image = Image::from_file(&file, BYTES).unwrap();
         // The machine's own pages: a wrong size is refused by the kernel.
         image.zero(5 * 4096, 2 * REPLACED).unwrap();
         assert!(image.zero(BYTES as u64, 1).is_err());

@@ -12,7 +12,7 @@ mod sequences;
 mod timed;
 
 pub use append::{Call, run_telling};
-pub use content::of as bytes_of;
+pub use content::bytes_of_record as bytes_of;
 pub(crate) use timed::DurableWork;
 
 use model::kinds::durable::DurableRecord;

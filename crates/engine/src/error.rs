@@ -1,5 +1,6 @@
 //! Why work could not be done: the fact, then the remedy where there is one.
 
+use model::agent::Room;
 use model::text::escaped_path;
 use std::path::PathBuf;
 
@@ -148,6 +149,8 @@ pub enum EngineError {
         errno: Option<i32>,
         /// What was read is not what was written.
         corrupt: bool,
+        /// Whether the lane had room.
+        room: Room,
     },
     /// The installed fio failed.
     #[error("fio failed: {message}")]
@@ -209,6 +212,18 @@ impl EngineError {
         matches!(self, EngineError::Unsupported { .. })
     }
 
+    /// Whether the lane had no room for what was asked of it.
+    pub fn room(&self) -> Room {
+        match self {
+            EngineError::Full { .. } => Room::FullAsSaid,
+            EngineError::Worker { room, .. } => *room,
+            // A full lane may show first as a write that was only half done.
+            EngineError::Short { .. } => Room::Full,
+            error if error.errno() == Some(rustix::io::Errno::NOSPC.raw_os_error()) => Room::Full,
+            _ => Room::Enough,
+        }
+    }
+
     /// Whether what was read is not what was written.
     pub fn is_corrupt(&self) -> bool {
         matches!(
@@ -218,7 +233,7 @@ impl EngineError {
     }
 
     pub(crate) fn worker(message: String) -> Self {
-        EngineError::Worker { message, errno: None, corrupt: false }
+        EngineError::Worker { message, errno: None, corrupt: false, room: Room::Enough }
     }
 
     pub(crate) fn file(action: &'static str, path: impl Into<PathBuf>, errno: rustix::io::Errno) -> Self {

@@ -29,7 +29,7 @@ pub(crate) fn number(text: &str, base: Base) -> Result<u64, String> {
     }
     if text.starts_with('(') {
         let read = |word: &str| plain(word, base).map(i128::from);
-        let value = Expression::of(text, &read).map_err(|why| wrong(&format!(" ({why})")))?;
+        let value = Expression::evaluate(text, &read).map_err(|why| wrong(&format!(" ({why})")))?;
         return u64::try_from(value).ok().filter(|value| *value <= MOST).ok_or_else(|| wrong(" from 0 to 2^63-1"));
     }
     match plain(text, base) {
@@ -115,7 +115,7 @@ pub(crate) fn seconds(text: &str, usual: u64) -> Result<f64, String> {
         return Err(wrong());
     }
     let micros = if text.starts_with('(') {
-        let value = Expression::of(text, &|word| time(word, 1).map(i128::from)).map_err(|_| wrong())?;
+        let value = Expression::evaluate(text, &|word| time(word, 1).map(i128::from)).map_err(|_| wrong())?;
         u64::try_from(value).ok()
     } else {
         time(text, usual)
@@ -162,7 +162,7 @@ pub(crate) fn by_direction(text: &str) -> Result<[Option<&str>; 3], String> {
 /// The value of an expression in numbers alone; `None` where the text is none.
 pub(crate) fn calculate(text: &str) -> Option<u64> {
     let read = |word: &str| plain(word, Base::Binary).map(i128::from);
-    Expression::of(text, &read).ok().and_then(|value| u64::try_from(value).ok()).filter(|value| *value <= MOST)
+    Expression::evaluate(text, &read).ok().and_then(|value| u64::try_from(value).ok()).filter(|value| *value <= MOST)
 }
 
 /// An expression with `+ - * / % ^` and parentheses, in whole numbers.
@@ -173,7 +173,7 @@ struct Expression<'a> {
 }
 
 impl Expression<'_> {
-    fn of(text: &str, read: &dyn Fn(&str) -> Option<i128>) -> Result<i128, &'static str> {
+    fn evaluate(text: &str, read: &dyn Fn(&str) -> Option<i128>) -> Result<i128, &'static str> {
         let mut expression = Expression { rest: text, read, depth: 0 };
         let value = expression.sum()?;
         if expression.peek().is_some() { Err("something follows the expression") } else { Ok(value) }

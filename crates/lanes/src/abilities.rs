@@ -51,7 +51,7 @@ pub(crate) fn reflink(_: &[String], _: &[String]) -> Vec<Lack> {
 }
 
 /// What a lane is known to lack by its specification; of a directory by the filesystem that holds it.
-pub(crate) fn of(lane: &LaneState, ground: Option<&dyn Venue>) -> Vec<Lack> {
+pub(crate) fn lacks(lane: &LaneState, ground: Option<&dyn Venue>) -> Vec<Lack> {
     match (&lane.contestant, ground) {
         (Contestant::Row(row), _) => (row.lacks)(&lane.spec.mkfs_options, &lane.mount_options),
         (Contestant::Custom(custom), _) => custom
@@ -71,6 +71,6 @@ impl LaneSet {
     /// alone.
     pub fn lacks(&self, lane: usize) -> Vec<Lack> {
         let state = &self.lanes[lane];
-        of(state, state.fixed_ground.map(|ground| &*self.stores[ground]))
+        lacks(state, state.fixed_ground.map(|ground| &*self.stores[ground]))
     }
 }

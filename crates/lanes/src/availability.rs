@@ -54,11 +54,11 @@ pub fn in_guest(row: &'static Filesystem, kernel: &Kernel) -> Option<Availabilit
 
 /// Every row of the table with its availability.
 pub fn survey() -> Vec<(&'static Filesystem, Availability)> {
-    FILESYSTEMS.iter().map(|&row| (row, of(row))).collect()
+    FILESYSTEMS.iter().map(|&row| (row, find(row))).collect()
 }
 
 /// Whether this filesystem can be raced here. As root, a module that is there is loaded.
-pub fn of(row: &Filesystem) -> Availability {
+pub fn find(row: &Filesystem) -> Availability {
     if row.home == Home::Library {
         return Availability::Ready;
     }

@@ -210,7 +210,7 @@ impl Contestant {
             Contestant::Custom(custom) if custom.row().is_some() => {
                 custom.row().map_or(Ok(()), |row| Contestant::Row(row).check_available())
             }
-            Contestant::Row(row) => match availability::of(row) {
+            Contestant::Row(row) => match availability::find(row) {
                 Availability::Ready => Ok(()),
                 Availability::KernelLacks => {
                     Err(privilege(format!("the kernel lacks {}; {}", row.name, other_kernels(row, None))))

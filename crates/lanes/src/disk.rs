@@ -45,7 +45,7 @@ fn behind_within(name: &str, depth: u32) -> Option<Behind> {
     }
     let folder = block_folder(&disk).filter(|_| depth > 0)?;
     if let Some(file) = backing_of(&disk) {
-        let carrier = host::of(&file).ok()?;
+        let carrier = host::find(&file).ok()?;
         if matches!(carrier.filesystem.as_str(), "tmpfs" | "ramfs" | "devtmpfs") {
             return found(BehindKind::Memory);
         }

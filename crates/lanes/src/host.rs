@@ -51,7 +51,7 @@ pub struct Host {
 ///
 /// # Errors
 /// [`LaneFailure::Failed`] where the path cannot be looked at.
-pub fn of(path: &Path) -> Result<Host, LaneFailure> {
+pub fn find(path: &Path) -> Result<Host, LaneFailure> {
     let look = |error: std::io::Error| cannot(format!("look at {}", path.display()), error);
     let path = path.canonicalize().map_err(look)?;
     let metadata = path.metadata().map_err(look)?;
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_disk_under_a_path_is_the_one_in_diskstats() {
-        let host = of(Path::new("/var/tmp")).unwrap();
+        let host = find(Path::new("/var/tmp")).unwrap();
         let counters = std::fs::read_to_string("/proc/diskstats").unwrap();
         if let Some(disk) = &host.disk {
             assert!(counters.lines().any(|line| line.split_whitespace().nth(2) == Some(disk)), "{disk}");
@@ -167,13 +167,13 @@ mod tests {
 
     #[test]
     fn memory_is_no_ground_for_images() {
-        let host = of(Path::new("/dev/shm")).unwrap();
+        let host = find(Path::new("/dev/shm")).unwrap();
         assert!(unsuitable(&host).is_some_and(|why| why.contains("memory")), "{host:?}");
     }
 
     #[test]
     fn layers_networks_and_fuse_are_named() {
-        let host = of(Path::new("/var/tmp")).unwrap();
+        let host = find(Path::new("/var/tmp")).unwrap();
         for kind in ["overlay", "nfs4", "zfs", "fuse.sshfs"] {
             let host = Host { filesystem: kind.to_owned(), ..host.clone() };
             assert!(unsuitable(&host).is_some_and(|why| why.contains(kind)), "{kind}");

@@ -171,7 +171,7 @@ pub(crate) fn carried(image: &Image) -> std::io::Result<Option<String>> {
 fn among(image: &Image, names: &[Name]) -> std::io::Result<Option<String>> {
     let size = size_of(image)?;
     let mut found: Vec<(Form, Vec<u8>)> = Vec::new();
-    let bytes = |(at, length): (At, usize)| match at.of(size) {
+    let bytes = |(at, length): (At, usize)| match at.offset_in(size) {
         Some(at) => Bytes::new(image, at, length).map(|bytes| bytes.0),
         None => Ok(Vec::new()),
     };
@@ -224,7 +224,7 @@ mod tests {
         let names = names_said(text.as_bytes(), "fstab");
         let told = |at: u64, bytes: &[u8]| among(&image_of(SIZE, &[(at, bytes)]), &names).unwrap();
         let uuids = places().flat_map(|of| of.uuids.iter().copied());
-        for (at, length) in uuids.map(|(at, length)| (at.of(SIZE).unwrap(), length)) {
+        for (at, length) in uuids.map(|(at, length)| (at.offset_in(SIZE).unwrap(), length)) {
             // What the machine calls a serial number, as it lies on the disk.
             let (carried, of) = match length {
                 16 => (uuid(ONE.as_bytes()).unwrap(), true),
@@ -235,7 +235,7 @@ mod tests {
             assert_eq!(told(at, &vec![7; length]), None, "{at}");
         }
         let labels = places().flat_map(|of| of.labels.iter().copied());
-        for at in labels.map(|(at, _)| at.of(SIZE).unwrap()) {
+        for at in labels.map(|(at, _)| at.offset_in(SIZE).unwrap()) {
             assert_eq!(told(at, b"my data").as_deref(), Some("it carries the label of fstab"), "{at}");
             assert_eq!(told(at, b"my data2"), None, "{at}");
         }
@@ -243,7 +243,7 @@ mod tests {
         let wide_labels: Vec<(At, usize)> = places().flat_map(|of| of.wide_labels.iter().copied()).collect();
         assert!(!wide_labels.is_empty());
         for (at, _) in wide_labels {
-            assert!(told(at.of(SIZE).unwrap(), &wide).is_some());
+            assert!(told(at.offset_in(SIZE).unwrap(), &wide).is_some());
         }
         // Of a copy of the superblock of an ext, which e2fsck may make the first.
         let copy = |at: u64, bytes: &[u8]| {

@@ -21,7 +21,7 @@ use At::{End, Start};
 
 impl At {
     /// The byte of a device of this size; `None`: it is too small.
-    pub(crate) fn of(self, size_bytes: u64) -> Option<u64> {
+    pub(crate) fn offset_in(self, size_bytes: u64) -> Option<u64> {
         match self {
             Start(at) => Some(at),
             End(back, boundary) => (size_bytes - size_bytes % boundary).checked_sub(back),
@@ -174,7 +174,7 @@ fn signatures() -> impl Iterator<Item = (&'static str, Magic)> {
 pub fn read(device: &File, size_bytes: u64) -> Result<Option<&'static str>> {
     for (name, (places, magic)) in signatures() {
         let inside = |at: &u64| at + magic.len() as u64 <= size_bytes;
-        for at in places.iter().filter_map(|at| at.of(size_bytes)).filter(inside) {
+        for at in places.iter().filter_map(|at| at.offset_in(size_bytes)).filter(inside) {
             let mut found = vec![0u8; magic.len()];
             device.read_exact_at(&mut found, at)?;
             if found == magic {
@@ -187,7 +187,7 @@ pub fn read(device: &File, size_bytes: u64) -> Result<Option<&'static str>> {
 
 /// Whether these bytes stand there in an image.
 pub(crate) fn is_at(image: &Image, size_bytes: u64, at: At, magic: &[u8]) -> Result<bool> {
-    match at.of(size_bytes) {
+    match at.offset_in(size_bytes) {
         Some(at) => Ok(Bytes::new(image, at, magic.len())?.0 == magic),
         None => Ok(false),
     }
@@ -253,7 +253,7 @@ mod tests {
         const SIZE: u64 = 64 << 20;
         let rows = ["ext4", "xfs", "btrfs", "ntfs"].map(|name| find(name).unwrap());
         for (name, (places, magic)) in signatures() {
-            for at in places.iter().filter_map(|at| at.of(SIZE)) {
+            for at in places.iter().filter_map(|at| at.offset_in(SIZE)) {
                 let image = image_of(SIZE, &[(at, magic)]);
                 assert_eq!(read(&image.file, SIZE).unwrap(), Some(name), "{at}");
                 for own in rows {

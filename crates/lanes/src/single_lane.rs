@@ -80,7 +80,7 @@ impl SingleLane {
                 device.display()
             )));
         }
-        if availability::of(row) == Availability::KernelLacks {
+        if availability::find(row) == Availability::KernelLacks {
             return Err(privilege(format!(
                 "the kernel lacks {}, and disks are cut and damaged on this machine's own kernel alone; boot one that has \
                  it, or name another filesystem",

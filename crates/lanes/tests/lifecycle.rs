@@ -122,7 +122,7 @@ fn what_mkfs_zeroes_on_the_host_is_written_again() {
     let mut zeroed_by_any = 0;
     for name in ["ext4", "xfs", "btrfs"] {
         let row = lanes::filesystems::find(name).unwrap();
-        if availability::of(row) != Availability::Ready {
+        if availability::find(row) != Availability::Ready {
             println!("{name}: not here");
             continue;
         }
@@ -322,7 +322,7 @@ fn a_directory_is_raced_as_it_is_without_any_privilege() {
     assert_eq!(std::fs::read_dir(&again).unwrap().count(), 0, "a fresh folder each time");
     let described = &lane_set.lanes()[0];
     assert_eq!((described.venue.as_str(), described.ground.as_str()), ("directory", folder.to_str().unwrap()));
-    assert_eq!(described.filesystem, lanes::host::of(&folder).unwrap().filesystem);
+    assert_eq!(described.filesystem, lanes::host::find(&folder).unwrap().filesystem);
     lane_set.teardown(&mut journal).unwrap();
     journal.finish().unwrap();
     let names: Vec<_> = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.file_name()).collect();
@@ -360,7 +360,7 @@ fn images_on_btrfs_and_xfs_hosts_stay_written_and_are_not_copied_on_write() {
     }
     for host in ["btrfs", "xfs"] {
         let row = lanes::filesystems::find(host).unwrap();
-        if availability::of(row) != Availability::Ready {
+        if availability::find(row) != Availability::Ready {
             println!("{host}: not here");
             continue;
         }

@@ -265,7 +265,7 @@ fn a_device_in_use_is_refused_always() {
     says(&error, FailureKind::Usage, &["carries /dev/loop"]);
 
     // The disk that carries this test.
-    if let Some(block) = lanes::host::of(&scratch.path).unwrap().block {
+    if let Some(block) = lanes::host::find(&scratch.path).unwrap().block {
         says(&refused(Path::new(&format!("/dev/{block}"))), FailureKind::Usage, &["is mounted at"]);
     }
     disk.run("blockdev", &["--setro"]);
@@ -300,7 +300,7 @@ fn a_device_is_overwritten_only_where_erase_names_it() {
         assert_eq!((lane_set.stores(), lane_set.bytes_to_write()), (1, 0));
         let names = lane_set.device_names(0);
         assert_eq!(names.device, disk.path().file_name().map(|name| name.to_string_lossy().into_owned()));
-        assert_eq!(names.backing, lanes::host::of(&scratch.path).unwrap().disk);
+        assert_eq!(names.backing, lanes::host::find(&scratch.path).unwrap().disk);
         for lane in [0, 1, 0] {
             let opened = lane_set.open(lane, 0, journal, &no_stop()).unwrap();
             std::fs::write(opened.directory.join("f"), "x").unwrap();

@@ -212,7 +212,29 @@ pub enum Reply {
         /// that was asked for nothing counts.
         #[serde(default, skip_serializing_if = "is_false")]
         unsupported: bool,
+        /// Whether room in the lane is what was lacking.
+        #[serde(default, skip_serializing_if = "Room::is_enough")]
+        room: Room,
     },
+}
+
+/// Whether a lane had room for what was asked of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Room {
+    /// Room was not what was lacking.
+    #[default]
+    Enough,
+    /// The lane is full, or nearly.
+    Full,
+    /// It is full, and the reason says so and how to help it.
+    FullAsSaid,
+}
+
+impl Room {
+    fn is_enough(&self) -> bool {
+        *self == Room::Enough
+    }
 }
 
 /// A line of the protocol, made and read here alone: whoever does it itself takes all of its code again.

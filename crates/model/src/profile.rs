@@ -144,7 +144,7 @@ impl Profile {
     }
 
     /// Times of a role; zeros where there is none.
-    pub fn of(&self, role: ThreadRole) -> ThreadTime {
+    pub fn time_of(&self, role: ThreadRole) -> ThreadTime {
         let none = ThreadTime { role, threads: 0, cpu_seconds: 0.0, runnable_seconds: 0.0, waiting_seconds: 0.0 };
         self.threads.iter().find(|of| of.role == role).copied().unwrap_or(none)
     }

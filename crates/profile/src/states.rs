@@ -288,7 +288,7 @@ impl States<'_> {
 mod tests {
     use super::*;
 
-    fn of(list: &[(u64, u32, What)], window: Range<u64>) -> Times {
+    fn times_of(list: &[(u64, u32, What)], window: Range<u64>) -> Times {
         let events = list.iter().map(|&(time, thread, what)| Event { time, process: thread, thread, what }).collect();
         times(&mut Events { events, ..Events::default() }, window, &[7])
     }
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn a_wait_is_split_by_what_the_device_did() {
         // Thread 1 runs to 110, waits in stack 5, is woken at 160, runs again at 170.
-        let times = of(
+        let times = times_of(
             &[
                 (110, 1, switch(0, Left::Waits, 5)),
                 (115, 9, What::Queued(IO)),
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_thread_whose_wake_up_nobody_told_of_runs_from_its_arrival_on() {
-        let times = of(
+        let times = times_of(
             &[
                 (110, 1, switch(0, Left::Waits, 5)),
                 (150, 1, What::Arrival),
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn only_the_window_counts_and_every_thread_fills_it() {
-        let times = of(
+        let times = times_of(
             &[
                 (10, 1, switch(2, Left::Waits, 5)),
                 (50, 2, switch(1, Left::RunsOn, 6)),
@@ -369,28 +369,28 @@ mod tests {
     #[test]
     fn what_was_not_seen_to_begin_is_said_to_be_unseen() {
         let times =
-            of(&[(150, 9, What::Waking(1)), (160, 9, What::Completed(IO)), (160, 8, What::Issued(IO))], 100..200);
+            times_of(&[(150, 9, What::Waking(1)), (160, 9, What::Completed(IO)), (160, 8, What::Issued(IO))], 100..200);
         assert_eq!(times.threads[&1].waits[&UNSEEN].sum(), 50);
         assert_eq!(times.threads[&1].runnable, 50);
         // Another device's requests are none of the lane's.
         assert_eq!((times.device.completed, times.device.in_flight), (0, 40));
         let other = Request { device: 8, ..IO };
-        assert_eq!(of(&[(110, 1, What::Issued(other))], 100..200).device.in_flight, 0);
+        assert_eq!(times_of(&[(110, 1, What::Issued(other))], 100..200).device.in_flight, 0);
     }
 
     #[test]
     fn a_device_that_never_gives_requests_on_is_not_looked_at() {
-        let times = of(&[(110, 1, What::Queued(IO))], 100..200);
+        let times = times_of(&[(110, 1, What::Queued(IO))], 100..200);
         assert!(!times.watched && times.device.queued == 0, "{times:?}");
-        assert!(of(&[(110, 1, What::Queued(IO)), (120, 1, What::Issued(IO))], 100..200).watched);
-        assert!(of(&[], 100..200).watched, "it had nothing to do");
+        assert!(times_of(&[(110, 1, What::Queued(IO)), (120, 1, What::Issued(IO))], 100..200).watched);
+        assert!(times_of(&[], 100..200).watched, "it had nothing to do");
         let none = super::times(&mut Events::default(), 100..200, &[]);
         assert!(!none.watched);
     }
 
     #[test]
     fn a_thread_that_ended_waits_for_nothing() {
-        let times = of(&[(120, 1, switch(0, Left::Ended, 4))], 100..200);
+        let times = times_of(&[(120, 1, switch(0, Left::Ended, 4))], 100..200);
         assert_eq!((times.threads[&1].on_cpu, times.threads[&1].waits.len()), (20, 0));
     }
 }

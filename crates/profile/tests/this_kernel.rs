@@ -55,7 +55,7 @@ fn a_thread_that_sleeps_and_one_that_writes_are_told_apart() {
         profile.samples,
         profile.lost_events
     );
-    let callers = profile.of(ThreadRole::Caller);
+    let callers = profile.time_of(ThreadRole::Caller);
     // Threads of the harness only wait for the test, and are none.
     let told = callers.cpu_seconds + callers.runnable_seconds + callers.waiting_seconds;
     assert!(
@@ -132,7 +132,7 @@ fn what_a_program_does_outside_of_the_kernel_is_its_own() {
     let Some(profile) = found else { return };
     let own = profile.stacks.iter().filter(|of| of.role == ThreadRole::Caller && of.activity == Activity::Cpu);
     let own: f64 = own.filter(|of| of.frames.is_empty()).map(|of| of.seconds).sum();
-    let callers = profile.of(ThreadRole::Caller);
+    let callers = profile.time_of(ThreadRole::Caller);
     assert!(own > 0.8 * callers.cpu_seconds && callers.cpu_seconds > 0.05, "{own} of {callers:?}: {sum}");
     assert_eq!(profile.lost_events, 0);
 }
@@ -165,7 +165,7 @@ fn time_on_a_cpu_is_what_the_threads_own_clock_says() {
             found.map(|profile| (ended - begun.unwrap_or(ended), profile))
         });
         let Some((own, profile)) = found.join().unwrap() else { return };
-        let told = profile.of(ThreadRole::Caller).cpu_seconds;
+        let told = profile.time_of(ThreadRole::Caller).cpu_seconds;
         assert!(told > 0.8 * own && told < 1.1 * own + 0.02, "CPU {cpu}: {told} of {own} s");
     }
 }

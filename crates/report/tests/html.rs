@@ -59,7 +59,7 @@ fn filled_with(text: &str) -> Page {
     record.header.plan.command_line.push(text.to_owned());
     record.header.warnings.push(text.to_owned());
     record.header.machine.device.model = text.to_owned();
-    let mut page = pages::of(&record);
+    let mut page = pages::page_of(&record);
     let Show::Race { race } = &mut page.show else { unreachable!() };
     race.record = Some(text.to_owned());
     race.trials.remarks.insert(0, text.to_owned());
@@ -114,9 +114,9 @@ proptest! {
 
 #[test]
 fn a_record_of_many_trials_is_deflated_and_reads_back() {
-    let small = pages::of(&pages::record(20));
+    let small = pages::page_of(&pages::record(20));
     assert!(!embedded(&written(&small)).1, "180 trials");
-    let large = pages::of(&pages::record(60));
+    let large = pages::page_of(&pages::record(60));
     let html = written(&large);
     let (json, deflated) = embedded(&html);
     assert!(deflated, "540 trials");
@@ -134,16 +134,16 @@ fn a_record_of_many_trials_is_deflated_and_reads_back() {
 fn files_keep_to_their_sizes() {
     // 55 rounds of three lanes and three workloads: 495 trials, and the longest courses that they may have.
     for points in [5, 256] {
-        let html = written(&pages::of(&pages::record_of(55, points)));
+        let html = written(&pages::page_of(&pages::record_of(55, points)));
         assert!(html.len() <= 1_500_000, "{} bytes", html.len());
     }
-    let html = written(&pages::of(&pages::record_of(1200, 20)));
+    let html = written(&pages::page_of(&pages::record_of(1200, 20)));
     assert!(html.len() <= 10_000_000, "{} bytes", html.len());
 }
 
 #[test]
 fn a_page_asks_nobody_for_anything() {
-    let html = written(&pages::of(&pages::record(2)));
+    let html = written(&pages::page_of(&pages::record(2)));
     let policy = html.split_once("Content-Security-Policy\" content=\"").expect("a policy").1;
     let policy = policy.split_once('"').expect("its end").0;
     assert!(policy.contains("default-src 'none'"), "{policy}");
@@ -161,6 +161,6 @@ fn what_cannot_be_written_is_an_error() {
             Ok(())
         }
     }
-    let error = report::html::page(&pages::of(&pages::record(60)), &mut Full).unwrap_err();
+    let error = report::html::page(&pages::page_of(&pages::record(60)), &mut Full).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(28));
 }

@@ -59,7 +59,7 @@ fn rendered_json_validates_and_reads_back_as_the_same_findings() {
 #[test]
 fn what_the_page_reads_validates_and_broken_data_does_not() {
     let validator = validator("page.schema.json");
-    let page = common::pages::of(&common::pages::record(3));
+    let page = common::pages::page_of(&common::pages::record(3));
     let mut whole = serde_json::to_value(&page).unwrap();
     let error = validator.iter_errors(&whole).map(|error| error.to_string()).next();
     assert_eq!(error, None);

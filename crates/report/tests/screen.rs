@@ -19,7 +19,7 @@ fn options(findings: &Findings, progress: bool) -> ScreenOptions {
     }
 }
 
-fn of(findings: &Findings, workload: &str) -> Vec<ResultFinding> {
+fn results_of(findings: &Findings, workload: &str) -> Vec<ResultFinding> {
     common::told(findings).results.into_iter().filter(|result| result.workload == workload).collect()
 }
 
@@ -50,7 +50,7 @@ fn a_whole_race_puts_its_result_once_on_the_data_stream() {
     let mut events = vec![Event::Ceilings(ceilings())];
     let mut workloads: Vec<&str> = findings.results.iter().map(|result| result.workload.as_str()).collect();
     workloads.dedup();
-    events.extend(workloads.iter().map(|workload| Event::Verdicts(of(&findings, workload))));
+    events.extend(workloads.iter().map(|workload| Event::Verdicts(results_of(&findings, workload))));
     events.push(Event::Finished(Box::new(common::told(&findings))));
     let (data, progress) = shown(&findings, false, &events);
     assert_eq!(progress, "", "nothing but data where the other stream is no terminal");
@@ -64,7 +64,7 @@ fn a_whole_race_puts_its_result_once_on_the_data_stream() {
 #[test]
 fn a_verdict_that_settles_later_is_printed_again_and_marked_and_an_unchanged_one_is_not() {
     let findings = races::three();
-    let before = of(&findings, "small-files");
+    let before = results_of(&findings, "small-files");
     let mut after = before.clone();
     after[0].pairs[0] = pair("xfs", "ext4", (1.06, 1.03, 1.09), Verdict::Faster);
     stats::said::set(&mut after);
@@ -113,7 +113,7 @@ fn progress_is_one_line_that_fits_and_is_gone_before_data_is_written() {
         Event::RoundRecorded { rates: Vec::new(), trials: 9 },
         Event::RoundRepeated { title: "commit 4 KiB".to_owned(), round: 3, reason: hostile.clone() },
         Event::LaneStarted { lane: hostile, phase: "mkfs" },
-        Event::Verdicts(of(&findings, "commit")),
+        Event::Verdicts(results_of(&findings, "commit")),
     ];
     let (data, progress) = shown(&findings, true, &events);
     assert_eq!(data, "", "what falls during a race is no result");
@@ -171,7 +171,7 @@ fn a_closed_pipe_is_an_error_and_no_panic() {
 #[test]
 fn steps_of_file_operations_are_counted_while_the_race_runs_and_tabled_at_its_end() {
     let findings = operations::five();
-    let verdicts = Event::Verdicts(of(&findings, "operations"));
+    let verdicts = Event::Verdicts(results_of(&findings, "operations"));
     let (_, before) = shown(&findings, true, &[verdicts.clone(), verdicts.clone()]);
     assert!(before.lines().count() <= 10, "a few lines and not one per step:\n{before}");
     assert!(before.contains("xfs against ext4: faster in") && before.contains("of 31 steps"), "{before}");

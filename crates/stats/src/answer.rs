@@ -217,7 +217,7 @@ fn next(
     // Too few rounds for a first look are no matter of others' noise.
     let looked = |result: &&ResultFinding| result.rounds >= LOOKS[0];
     let disturbed = disturbed && undecided.iter().all(looked);
-    let failures = Failures::of(record);
+    let failures = Failures::from_record(record);
     let open = worth_settling(header, undecided, &failures);
     let report = || ["report", "--format", "markdown"].map(str::to_owned).to_vec();
     let nobody = plan.lanes.iter().all(|lane| failures.everywhere(&lane.name));
@@ -453,7 +453,7 @@ struct Failures<'a> {
 }
 
 impl<'a> Failures<'a> {
-    fn of(record: &'a Record) -> Self {
+    fn from_record(record: &'a Record) -> Self {
         let header = &record.header;
         let raced: Vec<(&str, Series)> = header
             .plan

@@ -62,7 +62,7 @@ mod tests {
     }
 
     /// An interval of so many rounds with exactly this mean and deviation.
-    fn of(count: usize, mean: f64, deviation: f64) -> Interval {
+    fn from_moments(count: usize, mean: f64, deviation: f64) -> Interval {
         let swing: Vec<f64> = (0..count).map(|round| if round % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let plain = crate::estimate::moments(&swing).unwrap();
         let differences: Vec<f64> =
@@ -78,7 +78,7 @@ mod tests {
         };
         for (mean, deviation) in [(0.0, 0.06), (0.113, 0.08), (0.03, 0.05), (0.0488, 0.2), (0.5, 0.9)] {
             for done in [3, 6, 7, 20] {
-                let interval = of(done as usize, mean, deviation);
+                let interval = from_moments(done as usize, mean, deviation);
                 let auto = rule(Rounds::Auto);
                 let rounds = rounds_to_settle(&interval, done, &auto).unwrap();
                 assert!(rounds > done && (rounds > 20 || LOOKS.contains(&rounds)), "{rounds}");
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn fixed_rounds_settle_nothing_before_they_are_done() {
-        let clear = of(6, 0.5, 0.01);
+        let clear = from_moments(6, 0.5, 0.01);
         assert_eq!(rounds_to_settle(&clear, 6, &rule(Rounds::Fixed(20))), Some(20));
         assert_eq!(rounds_to_settle(&clear, 20, &rule(Rounds::Fixed(20))), Some(21));
     }
@@ -113,12 +113,12 @@ mod tests {
     #[test]
     fn an_undecided_pair_has_a_forecast_unless_nothing_is_known_or_nothing_would_do() {
         let auto = rule(Rounds::Auto);
-        let noisy = rounds_to_settle(&of(6, 0.01, 3.0), 6, &auto).unwrap();
+        let noisy = rounds_to_settle(&from_moments(6, 0.01, 3.0), 6, &auto).unwrap();
         assert!(noisy > 10_000, "{noisy}");
-        assert_eq!(rounds_to_settle(&of(2, 0.01, 0.3), 2, &auto), None);
-        assert_eq!(rounds_to_settle(&of(6, 0.0, 300.0), 6, &auto), None);
+        assert_eq!(rounds_to_settle(&from_moments(2, 0.01, 0.3), 2, &auto), None);
+        assert_eq!(rounds_to_settle(&from_moments(6, 0.0, 300.0), 6, &auto), None);
         let without_margin = Rule { margin: 0.0, ..auto };
-        assert_eq!(rounds_to_settle(&of(6, 0.0, 0.01), 6, &without_margin), None, "no difference, no tie: no verdict");
-        assert!(rounds_to_settle(&of(6, 0.001, 0.01), 6, &without_margin).is_some());
+        assert_eq!(rounds_to_settle(&from_moments(6, 0.0, 0.01), 6, &without_margin), None, "no difference, no tie: no verdict");
+        assert!(rounds_to_settle(&from_moments(6, 0.001, 0.01), 6, &without_margin).is_some());
     }
 }

@@ -321,7 +321,7 @@ mod tests {
     use super::*;
     use crate::sample::{Normal, correlated};
 
-    fn of(windows: &[f64]) -> Settled {
+    fn of_windows(windows: &[f64]) -> Settled {
         judge(windows, 1, windows).unwrap()
     }
 
@@ -356,14 +356,14 @@ mod tests {
         let mut series = |shape: fn(f64) -> f64| -> Vec<f64> {
             (0..60).map(|at| 1000.0 * shape(f64::from(at) / 60.0) * (1.0 + 0.03 * noise.next())).collect()
         };
-        let flagged = (0..300).filter(|_| of(&series(|_| 1.0)).unsteady.is_some()).count();
+        let flagged = (0..300).filter(|_| of_windows(&series(|_| 1.0)).unsteady.is_some()).count();
         assert!(flagged <= 3, "{flagged} of 300 steady series are called unsteady");
         let warm_up = series(|x| if x < 0.25 { 0.3 } else { 1.0 });
         assert_eq!(mser5(&warm_up).map(|cut| cut.discard), Some(15));
-        let settled = of(&warm_up);
+        let settled = of_windows(&warm_up);
         assert_eq!((settled.cut, settled.unsteady), (0.25, None), "warm-up is cut");
-        assert!(of(&series(|x| 1.0 + 0.5 * x)).unsteady.is_some());
-        assert!(of(&series(|x| if x < 0.8 { 1.0 } else { 0.3 })).unsteady.is_some());
+        assert!(of_windows(&series(|x| 1.0 + 0.5 * x)).unsteady.is_some());
+        assert!(of_windows(&series(|x| if x < 0.8 { 1.0 } else { 0.3 })).unsteady.is_some());
     }
 
     #[test]

@@ -51,7 +51,7 @@ fn found(record: &Record) -> Findings {
     stats::judge::findings(record)
 }
 
-fn of<'a>(findings: &'a Findings, group: &str, lane: &str) -> &'a Explanation {
+fn explanation_of<'a>(findings: &'a Findings, group: &str, lane: &str) -> &'a Explanation {
     let result = findings.results.iter().find(|result| result.group == group).unwrap();
     result.explanations.iter().find(|of| of.lane == lane).unwrap()
 }
@@ -92,7 +92,7 @@ fn every_moment_of_a_caller_has_its_part() {
     let mut record = raced();
     record.profiles = vec![creating("a", 1000, 0.25)];
     let findings = found(&record);
-    let explained = of(&findings, "create", "a");
+    let explained = explanation_of(&findings, "create", "a");
     assert_whole(explained);
     for (part, share) in [
         (Part::Flush, 0.25),
@@ -118,7 +118,7 @@ fn stacks_without_room_are_not_explained() {
     profile.stacks.retain(|stack| !(stack.activity == Activity::Wait && stack.frames.len() == 3));
     record.profiles = vec![profile];
     let findings = found(&record);
-    let explained = of(&findings, "create", "a");
+    let explained = explanation_of(&findings, "create", "a");
     assert_whole(explained);
     assert!((explained.share(Part::NotExplained) - 0.45).abs() < 1e-9, "{explained:#?}");
 }
@@ -136,7 +136,7 @@ fn who_waits_for_kernel_threads_waits_for_what_they_do() {
     let mut record = raced();
     record.profiles = vec![profile];
     let findings = found(&record);
-    let explained = of(&findings, "create", "a");
+    let explained = explanation_of(&findings, "create", "a");
     assert_whole(explained);
     assert!((explained.share(Part::Checksums) - 0.6).abs() < 1e-9, "{explained:#?}");
     assert!((explained.share(Part::KernelThreads) - 0.2).abs() < 1e-9 && explained.share(Part::Device) > 0.19);
@@ -175,7 +175,7 @@ fn of_many_in_flight_so_many_stand_at_the_device() {
         record.trials.push(trial);
         record.profiles = vec![profile];
         let findings = found(&record);
-        let explained = of(&findings, &group, "a");
+        let explained = explanation_of(&findings, &group, "a");
         assert_whole(explained);
         assert!((explained.share(part) - share).abs() < 1e-9, "{in_flight} {part:?}: {explained:#?}");
         assert!((explained.seconds_per_operation - 32.0 / 8000.0).abs() < 1e-9);
@@ -198,7 +198,7 @@ fn a_difference_is_told_by_its_causes_and_a_pass_tells_its_cost() {
         "{said:?}"
     );
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!((of(&findings, "create", "b").profiled_ratio().unwrap() - 0.25).abs() < 1e-9);
+    assert!((explanation_of(&findings, "create", "b").profiled_ratio().unwrap() - 0.25).abs() < 1e-9);
     // Alike, there is nothing to say.
     record.profiles = vec![creating("a", 1000, 0.25), creating("b", 950, 0.25)];
     assert!(found(&record).results[0].explained.is_empty());
@@ -267,7 +267,7 @@ fn random_writes(iodepth: u32) -> Workload {
 fn counters_tell_of_rows_that_no_pass_looked_at() {
     let record = counted(&small_files(), &|_| system(0.05, 0.25, 0.5, 0.3, 0.6));
     let findings = found(&record);
-    let explained = of(&findings, "create", "a");
+    let explained = explanation_of(&findings, "create", "a");
     assert_whole(explained);
     assert_eq!(explained.basis, Basis::Counters);
     for (part, share) in [

@@ -18,7 +18,7 @@ fn commits(rounds: u32, rates: [f64; 2], plan: Rounds) -> Record {
     race
 }
 
-fn of<'a>(race: &'a mut Record, lane: &str, round: u32) -> &'a mut Trial {
+fn trial_of<'a>(race: &'a mut Record, lane: &str, round: u32) -> &'a mut Trial {
     race.trials.iter_mut().find(|of| of.lane == lane && of.round == round).unwrap()
 }
 
@@ -33,7 +33,7 @@ fn pair(race: &Record) -> Pair {
 /// In these rounds xfs does something, but nothing in its middle slice.
 fn stands_still(race: &mut Record, rounds: &[u32]) {
     for &round in rounds {
-        let group = &mut of(race, "xfs", round).groups[0];
+        let group = &mut trial_of(race, "xfs", round).groups[0];
         group.metrics.insert("operations_per_second".into(), 0.0);
         group.operations = 3;
     }
@@ -100,7 +100,7 @@ fn a_round_in_which_every_lane_stood_still_says_nothing_of_any() {
     let stalled = |race: &mut Record, rounds: &[u32]| {
         stands_still(race, rounds);
         rounds.iter().for_each(|&round| {
-            of(race, "ext4", round).groups[0].metrics.insert("operations_per_second".into(), 0.0);
+            trial_of(race, "ext4", round).groups[0].metrics.insert("operations_per_second".into(), 0.0);
         });
     };
     let mut race = commits(8, [100.0, 200.0], Rounds::Auto);
@@ -132,7 +132,7 @@ fn a_round_in_which_every_lane_stood_still_says_nothing_of_any() {
 fn a_trial_whose_figure_is_zero_without_its_warm_up_stood_still() {
     let mut race = commits(6, [100.0, 200.0], Rounds::Fixed(6));
     // A burst at its beginning, then nothing: the median of all slices is above zero, that of the rest is not.
-    let group = &mut of(&mut race, "xfs", 2).groups[0];
+    let group = &mut trial_of(&mut race, "xfs", 2).groups[0];
     group.slices_operations_per_second = (0..40).map(|slice| if slice < 20 { 400.0 } else { 0.0 }).collect();
     group.metrics.insert("operations_per_second".into(), 200.0);
     let result = only(&race);
@@ -176,14 +176,14 @@ fn slices_are_asked_for_that_hold_enough_operations() {
     let mut race = commits(6, [100.0, 105.0], Rounds::Auto);
     stands_still(&mut race, &[1, 2, 3, 4, 5]);
     // Three operations in 1 s of each round: 20 take 6.7 s.
-    of(&mut race, "xfs", 6).groups[0].operations = 3;
+    trial_of(&mut race, "xfs", 6).groups[0].operations = 3;
     assert!(pair(&race).why.unwrap().ends_with("commit.slice_seconds=6.7"));
 }
 
 #[test]
 fn a_figure_that_is_no_number_is_left_out_and_said_as_before() {
     let mut race = commits(6, [100.0, 200.0], Rounds::Auto);
-    of(&mut race, "xfs", 2).groups[0].metrics.insert("operations_per_second".into(), f64::NAN);
+    trial_of(&mut race, "xfs", 2).groups[0].metrics.insert("operations_per_second".into(), f64::NAN);
     let result = only(&race);
     assert_eq!(result.pairs[0].verdict, Verdict::Faster);
     assert_eq!(result.warnings, ["xfs: 1 of 6 figures are no positive number and were left out"]);
@@ -220,7 +220,7 @@ fn with_failures(rounds: u32, plan: Rounds, failed: &[u32]) -> Record {
     race.end = None;
     run(&mut race, rounds, &[1000.0, 1050.0, 400.0], 0.03, 3);
     for &round in failed {
-        let trial = of(&mut race, "btrfs", round);
+        let trial = trial_of(&mut race, "btrfs", round);
         (trial.outcome, trial.reason) = (Outcome::Failed, Some("it broke".into()));
         trial.groups.clear();
     }
@@ -268,7 +268,7 @@ fn only_a_lane_without_any_trial_in_later_rounds_was_left_out() {
 fn rounds_that_hold_a_comparison_are_what_a_look_counts() {
     let mut race = commits(7, [100.0, 200.0], Rounds::Auto);
     race.end = None;
-    let failed = of(&mut race, "xfs", 3);
+    let failed = trial_of(&mut race, "xfs", 3);
     failed.outcome = Outcome::Failed;
     failed.groups.clear();
     assert_eq!(judge::rounds_compared(&race, "commit"), 6);

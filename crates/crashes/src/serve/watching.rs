@@ -27,7 +27,7 @@ impl WatchingDisk {
     pub fn open(contents: &Path) -> std::io::Result<WatchingDisk> {
         let file = File::open(contents)?;
         let bytes = usize::try_from(file.metadata()?.len()).map_err(std::io::Error::other)?;
-        Ok(WatchingDisk { image: Image::of(&file, bytes)?, read: Mutex::default() })
+        Ok(WatchingDisk { image: Image::from_file(&file, bytes)?, read: Mutex::default() })
     }
 
     /// The blocks of [`WATCHED_BLOCK`] bytes that were read so far, whole or in part, by their numbers.

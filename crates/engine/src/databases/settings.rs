@@ -92,18 +92,18 @@ mod tests {
         }
     }
 
-    fn of(more: &str) -> Oltp {
+    fn oltp_with(more: &str) -> Oltp {
         toml::from_str(&format!("script = \"insert\"\n{more}")).unwrap()
     }
 
     #[test]
     fn what_a_server_does_otherwise_than_it_was_told_fails() {
-        let asked = of("server = \"postgresql\"");
+        let asked = oltp_with("server = \"postgresql\"");
         let stated = read(&asked, &mut Says("on")).unwrap();
         assert_eq!((stated["fsync"].as_str(), stated.contains_key("max_wal_size")), ("on", false));
         let error = read(&asked, &mut Says("off")).unwrap_err();
         assert!(error.message.contains("runs with fsync = off where on was asked"), "{}", error.message);
-        let unknown = of("server = \"postgresql\"\noptions = { wal_such = \"1\" }");
+        let unknown = oltp_with("server = \"postgresql\"\noptions = { wal_such = \"1\" }");
         let error = read(&unknown, &mut Says("on")).unwrap_err();
         assert!(error.message.contains("no variable wal_such"), "{}", error.message);
         assert!(same("synchronous", "2", "FULL") && same("synchronous", "full", "FULL"));

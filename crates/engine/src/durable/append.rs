@@ -51,7 +51,7 @@ pub fn run_telling(folder: &Path, terms: Terms, acknowledge: Acknowledge) -> Res
     let of = |call: Call| move |error| (call, error);
     let mut file = OpenOptions::new().append(true).open(folder.join(NAME)).map_err(of(Call::Open))?;
     for record in 1..=terms.records {
-        file.write_all(&content::of(terms.seed, record, MOST)).map_err(of(Call::Write))?;
+        file.write_all(&content::bytes_of_record(terms.seed, record, MOST)).map_err(of(Call::Write))?;
         file.sync_all().map_err(of(Call::Fsync))?;
         acknowledge(record).map_err(of(Call::Acknowledge))?;
     }
@@ -71,7 +71,7 @@ pub fn check(folder: &Path, terms: Terms, acknowledged: u64) -> Found {
     };
     let mut at = 0;
     for record in 1..=acknowledged {
-        let wanted = content::of(terms.seed, record, MOST);
+        let wanted = content::bytes_of_record(terms.seed, record, MOST);
         match bytes.get(at..at + wanted.len()) {
             None => {
                 found.lost += 1;
@@ -86,7 +86,7 @@ pub fn check(folder: &Path, terms: Terms, acknowledged: u64) -> Found {
         at += wanted.len();
     }
     // The next record may be there in part, and what is not there yet reads as zeros.
-    let open = content::of(terms.seed, acknowledged + 1, MOST);
+    let open = content::bytes_of_record(terms.seed, acknowledged + 1, MOST);
     let behind = bytes.get(at..).unwrap_or_default();
     let foreign = behind.iter().enumerate().any(|(index, &byte)| byte != 0 && open.get(index) != Some(&byte));
     if foreign || behind.len() > open.len() {

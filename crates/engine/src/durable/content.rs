@@ -4,7 +4,7 @@ use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// The bytes of a record: its number, then random ones; at least 16 and at most `most`.
-pub fn of(seed: u64, record: u64, most: u64) -> Vec<u8> {
+pub fn bytes_of_record(seed: u64, record: u64, most: u64) -> Vec<u8> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ record.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let length = 16 + random.next_u64() % (most - 15);
     let mut bytes = vec![0; length as usize];

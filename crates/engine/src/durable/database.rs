@@ -99,7 +99,7 @@ fn run(folder: &Path, terms: Terms, acknowledge: Acknowledge, mode: Mode) -> std
     for record in 1..=terms.records {
         let commit = |connection: &mut Connection| {
             let transaction = connection.transaction()?;
-            let body = content::of(terms.seed, record, MOST);
+            let body = content::bytes_of_record(terms.seed, record, MOST);
             transaction.execute("INSERT INTO record VALUES (?1, ?2)", (record as i64, body))?;
             transaction.execute("UPDATE counter SET last = ?1", [record as i64])?;
             transaction.commit()
@@ -193,7 +193,7 @@ fn look(
                 found.lost += 1;
                 found.say(|| format!("transaction {record} is missing"));
             }
-            Some(body) if body != content::of(terms.seed, record, MOST) => {
+            Some(body) if body != content::bytes_of_record(terms.seed, record, MOST) => {
                 found.torn += 1;
                 found.say(|| format!("transaction {record} has wrong bytes"));
             }

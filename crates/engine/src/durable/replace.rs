@@ -11,7 +11,7 @@ const TEMPORARY: &str = "settings.new";
 const MOST: u64 = 20_000;
 
 pub fn prepare(folder: &Path, terms: Terms) -> std::io::Result<()> {
-    replace(folder, &content::of(terms.seed, 0, MOST))
+    replace(folder, &content::bytes_of_record(terms.seed, 0, MOST))
 }
 
 fn replace(folder: &Path, bytes: &[u8]) -> std::io::Result<()> {
@@ -26,7 +26,7 @@ fn replace(folder: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 pub fn run(folder: &Path, terms: Terms, acknowledge: Acknowledge) -> std::io::Result<()> {
     for record in 1..=terms.records {
-        replace(folder, &content::of(terms.seed, record, MOST))?;
+        replace(folder, &content::bytes_of_record(terms.seed, record, MOST))?;
         acknowledge(record)?;
     }
     Ok(())
@@ -45,7 +45,7 @@ pub fn check(folder: &Path, terms: Terms, acknowledged: u64) -> Found {
     };
     match content::number(&bytes) {
         // Version 0 was made before the records.
-        Some(version) if version <= terms.records && content::of(terms.seed, version, MOST) == bytes => {
+        Some(version) if version <= terms.records && content::bytes_of_record(terms.seed, version, MOST) == bytes => {
             if version < acknowledged {
                 found.stale = 1;
                 found.say(|| format!("the file is version {version}, and {acknowledged} was acknowledged"));

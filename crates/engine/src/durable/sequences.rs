@@ -61,12 +61,12 @@ struct Sequence {
 }
 
 fn start(terms: Terms, record: u64) -> Tree {
-    let files = vec![content::of(terms.seed, record << 8, MOST), content::of(terms.seed, (record << 8) + 1, MOST)];
+    let files = vec![content::bytes_of_record(terms.seed, record << 8, MOST), content::bytes_of_record(terms.seed, (record << 8) + 1, MOST)];
     Tree { names: [(0, 0), (3, 1)].into(), files }
 }
 
 fn added(terms: Terms, record: u64, step: usize) -> Vec<u8> {
-    content::of(terms.seed, (record << 8) + 16 + step as u64, MOST)
+    content::bytes_of_record(terms.seed, (record << 8) + 16 + step as u64, MOST)
 }
 
 fn generate(terms: Terms, record: u64, bare: bool) -> Sequence {

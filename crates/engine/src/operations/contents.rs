@@ -42,14 +42,14 @@ impl Contents {
     /// For blocks of at most `largest_block` bytes that nothing compresses.
     #[cfg(test)]
     pub(crate) fn new(seed: u64, largest_block: usize) -> Self {
-        Contents::of(&Data::Incompressible, seed, largest_block).expect("memory")
+        Contents::with_data(&Data::Incompressible, seed, largest_block).expect("memory")
     }
 
     /// For blocks of at most `largest_block` bytes, of bytes that compress so well.
     ///
     /// # Errors
     /// [`EngineError::Memory`] where the memory is not to be had.
-    pub(crate) fn of(data: &Data, seed: u64, largest_block: usize) -> Result<Self, EngineError> {
+    pub(crate) fn with_data(data: &Data, seed: u64, largest_block: usize) -> Result<Self, EngineError> {
         let bytes = POOL_BYTES + largest_block;
         let mut room = Room::new(bytes)?;
         let made = match data {
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn what_compresses_does_so_in_small_and_large_files() {
         for (data, ratio) in [(Data::Ratio16, 1.6), (Data::Ratio27, 2.7), (Data::Compress(50, 0), 2.0)] {
-            let mut contents = Contents::of(&data, 5, 1 << 20).unwrap();
+            let mut contents = Contents::with_data(&data, 5, 1 << 20).unwrap();
             let large = compressibility::zstd_ratio(contents.bytes(3, 1, 0, 1 << 20));
             assert!((large / ratio - 1.0_f64).abs() < 0.1, "{data}: {large}");
             let small: f64 =

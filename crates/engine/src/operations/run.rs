@@ -76,7 +76,7 @@ impl Kit {
         }
         let contents = match self.contents.take() {
             Some(contents) if contents.largest_block() >= share.largest_block() => contents,
-            _ => Contents::of(share.plan.data(), share.plan.seed(), share.largest_block())?,
+            _ => Contents::with_data(share.plan.data(), share.plan.seed(), share.largest_block())?,
         };
         self.contents = Some(contents);
         Ok(())
@@ -274,7 +274,7 @@ impl<'a, O: Operator> Run<'a, O> {
             let removes_more = step.operation == Operation::Unlink && !beside(file).is_empty();
             while number < piece.end {
                 heed(self.share.stop)?;
-                let directory = home.of(number, file.shift);
+                let directory = home.directory_of(number, file.shift);
                 path.set_file(directory, letter, number);
                 let mut task = self.task();
                 task.path = path.as_c_str();
@@ -324,7 +324,7 @@ impl<'a, O: Operator> Run<'a, O> {
         let mut number = mine.start;
         for (piece, file) in state.set(set).files.within(mine) {
             while number < piece.end {
-                path.set_file(home.of(number, file.shift), letter_of(file), number);
+                path.set_file(home.directory_of(number, file.shift), letter_of(file), number);
                 let size = plan.whole_size(set, number);
                 let mut offset = 0;
                 // An empty file is made as well.
@@ -495,7 +495,7 @@ impl<'a> Home<'a> {
     }
 
     #[inline]
-    fn of(&mut self, number: u64, shift: u64) -> u64 {
+    fn directory_of(&mut self, number: u64, shift: u64) -> u64 {
         if !self.files.contains(&number) {
             self.made_in = self.set.directory_of(number);
             self.files = self.set.files_of(&(self.made_in..self.made_in + 1));

@@ -39,7 +39,7 @@ impl<'a> Verify<'a> {
     /// # Errors
     /// [`EngineError::Memory`] where the memory is not to be had.
     pub(super) fn new(plan: &'a Plan, state: &'a State, stop: &'a AtomicBool) -> Result<Self, EngineError> {
-        let contents = Contents::of(plan.data(), plan.seed(), WINDOW)?;
+        let contents = Contents::with_data(plan.data(), plan.seed(), WINDOW)?;
         Ok(Verify { plan, state, stop, contents, room: vec![0; WINDOW + 1], expected: vec![0; WINDOW] })
     }
 }

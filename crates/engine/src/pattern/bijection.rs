@@ -57,7 +57,7 @@ impl Bijection {
 
     /// Where `number`, below the limit, goes.
     #[inline]
-    pub fn of(&self, number: u64) -> u64 {
+    pub fn map(&self, number: u64) -> u64 {
         let mut at = number;
         loop {
             for (factor, summand) in FACTORS.into_iter().zip(self.summands) {
@@ -80,7 +80,7 @@ mod tests {
 
     fn order(limit: u64, seed: u64) -> Vec<u64> {
         let bijection = Bijection::new(limit, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
-        (0..limit).map(|number| bijection.of(number)).collect()
+        (0..limit).map(|number| bijection.map(number)).collect()
     }
 
     proptest! {
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn limits_beyond_four_billion_stay_in_range() {
         let bijection = Bijection::new((1 << 40) + 7, &mut Xoshiro256PlusPlus::seed_from_u64(1));
-        let seen: std::collections::HashSet<u64> = (0..100_000).map(|number| bijection.of(number)).collect();
+        let seen: std::collections::HashSet<u64> = (0..100_000).map(|number| bijection.map(number)).collect();
         assert_eq!(seen.len(), 100_000);
         assert!(seen.iter().all(|at| *at < (1 << 40) + 7));
     }
@@ -143,7 +143,7 @@ mod tests {
         for seed in 0..20 {
             let mut counts = vec![0_u64; 64];
             let bijection = Bijection::new(1 << 20, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
-            (0..6400).for_each(|number| counts[(bijection.of(number) >> 14) as usize] += 1);
+            (0..6400).for_each(|number| counts[(bijection.map(number) >> 14) as usize] += 1);
             assert!(excess(&counts) < 6.0, "seed {seed}: {}", excess(&counts));
         }
     }

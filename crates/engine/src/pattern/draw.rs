@@ -54,10 +54,10 @@ impl Draw {
         match self {
             Draw::Uniform => below(random, blocks),
             // A range that is shorter for some directions folds the few ranks beyond its end.
-            Draw::Zipf(zipf, scatter) => fold(scatter.of(zipf.rank(random)), blocks),
+            Draw::Zipf(zipf, scatter) => fold(scatter.map(zipf.rank(random)), blocks),
             Draw::Pareto(exponent, scatter) => {
                 let rank = (scatter.limit() as f64 * unit(random).powf(*exponent)) as u64;
-                fold(scatter.of(rank.min(scatter.limit() - 1)), blocks)
+                fold(scatter.map(rank.min(scatter.limit() - 1)), blocks)
             }
             Draw::Normal(deviation) => normal(blocks, *deviation, random),
             Draw::Zoned(zones) => zones.block(blocks, random),

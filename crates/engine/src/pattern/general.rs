@@ -290,7 +290,7 @@ impl General {
                 if *next == bijection.limit() || room < self.unit {
                     return None;
                 }
-                let block = bijection.of(*next);
+                let block = bijection.map(*next);
                 *next += 1;
                 Some((file.start + block * self.unit, self.unit))
             }

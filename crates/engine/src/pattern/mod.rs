@@ -306,7 +306,7 @@ impl Shuffled {
         if self.next == self.blocks.count {
             self.pass();
         }
-        let block = self.order.of(self.next);
+        let block = self.order.map(self.next);
         self.next += 1;
         Some(self.blocks.span(block, self.mix.draw()))
     }
@@ -352,7 +352,7 @@ fn common_block(io: &Io) -> Option<u64> {
 fn random_percent(io: &Io, direction: Direction) -> u64 {
     match &io.percentage_random {
         _ if !io.rw.random() => 0,
-        Some(percent) => u64::from(*percent.of(direction)).min(100),
+        Some(percent) => u64::from(*percent.for_direction(direction)).min(100),
         None => 100,
     }
 }

@@ -6,6 +6,7 @@
 use super::Process;
 use crate::error::EngineError;
 use crate::io;
+use model::agent::Room;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, retry_on_intr};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -25,6 +26,7 @@ struct Failure {
     message: String,
     errno: Option<i32>,
     corrupt: bool,
+    room: Room,
     interrupted: bool,
 }
 
@@ -163,8 +165,8 @@ impl<T: Serialize + DeserializeOwned + 'static> WorkerHandle<T> {
                 Some(match serde_json::from_slice::<Result<T, Failure>>(&self.text) {
                     Ok(Ok(outcome)) => Ok(outcome),
                     Ok(Err(Failure { interrupted: true, .. })) => Err(EngineError::Interrupted),
-                    Ok(Err(Failure { message, errno, corrupt, .. })) => {
-                        Err(EngineError::Worker { message, errno, corrupt })
+                    Ok(Err(Failure { message, errno, corrupt, room, .. })) => {
+                        Err(EngineError::Worker { message, errno, corrupt, room })
                     }
                     Err(_) => {
                         let untimely = ended.and_then(untimely).map(EngineError::worker);
@@ -241,6 +243,7 @@ fn send<T: Serialize>(pipe: &OwnedFd, outcome: Result<T, EngineError>) {
         message: error.to_string(),
         errno: error.errno(),
         corrupt: error.is_corrupt(),
+        room: error.room(),
         interrupted: matches!(error, EngineError::Interrupted),
     };
     let mut text = serde_json::to_vec(&outcome.map_err(failure)).unwrap_or_default();

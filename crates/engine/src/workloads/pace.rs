@@ -33,7 +33,7 @@ pub(super) enum Arrival {
 fn rate_of_both(io: &Io) -> Option<Rate> {
     io.share_of_rates()?;
     let rates = io.rate.as_ref()?;
-    Some(match (*rates.of(Direction::Read), *rates.of(Direction::Write)) {
+    Some(match (*rates.for_direction(Direction::Read), *rates.for_direction(Direction::Write)) {
         // Bytes stay bytes, so that the rate holds for blocks of any length.
         (Rate::Bytes(read), Rate::Bytes(write)) => Rate::Bytes(read + write),
         (read, write) => {
@@ -109,7 +109,7 @@ impl Pace {
     pub(super) fn new(io: &Io, worker: u32, seed: u64) -> Self {
         let poisson = io.rate_process == RateProcess::Poisson;
         let schedule = |direction: Direction| {
-            let rate = *io.rate.as_ref()?.of(direction);
+            let rate = *io.rate.as_ref()?.for_direction(direction);
             Schedule::new(rate, poisson, seed ^ (u64::from(worker) << 8) ^ direction as u64)
         };
         let mixture = rate_of_both(io).and_then(|rate| Schedule::new(rate, poisson, seed ^ (u64::from(worker) << 8)));

@@ -130,7 +130,7 @@ impl SteadyWork {
 
 /// The metric that verdicts use: latency in an open loop, bandwidth for large blocks, else IOPS.
 pub(super) fn primary_metric(io: &Io, direction: Direction) -> &'static str {
-    let paced = io.rate.as_ref().is_some_and(|rate| *rate.of(direction) != Rate::Unlimited);
+    let paced = io.rate.as_ref().is_some_and(|rate| *rate.for_direction(direction) != Rate::Unlimited);
     match io.rate_process {
         RateProcess::Poisson if paced => LATENCY_P99,
         _ if io.blocks(direction).smallest().get() >= BANDWIDTH_FROM_BYTES => BANDWIDTH,

@@ -89,6 +89,7 @@ mod tests {
             calibration: false,
             find_max: None,
             explain: false,
+            explain_in_time: false,
             lanes: Vec::new(),
             with_self: false,
             workloads: suite.workload,
@@ -126,20 +127,20 @@ mod tests {
         }
     }
 
-    fn of(budget: f64, lanes: usize, known: Option<&Calibration>) -> Option<Foresight> {
+    fn foresight_for(budget: f64, lanes: usize, known: Option<&Calibration>) -> Option<Foresight> {
         let plan = plan(budget);
         foresight(&plan, &summary(&plan), lanes, known)
     }
 
     #[test]
     fn more_time_resolves_less_and_what_would_need_longer_is_said() {
-        let (short, long) = (of(120.0, 3, None).unwrap(), of(600.0, 3, None).unwrap());
+        let (short, long) = (foresight_for(120.0, 3, None).unwrap(), foresight_for(600.0, 3, None).unwrap());
         assert!(short.difference > long.difference && short.noise == KnownNoise::None, "{short:?} {long:?}");
         assert_eq!(short.of, None, "every workload reaches a look");
         let (asked, seconds, _) = short.smaller.unwrap();
         assert!(asked <= short.difference / 2.0 && seconds > 120.0, "{short:?}");
-        assert_eq!(of(120.0, 1, None), None, "one lane is compared with nothing");
-        assert_eq!(of(1.0, 3, None), None, "not even the first look is reached");
+        assert_eq!(foresight_for(120.0, 1, None), None, "one lane is compared with nothing");
+        assert_eq!(foresight_for(1.0, 3, None), None, "not even the first look is reached");
     }
 
     #[test]
@@ -168,7 +169,7 @@ mod tests {
             results: plan(1.0).workloads.iter().map(of_workload).collect(),
             not_covered: Vec::new(),
         };
-        let (quiet, usual) = (of(200.0, 3, Some(&known)).unwrap(), of(200.0, 3, None).unwrap());
+        let (quiet, usual) = (foresight_for(200.0, 3, Some(&known)).unwrap(), foresight_for(200.0, 3, None).unwrap());
         assert_eq!(quiet.noise, KnownNoise::All);
         assert!(quiet.difference < 0.5 * usual.difference, "{quiet:?} {usual:?}");
         // What was calibrated of one workload, or in too few rounds, is not said of the others.
@@ -176,13 +177,13 @@ mod tests {
         one.results.truncate(2);
         one.results[1].deviation = None;
         let title = one.results[0].title.clone();
-        assert_eq!(of(200.0, 3, Some(&one)).unwrap().noise, KnownNoise::Of(vec![title]));
+        assert_eq!(foresight_for(200.0, 3, Some(&one)).unwrap().noise, KnownNoise::Of(vec![title]));
     }
 
     #[test]
     fn where_few_workloads_reach_a_look_nothing_is_said_of_the_others() {
         // A first look takes 12 s of each of eight workloads.
-        let (two, five) = (of(25.0, 3, None).unwrap(), of(61.0, 3, None).unwrap());
+        let (two, five) = (foresight_for(25.0, 3, None).unwrap(), foresight_for(61.0, 3, None).unwrap());
         assert_eq!((two.of, five.of), (Some((2, 8)), None), "{two:?} {five:?}");
     }
 }

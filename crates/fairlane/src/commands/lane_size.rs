@@ -57,7 +57,7 @@ pub fn choose(
         return Chosen { size: USUAL, why: None };
     }
     // Where the images cannot lie the check of lanes says why.
-    let Ok(host) = host::of(folder) else { return Chosen { size: USUAL, why: None } };
+    let Ok(host) = host::find(folder) else { return Chosen { size: USUAL, why: None } };
     let rates = rates(host.disk.as_deref(), lanes.iter().any(in_guest));
     by(Terms {
         images: images + u64::from(with_self),
@@ -139,43 +139,43 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    fn of(budget: Option<f64>, rate: f64, free: u64, images: u64) -> Chosen {
+    fn chosen_for(budget: Option<f64>, rate: f64, free: u64, images: u64) -> Chosen {
         by(Terms { images, budget_seconds: budget, bytes_per_second: rate, free_bytes: free })
     }
 
     #[test]
     fn a_short_race_and_one_without_a_budget_have_the_usual_size() {
-        let quick = of(Some(240.0), 700e6, 1000 * GIB, 3);
+        let quick = chosen_for(Some(240.0), 700e6, 1000 * GIB, 3);
         assert_eq!(quick.size, USUAL);
         assert_eq!(
             quick.why.as_deref(),
             Some("lanes of 2 GiB: the time is short (larger ones from --budget 10m on); --lane-size takes any other")
         );
-        assert_eq!(of(Some(599.0), 7e9, 1000 * GIB, 1).size, USUAL);
-        assert_eq!(of(None, 7e9, 1000 * GIB, 1), Chosen { size: USUAL, why: None });
+        assert_eq!(chosen_for(Some(599.0), 7e9, 1000 * GIB, 1).size, USUAL);
+        assert_eq!(chosen_for(None, 7e9, 1000 * GIB, 1), Chosen { size: USUAL, why: None });
     }
 
     #[test]
     fn a_tenth_of_the_time_lays_the_images_out_in_powers_of_two() {
         // 60 s at 700 MB/s are 39.1 GiB, 13.0 for each of three.
-        let ten = of(Some(600.0), 700e6, 1000 * GIB, 3);
+        let ten = chosen_for(Some(600.0), 700e6, 1000 * GIB, 3);
         assert_eq!(ten.size, Bytes(8 * GIB));
         assert!(ten.why.unwrap().contains("a tenth of the time lays out no more, at the 700 MB/s of such a disk"));
         // A disk that spins lays 7.26 GiB out in that time.
-        assert_eq!(of(Some(600.0), 130e6, 1000 * GIB, 3).size, USUAL);
-        assert_eq!(of(Some(1200.0), 130e6, 1000 * GIB, 3).size, Bytes(4 * GIB));
-        let long = of(Some(36_000.0), 700e6, 1000 * GIB, 3);
+        assert_eq!(chosen_for(Some(600.0), 130e6, 1000 * GIB, 3).size, USUAL);
+        assert_eq!(chosen_for(Some(1200.0), 130e6, 1000 * GIB, 3).size, Bytes(4 * GIB));
+        let long = chosen_for(Some(36_000.0), 700e6, 1000 * GIB, 3);
         assert_eq!(long.size, LARGEST);
         assert!(long.why.unwrap().contains("the largest that is taken unasked"));
     }
 
     #[test]
     fn no_more_than_half_of_what_is_free_is_taken_unasked() {
-        let full = of(Some(3600.0), 700e6, 30 * GIB, 3);
+        let full = chosen_for(Some(3600.0), 700e6, 30 * GIB, 3);
         assert_eq!(full.size, Bytes(4 * GIB));
         assert!(full.why.unwrap().contains("over half of the 30 GiB that are free"));
         // Less than the usual size is not taken: that the room is short is said by the check of it.
-        assert_eq!(of(Some(3600.0), 700e6, GIB, 3).size, USUAL);
+        assert_eq!(chosen_for(Some(3600.0), 700e6, GIB, 3).size, USUAL);
     }
 
     #[test]

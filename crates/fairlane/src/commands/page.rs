@@ -38,7 +38,7 @@ pub fn race(record: &Record, mut findings: Findings, path: &Path) -> Result<Race
 ///
 /// # Errors
 /// When a built-in file is wrong.
-pub fn of(record: &Record, findings: Findings, path: &Path, language: Language) -> Result<Page, Failure> {
+pub fn build(record: &Record, findings: Findings, path: &Path, language: Language) -> Result<Page, Failure> {
     let show = Show::Race { race: Box::new(race(record, findings, path)?) };
     Ok(Page { schema: PAGE_SCHEMA, version: env!("CARGO_PKG_VERSION").to_owned(), language, show })
 }
@@ -133,7 +133,7 @@ pub fn write_beside(record: &Record, findings: Findings, path: &Path) -> Result<
         Err(error) => return Err(failed(error)),
     }
     let page = knowledge::advised(record, findings)
-        .and_then(|findings| of(record, findings, path, language::chosen(None)))
+        .and_then(|findings| build(record, findings, path, language::chosen(None)))
         .map_err(|failure| cannot(&failure.message))?;
     // What is there under another name is never written to.
     owned::replace(&file, false, &mut |out| report::html::page(&page, out)).map_err(failed)?;

@@ -134,7 +134,7 @@ fn kernel_of(guest: Option<&Venue>) -> Result<Option<Kernel>, Failure> {
 fn availability_of(row: &'static lanes::filesystems::Filesystem, kernel: Option<&Kernel>) -> Availability {
     match kernel {
         Some(kernel) => availability::in_guest(row, kernel).unwrap_or(Availability::KernelLacks),
-        None => availability::of(row),
+        None => availability::find(row),
     }
 }
 

@@ -256,7 +256,7 @@ pub fn directory(on: Option<&Path>) -> Result<PathBuf, Failure> {
 /// # Errors
 /// Where the directory cannot be looked at.
 pub fn machine_of(on: &Path) -> Result<model::machine::Machine, Failure> {
-    let host = lanes::host::of(on).map_err(lane_failure)?;
+    let host = lanes::host::find(on).map_err(lane_failure)?;
     Ok(machine::read(host.disk.as_deref().unwrap_or_default()))
 }
 

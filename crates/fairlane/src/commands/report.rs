@@ -52,7 +52,7 @@ pub fn run(options: &Report) -> Result<(), Failure> {
             put(&render(&input, language::chosen(options.lang)), output)
         }
         Render::Page(write) => {
-            page::put(&page::of(&record, findings, &path, language::chosen(options.lang))?, *write, output)
+            page::put(&page::build(&record, findings, &path, language::chosen(options.lang))?, *write, output)
         }
     }
 }

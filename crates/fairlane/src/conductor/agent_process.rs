@@ -3,7 +3,7 @@
 use super::timeouts::{self, TimeAllowance};
 use lanes::guest::protocol::Ask;
 use lanes::guest::{AgentLink, Guest};
-use model::agent::{Reply, Request};
+use model::agent::{Reply, Request, Room};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -130,7 +130,7 @@ impl AgentProcess {
     ) -> Result<Reply, CallError> {
         let line = request.to_line().map_err(|error| CallError::Lost(error.to_string()))?;
         self.send(line)?;
-        let patience = timeouts::of(request, slack);
+        let patience = timeouts::timeout_for(request, slack);
         // What its kernel prints from here on tells why it ends.
         let printed = match &self.place {
             Location::Guest { guest, .. } => guest.console_count(),
@@ -144,19 +144,11 @@ impl AgentProcess {
                 Ok(Ok(Reply::Failed { reason, unsupported: true, errno, .. })) => {
                     return Err(CallError::Unsupported { reason, errno });
                 }
-                // A full lane may show first as a write that was only half done.
                 Ok(Ok(Reply::Failed { reason, corrupt: true, .. })) => return Err(CallError::Corrupt(reason)),
-                Ok(Ok(Reply::Failed { reason, errno, .. }))
-                    if errno == Some(libc::ENOSPC) || reason.contains("nearly full") =>
-                {
-                    // Operations on files say themselves what is lacking.
-                    let told = reason.contains("the lane is full");
-                    let remedy = if told {
-                        ""
-                    } else {
-                        "; the lane is full: raise --lane-size, or free space where it is a directory"
-                    };
-                    return Err(CallError::Refused(format!("{reason}{remedy}")));
+                Ok(Ok(Reply::Failed { reason, room: Room::Full, .. })) => {
+                    return Err(CallError::Refused(format!(
+                        "{reason}; the lane is full: raise --lane-size, or free space where it is a directory"
+                    )));
                 }
                 Ok(Ok(Reply::Failed { reason, .. })) => return Err(CallError::Refused(reason)),
                 Ok(Ok(reply)) => return Ok(reply),

@@ -58,7 +58,7 @@ impl TimeAllowance {
 }
 
 /// How long the answer to a request may take.
-pub fn of(request: &Request, slack: Option<&TimeAllowance>) -> Duration {
+pub fn timeout_for(request: &Request, slack: Option<&TimeAllowance>) -> Duration {
     let usual = match request {
         Request::Slice { warm_up_seconds, seconds, .. } => {
             let in_a_slice = slack.map_or(Duration::ZERO, |slack| slack.in_a_slice);
@@ -95,13 +95,13 @@ mod tests {
     fn an_emulated_disk_is_given_the_time_that_it_needs() {
         let of_disk = |limits: &str| TimeAllowance::new(&[limits.parse().unwrap()], &large_files()).unwrap();
         // 8 GiB at 1 MiB/s take 8192 s, more than the hour that a lane has without a throttle.
-        assert_eq!(of(&phase(), Some(&of_disk("1MiB/s"))), Duration::from_secs(3600 + 4 * 8192));
+        assert_eq!(timeout_for(&phase(), Some(&of_disk("1MiB/s"))), Duration::from_secs(3600 + 4 * 8192));
         // 65,536 requests of 128 KiB and the operation itself.
-        assert_eq!(of(&phase(), Some(&of_disk("write=100iops"))).as_secs(), 3600 + 4 * 65_537 / 100);
+        assert_eq!(timeout_for(&phase(), Some(&of_disk("write=100iops"))).as_secs(), 3600 + 4 * 65_537 / 100);
         // The slower direction, and bytes and requests after each other.
         let both = of_disk("read=1MiB/s,write=4MiB/s,128iops");
-        assert_eq!(of(&phase(), Some(&both)).as_secs(), 3600 + 4 * 8192 + 4 * 65_537 / 128);
-        assert_eq!(of(&phase(), None), Duration::from_secs(3600));
+        assert_eq!(timeout_for(&phase(), Some(&both)).as_secs(), 3600 + 4 * 8192 + 4 * 65_537 / 128);
+        assert_eq!(timeout_for(&phase(), None), Duration::from_secs(3600));
         assert_eq!(TimeAllowance::new(&[], &large_files()), None);
     }
 
@@ -114,13 +114,13 @@ mod tests {
         // the end of all of them.
         let large = appenders("writers = 20000\nmethod = \"processes\"");
         let slack = TimeAllowance::new(&[], &large).unwrap();
-        assert!(of(&slice, Some(&slack)).as_secs() >= 182 + 20_000 / 20 + 10 + 60, "{:?}", of(&slice, Some(&slack)));
+        assert!(timeout_for(&slice, Some(&slack)).as_secs() >= 182 + 20_000 / 20 + 10 + 60, "{:?}", timeout_for(&slice, Some(&slack)));
         assert_eq!(slack.words(), "");
         // On an emulated disk the time that this one needs comes on top.
         let held = TimeAllowance::new(&["100iops".parse().unwrap()], &large).unwrap();
-        assert!(of(&slice, Some(&held)) > of(&slice, Some(&slack)) && held.words().contains("100iops"));
+        assert!(timeout_for(&slice, Some(&held)) > timeout_for(&slice, Some(&slack)) && held.words().contains("100iops"));
         // Other requests, and other work, are waited for as ever.
-        assert_eq!(of(&Request::Sync, Some(&slack)), USUAL);
+        assert_eq!(timeout_for(&Request::Sync, Some(&slack)), USUAL);
         assert_eq!(TimeAllowance::new(&[], &large_files()), None);
     }
 
@@ -138,13 +138,13 @@ mod tests {
         );
         let slack = TimeAllowance::new(&["1MiB/s".parse().unwrap()], &deep).unwrap();
         let slice = Request::Slice { warm_up_seconds: 0.5, seconds: 0.5, threads: false };
-        assert_eq!(of(&slice, Some(&slack)), Duration::from_secs(121 + 4 * 256));
+        assert_eq!(timeout_for(&slice, Some(&slack)), Duration::from_secs(121 + 4 * 256));
         let huge = workload(
             "kind = \"operations\"\nfiles = [{ name = \"a\", count = 100000000, size = \"1TiB\" }]\n\
              step = [{ operation = \"create\", files = \"a\" }]",
         );
         let slack = TimeAllowance::new(&["1MiB/s".parse().unwrap()], &huge).unwrap();
-        assert_eq!(of(&phase(), Some(&slack)), LONGEST);
-        assert_eq!(of(&Request::Run { threads: false }, None), LONGEST);
+        assert_eq!(timeout_for(&phase(), Some(&slack)), LONGEST);
+        assert_eq!(timeout_for(&Request::Run { threads: false }, None), LONGEST);
     }
 }

@@ -105,7 +105,7 @@ impl LaneSet {
 
     /// Bytes that the work keeps on a lane.
     pub(crate) fn work_on(&self, lane: &LaneState, ground: Option<&dyn Venue>) -> u64 {
-        let without_holes = abilities::of(lane, ground).iter().any(|lack| lack.ability == Ability::Holes);
+        let without_holes = abilities::lacks(lane, ground).iter().any(|lack| lack.ability == Ability::Holes);
         let Settings { largest_working_set_bytes: with, largest_working_set_without_holes_bytes: without, .. } =
             self.settings;
         if without_holes { without } else { with }
@@ -164,7 +164,7 @@ impl LaneSet {
                 )));
             }
         }
-        let host = host::of(&real)?;
+        let host = host::find(&real)?;
         if let Some(why) = host::unsuitable(&host) {
             return Err(usage(format!(
                 "{} {why}, so images there would not measure a disk; give a directory on a real disk with --on DIR",
@@ -308,7 +308,7 @@ impl LaneSet {
         if let Some(index) = self.stores.iter().position(|ground| ground.is_directory(&real)) {
             return Ok(index);
         }
-        let host = host::of(&real)?;
+        let host = host::find(&real)?;
         let free_bytes = host.free_bytes;
         // The images' directory may be raced as a directory too: one run directory serves both.
         let name = format!("directory{:02}", self.stores.len());

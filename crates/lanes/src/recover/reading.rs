@@ -181,7 +181,7 @@ mod tests {
 
     const OWNER: &str = "{\"entry\":\"owner\",\"run_id\":\"r\",\"pid\":1,\"start_ticks\":2,\"boot_id\":\"b\"}\n";
 
-    fn of(text: &str) -> Option<Claims> {
+    fn read_claims(text: &str) -> Option<Claims> {
         parse(&mut text.as_bytes()).unwrap()
     }
 
@@ -190,7 +190,7 @@ mod tests {
     }
 
     fn open(text: &str) -> Vec<u64> {
-        of(text).unwrap().open.into_keys().collect()
+        read_claims(text).unwrap().open.into_keys().collect()
     }
 
     #[test]
@@ -198,8 +198,8 @@ mod tests {
         let whole = format!("{OWNER}{}{}{{\"entry\":\"done\",\"id\":0}}\n", will(0), will(1));
         let text = format!("{whole}{}", will(2).trim_end());
         assert_eq!(open(&text), [1]);
-        assert_eq!(of(&text).unwrap().length, whole.len() as u64);
-        assert!(of("").is_none() && of("{}\n").is_none() && of(OWNER.trim_end()).is_none());
+        assert_eq!(read_claims(&text).unwrap().length, whole.len() as u64);
+        assert!(read_claims("").is_none() && read_claims("{}\n").is_none() && read_claims(OWNER.trim_end()).is_none());
     }
 
     #[test]
@@ -223,16 +223,16 @@ mod tests {
     fn a_line_of_any_length_and_any_number_of_things_is_read_in_bounded_memory() {
         let long = format!("{OWNER}{}\n{}", "x".repeat(3 * MOST_LINE_BYTES as usize), will(1));
         assert_eq!(open(&long), [1]);
-        assert_eq!(of(&long).unwrap().length, long.len() as u64);
+        assert_eq!(read_claims(&long).unwrap().length, long.len() as u64);
         let many: String = (0..=MOST_THINGS as u64).map(will).collect();
-        assert!(of(&format!("{OWNER}{many}")).is_none(), "nothing of ours makes that many");
+        assert!(read_claims(&format!("{OWNER}{many}")).is_none(), "nothing of ours makes that many");
     }
 
     #[test]
     fn what_another_version_made_is_named_and_not_forgotten() {
         let later = "{\"entry\":\"will\",\"id\":7,\"thing\":\"moon-base\",\"path\":\"/m\"}\n";
-        let claims = of(&format!("{OWNER}{later}{}", will(8))).unwrap();
+        let claims = read_claims(&format!("{OWNER}{later}{}", will(8))).unwrap();
         assert_eq!(claims.unknown.into_iter().collect::<Vec<_>>(), [(7, "moon-base".to_owned())]);
-        assert!(of(&format!("{OWNER}{later}{{\"entry\":\"done\",\"id\":7}}\n")).unwrap().unknown.is_empty());
+        assert!(read_claims(&format!("{OWNER}{later}{{\"entry\":\"done\",\"id\":7}}\n")).unwrap().unknown.is_empty());
     }
 }

@@ -67,7 +67,7 @@ impl Venue for DeviceStore {
     fn disk_name(&self, _images: Option<&Host>) -> Option<String> {
         if self.0.is_loop() {
             let backing = crate::loop_device::backing_of(&self.0.kernel_name)?;
-            return host::of(&backing).ok()?.disk;
+            return host::find(&backing).ok()?.disk;
         }
         Some(host::whole_disk(&self.0.kernel_name))
     }

@@ -355,13 +355,13 @@ mod tests {
         ]
     "#;
 
-    fn of(text: &str) -> Mix {
+    fn parsed(text: &str) -> Mix {
         toml::from_str(text).unwrap()
     }
 
     #[test]
     fn a_turn_is_counted_with_its_repetitions() {
-        let mix = of(MAIL);
+        let mix = parsed(MAIL);
         assert_eq!(mix.check(), Ok(()));
         assert_eq!(mix.groups(), ["all", "delete", "deliver", "read"]);
         assert_eq!((mix.operations_of_a_turn(), mix.files[0].present(), mix.syncs()), (5, 80, true));
@@ -389,7 +389,7 @@ mod tests {
             ),
         ] {
             assert!(MAIL.contains(from), "{from}");
-            assert!(of(&MAIL.replace(from, to)).check().is_err(), "{to}");
+            assert!(parsed(&MAIL.replace(from, to)).check().is_err(), "{to}");
         }
     }
 }

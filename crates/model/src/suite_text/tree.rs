@@ -42,7 +42,7 @@ impl Node {
         match DeTable::parse(text) {
             Ok(table) => Ok(Node { line: 1, value: table_of(table.get_ref(), &lines) }),
             Err(error) => {
-                let line = error.span().map_or(1, |span| lines.of(&span));
+                let line = error.span().map_or(1, |span| lines.line_of(&span));
                 Err((line, error.message().trim().replace('\n', " ")))
             }
         }
@@ -114,7 +114,7 @@ impl Node {
 }
 
 fn node_of(value: &Spanned<DeValue>, lines: &Lines) -> Node {
-    let line = lines.of(&value.span());
+    let line = lines.line_of(&value.span());
     let value = match value.get_ref() {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => Value::Whole(i128::from_str_radix(number.as_str(), number.radix()).ok()),
@@ -130,7 +130,7 @@ fn node_of(value: &Spanned<DeValue>, lines: &Lines) -> Node {
 fn table_of(table: &DeTable, lines: &Lines) -> Value {
     let entry = |(key, value): (&Spanned<std::borrow::Cow<str>>, &Spanned<DeValue>)| Entry {
         key: key.get_ref().to_string(),
-        line: lines.of(&key.span()),
+        line: lines.line_of(&key.span()),
         node: node_of(value, lines),
     };
     let mut entries: Vec<Entry> = table.iter().map(entry).collect();
@@ -143,7 +143,7 @@ fn table_of(table: &DeTable, lines: &Lines) -> Value {
 struct Lines<'a>(&'a str);
 
 impl Lines<'_> {
-    fn of(&self, span: &Range<usize>) -> usize {
+    fn line_of(&self, span: &Range<usize>) -> usize {
         let bytes = self.0.as_bytes();
         bytes[..span.start.min(bytes.len())].iter().filter(|byte| **byte == b'\n').count() + 1
     }

@@ -119,7 +119,7 @@ impl Options {
         self.set("rw", pattern(io.rw));
         match &io.block_sizes {
             Some(sizes) => {
-                let each = Direction::ALL.map(|direction| fio_sizes(sizes.of(direction)));
+                let each = Direction::ALL.map(|direction| fio_sizes(sizes.for_direction(direction)));
                 let split = each.iter().any(|text| text.contains('/'));
                 let range = each.iter().any(|text| text.contains('-'));
                 let key = if split {
@@ -162,7 +162,7 @@ impl Options {
         self.set_if(io.thinktime_seconds > 0.0, "thinktime", time(io.thinktime_seconds));
         if let Some(rates) = &io.rate {
             let each = |of: fn(&Rate) -> Option<f64>| {
-                let values = Direction::ALL.map(|direction| of(rates.of(direction)));
+                let values = Direction::ALL.map(|direction| of(rates.for_direction(direction)));
                 let text = values.map(|value| value.map(|value| format!("{value:.0}")).unwrap_or_default());
                 values.iter().any(Option::is_some).then(|| text.join(","))
             };

@@ -46,6 +46,7 @@ pub fn record_of(rounds: u32, points: u32) -> Record {
         calibration: false,
         find_max: None,
         explain: false,
+        explain_in_time: false,
         lanes: names.iter().filter_map(|name| name.parse().ok()).collect(),
         with_self: false,
         workloads: workloads(),
@@ -92,7 +93,7 @@ pub fn record_of(rounds: u32, points: u32) -> Record {
 }
 
 /// The page of a record.
-pub fn of(record: &Record) -> Page {
+pub fn page_of(record: &Record) -> Page {
     let findings = stats::judge::findings(record);
     let mut race = stats::page::race(record, findings, Vec::new());
     race.record = Some("~/runs/r.jsonl".to_owned());

@@ -80,7 +80,7 @@ impl Question {
             lanes.iter_mut().flatten().for_each(|figure| *figure *= scale);
             // The last pair's first lane is the last lane.
             lanes.last_mut().into_iter().flatten().for_each(|figure| *figure += self.truth);
-            *of = Result::of(lanes);
+            *of = Result::from_logs(lanes);
         }
         race
     }

@@ -64,7 +64,7 @@ struct Pair {
 
 impl Result {
     /// From its lanes' logarithms.
-    pub fn of(lanes: Logs) -> Result {
+    pub fn from_logs(lanes: Logs) -> Result {
         let couples = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
         let pairs = couples
             .map(|(a, b)| {
@@ -116,7 +116,7 @@ impl Race {
                 }
                 own
             };
-            Result::of((0..lanes).map(lane).collect())
+            Result::from_logs((0..lanes).map(lane).collect())
         };
         Race { results: noises.iter().map(result).collect() }
     }

@@ -84,7 +84,7 @@ fn simulate(source: &mut Normal, races: usize, noise: (f64, f64), stalls: Stalls
             .collect();
         let by = |figure: usize| {
             let logs = lanes.iter().map(|lane| lane[figure].iter().map(|rate| rate.ln()).collect()).collect();
-            Race { results: vec![Result::of(logs)] }
+            Race { results: vec![Result::from_logs(logs)] }
         };
         let both = [by(0), by(1)];
         let mut seen = Counts::default();

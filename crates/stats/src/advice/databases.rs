@@ -9,7 +9,7 @@ use model::workload::{Kind, Workload};
 /// for a reason that the scenario rules out, they count as not measured.
 pub(super) fn may_lose(scenario: &Scenario, record: &Record, workload: &str) -> bool {
     let durable = scenario.need.iter().any(|of| of.need.any == [Wish::Durable]);
-    let Some(oltp) = of(&record.header.plan.workloads, workload).filter(|_| durable) else { return false };
+    let Some(oltp) = oltp_of(&record.header.plan.workloads, workload).filter(|_| durable) else { return false };
     // What a server that was not started for the race does, it alone can say.
     let of_workload = record.trials.iter().filter(|trial| trial.workload == workload);
     let stated =
@@ -20,9 +20,9 @@ pub(super) fn may_lose(scenario: &Scenario, record: &Record, workload: &str) -> 
 /// A workload of the same name and server that was raced with other tables or other settings; `None`: there is
 /// none.
 pub(super) fn differs(a: &[Workload], b: &[Workload]) -> Option<String> {
-    let other = |name: &str| of(b, name);
+    let other = |name: &str| oltp_of(b, name);
     a.iter().find_map(|workload| {
-        let (mine, theirs) = (of(a, &workload.name)?, other(&workload.name)?);
+        let (mine, theirs) = (oltp_of(a, &workload.name)?, other(&workload.name)?);
         let same = (mine.tables, mine.table_size, mine.pool, mine.distribution)
             == (theirs.tables, theirs.table_size, theirs.pool, theirs.distribution)
             && mine.settings() == theirs.settings();
@@ -30,7 +30,7 @@ pub(super) fn differs(a: &[Workload], b: &[Workload]) -> Option<String> {
     })
 }
 
-fn of<'a>(workloads: &'a [Workload], name: &str) -> Option<&'a Oltp> {
+fn oltp_of<'a>(workloads: &'a [Workload], name: &str) -> Option<&'a Oltp> {
     let workload = workloads.iter().find(|workload| workload.name == name)?;
     match &workload.kind {
         Kind::Oltp(oltp) => Some(oltp),

@@ -37,7 +37,7 @@ pub struct Failures<'a> {
 impl<'a> Failures<'a> {
     /// Of a side's records. `rounds`: those that every record of both sides came to; a record with more
     /// of them would otherwise have had more occasions to fail.
-    pub fn of(replicates: &'a [(&str, Replicate)], rounds: u32) -> Self {
+    pub fn from_replicates(replicates: &'a [(&str, Replicate)], rounds: u32) -> Self {
         let mut of = Failures {
             records: replicates.len(),
             reached: 0,

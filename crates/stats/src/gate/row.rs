@@ -141,7 +141,7 @@ impl Setting<'_> {
     ) -> Failing {
         let reached = judged.iter().flat_map(|side| side.iter()).map(Judged::rounds).filter(|&rounds| rounds > 0);
         let rounds = reached.min().unwrap_or(0);
-        let failures = replicates.each_ref().map(|side| Failures::of(side, rounds));
+        let failures = replicates.each_ref().map(|side| Failures::from_replicates(side, rounds));
         let [before, after] = &failures;
         for (side, of) in self.sides.iter().zip(&failures) {
             why.extend(of.said(side.called));

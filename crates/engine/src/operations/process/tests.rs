@@ -164,7 +164,7 @@ fn a_tool_that_fails_says_what_it_said_and_its_errno() {
         let missing = Task { bytes: 10, ..task(operation, c"no\nfile", c"other") };
         let error = fixture.operate(&missing).unwrap_err();
         assert_eq!(error.errno(), Some(errno), "{operation:?}: {error}");
-        assert!(error.to_string().starts_with(tools::of(operation).name()), "{error}");
+        assert!(error.to_string().starts_with(tools::tool_for(operation).name()), "{error}");
     }
     fixture.expect(Operation::Create, b"f", b"", 10);
     let again = Task { bytes: 10, ..task(Operation::Create, c"f", c"") };

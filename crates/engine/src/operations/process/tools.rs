@@ -91,7 +91,7 @@ fn needed(operations: &Operations) -> Vec<Tool> {
     }
     all.push(Tool::True);
     for step in &operations.step {
-        all.push(of(step.operation));
+        all.push(tool_for(step.operation));
         let empty = |set: &FileSet| set.size.bounds().0 == 0;
         if step.operation == Operation::Create && operations.set(&step.files).is_some_and(empty) {
             all.push(Tool::Touch);
@@ -104,7 +104,7 @@ fn needed(operations: &Operations) -> Vec<Tool> {
 }
 
 /// The tool that does an operation; of empty files `touch` creates them.
-pub(super) fn of(operation: Operation) -> Tool {
+pub(super) fn tool_for(operation: Operation) -> Tool {
     match operation {
         Operation::Create
         | Operation::Write

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     /// A window of 40 s whose turns begin with these delays.
-    fn of(delay: impl Fn(f64) -> f64) -> Backlog {
+    fn with_delay(delay: impl Fn(f64) -> f64) -> Backlog {
         let delays = std::array::from_fn(|part| Some(delay((part as f64 + 0.5) * 40.0 / PARTS as f64)));
         Backlog::new(&delays, 40.0)
     }
@@ -52,22 +52,22 @@ mod tests {
         // From `at` on nothing is done for 4 s, and then everything at twice the rate.
         let stall = |at: f64| move |t: f64| if t < at { 0.0 } else { (4.0 - (t - at)).max(0.0) };
         for at in [2.0, 14.0, 24.0, 31.0, 34.0] {
-            let backlog = of(stall(at));
+            let backlog = with_delay(stall(at));
             assert_eq!((backlog.grew, backlog.seconds), (false, 0.0), "a stall at {at}");
         }
         // One that lasts until the window's end is still behind there, and nobody knows whether it ends.
-        let unfinished = of(stall(37.0));
+        let unfinished = with_delay(stall(37.0));
         assert!(unfinished.seconds > 1.0 && !unfinished.grew, "{unfinished:?}");
     }
 
     #[test]
     fn a_lane_that_does_less_than_it_is_asked_for_has_a_growing_backlog() {
-        let steadily = of(|t| 0.1 * t);
+        let steadily = with_delay(|t| 0.1 * t);
         assert!(steadily.grew && (steadily.seconds - 3.94).abs() < 0.01, "{steadily:?}");
         // It makes up for something every ten seconds, and for less each time.
-        assert!(of(|t| 0.1 * t + 0.3 * (t % 10.0)).grew);
-        assert!(!of(|t| 0.3 * (t % 10.0)).grew, "it makes up for all of it each time");
-        assert!(!of(|t| 0.02 * t).grew, "less than 5 %");
+        assert!(with_delay(|t| 0.1 * t + 0.3 * (t % 10.0)).grew);
+        assert!(!with_delay(|t| 0.3 * (t % 10.0)).grew, "it makes up for all of it each time");
+        assert!(!with_delay(|t| 0.02 * t).grew, "less than 5 %");
     }
 
     #[test]

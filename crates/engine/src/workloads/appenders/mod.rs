@@ -26,6 +26,7 @@ use crate::target::OpenTarget;
 use crate::window::{LATENESS_P99, Window};
 use crate::workers::{Threads, end_naps_on_time, sleep_while};
 use backlog::Backlog;
+use model::agent::Room;
 use model::appenders::{Appenders, AppendersMethod};
 use model::trial::Lateness;
 use model::{Flag, Mark};
@@ -440,6 +441,7 @@ fn worded(action: &'static str, path: &Path, errno: i32, top: Option<BorrowedFd<
         ),
         errno: Some(errno),
         corrupt: false,
+        room: if matches!(errno, libc::ENOSPC | libc::EDQUOT) { Room::FullAsSaid } else { Room::Enough },
     }
 }
 

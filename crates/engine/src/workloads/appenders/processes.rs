@@ -7,6 +7,7 @@ use crate::clock::{Clock, nanoseconds};
 use crate::error::EngineError;
 use crate::workers::{Process, Usage, end_naps_on_time};
 use crate::workloads::heed;
+use model::agent::Room;
 use model::appenders::{Appenders, AppendersMethod};
 use rustix::fs::{Mode, OFlags, openat};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -315,6 +316,7 @@ fn not_started(member: u32, count: u32, error: &std::io::Error) -> EngineError {
         ),
         errno: error.raw_os_error(),
         corrupt: false,
+        room: Room::Enough,
     }
 }
 

@@ -104,7 +104,7 @@ impl Survey {
             kernel.as_ref().ok().and_then(|kernel| availability::in_guest(row, kernel))
         };
         let uml = self.uml_runs.as_ref().ok().and_then(|_| guest(&self.uml));
-        [Some(availability::of(row)), uml, guest(&self.qemu)]
+        [Some(availability::find(row)), uml, guest(&self.qemu)]
     }
 
     fn text(&self) -> String {
@@ -196,11 +196,11 @@ impl Survey {
 /// The programs that look at what a power cut or damage left, of filesystems that this kernel mounts.
 fn checkers() -> Vec<(&'static Filesystem, Availability)> {
     let mut all = lanes::survey_checkers();
-    all.retain(|(row, _)| availability::of(row) != Availability::KernelLacks);
+    all.retain(|(row, _)| availability::find(row) != Availability::KernelLacks);
     // Without its mkfs there is nothing to check.
     for (row, state) in &mut all {
         if *state == Availability::Ready {
-            *state = availability::of(row);
+            *state = availability::find(row);
         }
     }
     all

@@ -11,7 +11,7 @@ impl Io {
     /// Block sizes of one direction.
     pub fn blocks(&self, direction: Direction) -> BlockSizes {
         match &self.block_sizes {
-            Some(sizes) => sizes.of(direction).clone(),
+            Some(sizes) => sizes.for_direction(direction).clone(),
             None => BlockSizes::Fixed(self.bs),
         }
     }
@@ -60,7 +60,7 @@ impl Io {
     /// directions have one.
     pub fn share_of_rates(&self) -> Option<f64> {
         let rates = self.rate.as_ref().filter(|_| self.rw.mixed())?;
-        let of = |direction| self.operations_of(direction, *rates.of(direction));
+        let of = |direction| self.operations_of(direction, *rates.for_direction(direction));
         let (read, write) = (of(Direction::Read)?, of(Direction::Write)?);
         Some(read / (read + write))
     }
@@ -76,7 +76,7 @@ impl Io {
         let Some(rates) = self.rate.as_ref().filter(|_| self.rw.mixed() && (1..100).contains(&self.rwmixread)) else {
             return false;
         };
-        let limited = |direction| self.operations_of(direction, *rates.of(direction)).is_some();
+        let limited = |direction| self.operations_of(direction, *rates.for_direction(direction)).is_some();
         limited(Direction::Read) != limited(Direction::Write)
     }
 

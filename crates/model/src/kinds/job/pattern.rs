@@ -115,7 +115,7 @@ pub struct PerDirection<T> {
 
 impl<T> PerDirection<T> {
     /// The value for a direction.
-    pub fn of(&self, direction: Direction) -> &T {
+    pub fn for_direction(&self, direction: Direction) -> &T {
         match direction {
             Direction::Read => &self.read,
             Direction::Write => &self.write,

@@ -304,7 +304,7 @@ fn is_plain_path(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn of(words: &[&str]) -> Option<String> {
+    fn refused(words: &[&str]) -> Option<String> {
         refusal(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
 
@@ -349,7 +349,7 @@ mod tests {
             &["ffmpeg", "-f", "lavfi", "-i", "movie=/etc/passwd", "a.ts"],
             &["ffmpeg", "-f", "x11grab", "-i", "a", "a.ts"],
         ] {
-            assert!(of(wrong).is_some(), "{wrong:?}");
+            assert!(refused(wrong).is_some(), "{wrong:?}");
         }
         for right in [
             &["cp", "-a", "{material}", "a b/c"][..],
@@ -366,9 +366,9 @@ mod tests {
             &["tar", "-C", "layers", "-xf", "a.tar"],
             &["sync"],
         ] {
-            assert_eq!(of(right), None, "{right:?}");
+            assert_eq!(refused(right), None, "{right:?}");
         }
-        let said = of(&["sh"]).unwrap();
+        let said = refused(&["sh"]).unwrap();
         assert!(said.contains("`sh`") && said.contains("md5sum") && said.matches("git").count() == 1, "{said}");
     }
 
@@ -429,7 +429,7 @@ mod tests {
             &["cp", "a"],
             &["ln", "-s", "{material}", "x"],
         ] {
-            assert!(of(wrong).is_some(), "{wrong:?}");
+            assert!(refused(wrong).is_some(), "{wrong:?}");
         }
     }
 }
