@@ -117,7 +117,11 @@ mod tests {
     fn a_reply_is_one_line() {
         let mut output = Vec::new();
         let reason = "two\nlines".to_owned();
-        send(&mut output, &Reply::Failed { reason, errno: Some(28), corrupt: false, unsupported: false, room: Room::Full }).unwrap();
+        send(
+            &mut output,
+            &Reply::Failed { reason, errno: Some(28), corrupt: false, unsupported: false, room: Room::Full },
+        )
+        .unwrap();
         assert_eq!(output.iter().filter(|byte| **byte == b'\n').count(), 1);
         assert_eq!(output.last(), Some(&b'\n'));
     }

@@ -188,6 +188,9 @@ pub enum EngineError {
     Interrupted,
 }
 
+/// What the kernel answers where no block, no inode or no quota is left.
+const FULL: [i32; 2] = [rustix::io::Errno::NOSPC.raw_os_error(), rustix::io::Errno::DQUOT.raw_os_error()];
+
 impl EngineError {
     /// The errno behind the error, where there is one: `ENOSPC` tells a full lane.
     pub fn errno(&self) -> Option<i32> {
@@ -218,8 +221,8 @@ impl EngineError {
             EngineError::Full { .. } => Room::FullAsSaid,
             EngineError::Worker { room, .. } => *room,
             // A full lane may show first as a write that was only half done.
-            EngineError::Short { .. } => Room::Full,
-            error if error.errno() == Some(rustix::io::Errno::NOSPC.raw_os_error()) => Room::Full,
+            EngineError::Short { action, .. } if !action.starts_with("read") => Room::Full,
+            error if error.errno().is_some_and(|errno| FULL.contains(&errno)) => Room::Full,
             _ => Room::Enough,
         }
     }
@@ -255,6 +258,18 @@ pub(crate) fn alignment_remedy(errno: i32, direct: bool) -> Option<&'static str>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_lane_is_told_by_what_failed_and_by_the_kernels_answer() {
+        let short = |action| EngineError::Short { action, moved: 1, bytes: 2, offset: 0, path: "f".into() };
+        assert_eq!((short("write").room(), short("read").room()), (Room::Full, Room::Enough));
+        let file = |errno| EngineError::file("write", "f", errno).room();
+        use rustix::io::Errno;
+        assert_eq!([Errno::NOSPC, Errno::DQUOT, Errno::IO].map(file), [Room::Full, Room::Full, Room::Enough]);
+        let full =
+            EngineError::Full { what: String::new(), step: String::new(), operation: 1, inodes: false, errno: 28 };
+        assert_eq!((full.room(), EngineError::worker("x".to_owned()).room()), (Room::FullAsSaid, Room::Enough));
+    }
 
     #[test]
     fn a_failed_operation_names_file_offset_and_errno() {

@@ -160,9 +160,10 @@ pub struct Race {
     #[arg(long, value_name = "RATIO", conflicts_with = "resume")]
     pub data: Option<String>,
     /// Behind the rounds, do each workload once more in every lane and look where the time of its operations goes: passes
-    /// that count in no verdict, as long as a round each. The rounds leave room for them in --budget. Suite `quick` does it
-    /// where there is room; `--explain=no`: never. Without root the race goes on and says what to allow
-    #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_enum, hide_possible_values = true, conflicts_with_all = ["resume", "find_max", "as_published"])]
+    /// that count in no verdict, about as long as a round each. Rounds leave time for them in --budget, and where it is too short
+    /// they come beyond it. Suite `quick` does them by itself, in what its time has room for; `--explain=no`: never. Where the
+    /// kernel allows it not, the race goes on and says what to allow
+    #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_enum, hide_possible_values = true)]
     pub explain: Option<Passes>,
     /// Search the largest number of writers that each lane sustains, in place of a race: `lateness` (p99 under
     /// one period and no growing backlog) or `load` (load average of a step at most the number of CPUs).

@@ -310,7 +310,8 @@ impl Part<'_> {
             }
         };
         let sizes = PerDirection { read: of(0), write: of(1), trim: of(2) };
-        let used: Vec<&BlockSizes> = draft.io.rw.directions().iter().map(|direction| sizes.for_direction(*direction)).collect();
+        let used: Vec<&BlockSizes> =
+            draft.io.rw.directions().iter().map(|direction| sizes.for_direction(*direction)).collect();
         draft.io.bs = used.iter().map(|sizes| sizes.smallest()).min().unwrap_or(Bytes(4096));
         let plain = BlockSizes::Fixed(draft.io.bs);
         let all_plain = used.iter().all(|sizes| **sizes == plain);

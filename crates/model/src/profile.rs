@@ -17,6 +17,10 @@ pub struct Profile {
     pub window_seconds: f64,
     /// Number of windows.
     pub windows: u32,
+    /// This line's equal share of the wall seconds of the whole pass, with all lanes and what comes before and behind their
+    /// windows; 0 in older records.
+    #[serde(default, skip_serializing_if = "is_zero_seconds")]
+    pub pass_seconds: f64,
     /// Operations that were done in them.
     pub operations: u64,
     /// The rate while it was profiled, operations per second, as the group's metric of that name.
@@ -35,6 +39,12 @@ pub struct Profile {
     pub stacks: Vec<StackTime>,
     /// Seconds of stacks that were left out because there are too many.
     pub left_out_seconds: f64,
+}
+
+// serde hands a reference to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero_seconds(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
 
 /// What the lane's device did, from the requests that were issued to it and completed.

@@ -218,6 +218,7 @@ impl Capture {
             group: group.to_owned(),
             window_seconds: self.seconds,
             windows: self.windows,
+            pass_seconds: 0.0,
             operations,
             operations_per_second,
             samples: self.samples,

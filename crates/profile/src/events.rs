@@ -111,6 +111,15 @@ pub(crate) struct Events {
 impl Rings {
     /// Opens them on every CPU that is online, stopped.
     pub(crate) fn open(tracefs: &Tracefs) -> Result<Rings, ProfileError> {
+        Rings::open_on(tracefs, online_cpus())
+    }
+
+    /// Opens them on one CPU and lets them go: whether the kernel allows it.
+    pub(crate) fn probe(tracefs: &Tracefs) -> Result<(), ProfileError> {
+        Rings::open_on(tracefs, online_cpus().into_iter().take(1)).map(drop)
+    }
+
+    fn open_on(tracefs: &Tracefs, cpus: impl IntoIterator<Item = usize>) -> Result<Rings, ProfileError> {
         let found = |name: &'static str| tracefs.tracepoint(name).ok_or(ProfileError::NoTracepoint(name));
         let [switch, waking] = [found("sched/sched_switch")?, found("sched/sched_waking")?];
         let [issue, complete] = [found("block/block_rq_issue")?, found("block/block_rq_complete")?];
@@ -123,7 +132,7 @@ impl Rings {
         let rate = limit("perf_event_max_sample_rate", SAMPLES_PER_SECOND);
         let frames = limit("perf_event_max_stack", u64::from(MOST_FRAMES)) as u16;
         let mut rings = Vec::new();
-        for cpu in online_cpus() {
+        for cpu in cpus {
             let mut add = |kind: Kind, mut builder: Builder, bytes: usize| -> Result<(), ProfileError> {
                 builder.any_pid().one_cpu(cpu).include_kernel().clockid(Clock::MONOTONIC).exclude_callchain_user(true);
                 builder.sample(SampleFlag::TID | SampleFlag::TIME).sample_max_stack(frames);

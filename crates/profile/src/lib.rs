@@ -83,22 +83,32 @@ pub struct Window {
     pub(crate) times: states::Times,
 }
 
+/// The tracepoints of this kernel, where events are those of this process's own numbers.
+fn tracefs() -> Result<Tracefs, ProfileError> {
+    if std::fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link.as_os_str() != FIRST_PID_NAMESPACE) {
+        return Err(ProfileError::Namespace);
+    }
+    let tracefs = Tracefs::open().map_err(ProfileError::NoTracefs)?;
+    if tracefs.is_refused() { Err(ProfileError::NoTracefs(rustix::io::Errno::ACCESS)) } else { Ok(tracefs) }
+}
+
 impl Profiler {
     /// Opens everything.
     ///
     /// # Errors
     /// What this kernel refuses or lacks.
     pub fn open() -> Result<Profiler, ProfileError> {
-        if std::fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link.as_os_str() != FIRST_PID_NAMESPACE) {
-            return Err(ProfileError::Namespace);
-        }
-        let tracefs = Tracefs::open().map_err(ProfileError::NoTracefs)?;
-        if tracefs.is_refused() {
-            return Err(ProfileError::NoTracefs(rustix::io::Errno::ACCESS));
-        }
-        let rings = Rings::open(&tracefs)?;
+        let rings = Rings::open(&tracefs()?)?;
         let kernel = Kernel(Symbols::read().ok_or(ProfileError::NoSymbols)?);
         Ok(Profiler { kernel, state: Some(State::Idle(Box::new(rings))) })
+    }
+
+    /// Whether it could be opened, as far as one CPU tells; names of functions are not asked for.
+    ///
+    /// # Errors
+    /// What this kernel refuses or lacks.
+    pub fn probe() -> Result<(), ProfileError> {
+        Rings::probe(&tracefs()?)
     }
 
     /// The kernel's functions.

@@ -375,7 +375,8 @@ fn roughly(seconds: Option<f64>) -> u32 {
 
 /// Seconds that are left of a race that did not end by itself; 0: nobody knows.
 fn seconds_left(record: &Record) -> u32 {
-    let raced: f64 = record.trials.iter().flat_map(|trial| trial.phases_seconds.values()).sum();
+    let trials: f64 = record.trials.iter().flat_map(|trial| trial.phases_seconds.values()).sum();
+    let raced = trials + record.profiles.iter().map(|profile| profile.pass_seconds).sum::<f64>();
     let plan = &record.header.plan;
     match (plan.rounds, plan.budget_seconds) {
         (_, Some(budget)) => roughly(Some((budget - raced).max(0.0))),

@@ -118,7 +118,11 @@ mod tests {
         assert_eq!(rounds_to_settle(&from_moments(2, 0.01, 0.3), 2, &auto), None);
         assert_eq!(rounds_to_settle(&from_moments(6, 0.0, 300.0), 6, &auto), None);
         let without_margin = Rule { margin: 0.0, ..auto };
-        assert_eq!(rounds_to_settle(&from_moments(6, 0.0, 0.01), 6, &without_margin), None, "no difference, no tie: no verdict");
+        assert_eq!(
+            rounds_to_settle(&from_moments(6, 0.0, 0.01), 6, &without_margin),
+            None,
+            "no difference, no tie: no verdict"
+        );
         assert!(rounds_to_settle(&from_moments(6, 0.001, 0.01), 6, &without_margin).is_some());
     }
 }

@@ -61,7 +61,10 @@ struct Sequence {
 }
 
 fn start(terms: Terms, record: u64) -> Tree {
-    let files = vec![content::bytes_of_record(terms.seed, record << 8, MOST), content::bytes_of_record(terms.seed, (record << 8) + 1, MOST)];
+    let files = vec![
+        content::bytes_of_record(terms.seed, record << 8, MOST),
+        content::bytes_of_record(terms.seed, (record << 8) + 1, MOST),
+    ];
     Tree { names: [(0, 0), (3, 1)].into(), files }
 }
 

@@ -280,6 +280,12 @@ fn dry_run(contest: &Contest, lane_set: &LaneSet, run_id: &str) -> Result<String
     let is_formatted = lane_set.lanes().iter().any(|lane| lane.venue != "directory");
     let acts = if is_formatted { "mkfs, mount, work and unmount" } else { "work in a fresh folder" };
     lines.push(format!("{acts} again for every lane in every round of {work}"));
+    if plan.explain {
+        lines.push(
+            "do the work once more behind the rounds, while perf events of the kernel tell where its time goes"
+                .to_owned(),
+        );
+    }
     Ok(lines.iter().map(|line| format!("{}\n", report::clean_text(line))).collect())
 }
 

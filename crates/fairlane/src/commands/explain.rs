@@ -20,14 +20,15 @@ pub fn run(options: &Explain) -> Result<(), Failure> {
     }
     let record = state::load_to_show(&path)?;
     // Why no pass showed anything; what the rounds counted is shares all the same, and no stacks.
-    if record.profiles.is_empty() && record.header.plan.explain && report::is_of_stacks(&options.format) {
+    let asked = record.header.plan.explain && !record.header.plan.explain_in_time;
+    if record.profiles.is_empty() && asked && report::is_of_stacks(&options.format) {
         let notes: Vec<String> = record.warnings.iter().map(|note| report::clean_text(note)).collect();
         let why = if notes.is_empty() { "it ended before its passes".to_owned() } else { notes.join("; ") };
         return Err(Failure::failed(format!("this race could not explain itself: {why}")));
     }
     if record.profiles.is_empty() && report::is_of_stacks(&options.format) {
         return Err(Failure::usage(format!(
-            "{} holds no stacks, because no pass looked at them; race again with --explain",
+            "{} holds no stacks, because no pass looked at them; race again with --explain, which also says what hinders it",
             model::text::escaped_path(&path)
         )));
     }

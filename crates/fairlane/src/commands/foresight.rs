@@ -30,8 +30,11 @@ pub fn foresight(plan: &Plan, summary: &PlanSummary, lanes: usize, known: Option
         Work { noise: measured.map_or(UNKNOWN, |(noise, _)| noise), seconds_per_round: seconds.unwrap_or(forecast) }
     };
     let works: Vec<Work> = plan.workloads.iter().zip(&summary.seconds_per_round).map(work).collect();
+    // Rounds leave time for passes, each about as long as a round.
+    let passes: f64 = works.iter().map(|work| work.seconds_per_round).sum();
+    let rounds = if plan.explain && passes < budget / 2.0 { budget - passes } else { budget };
     let planned: Vec<Option<f64>> =
-        resolution::plan(&works, budget, &contest).into_iter().map(|planned| planned.difference).collect();
+        resolution::plan(&works, rounds, &contest).into_iter().map(|planned| planned.difference).collect();
     // Work that no look is reached of resolves nothing. Half of the workloads speak for the race; where no
     // more than half reach a look, these speak for themselves alone.
     let mut reached: Vec<f64> = planned.iter().copied().flatten().collect();

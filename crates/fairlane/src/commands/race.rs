@@ -20,6 +20,7 @@ use model::workload::{Kind, Suite};
 /// # Errors
 /// With the documented exit statuses.
 pub fn run(options: &Race) -> Result<(), Failure> {
+    check_explain(options)?;
     let resumed = options.resume.as_deref().map(|name| resume(name, options)).transpose()?;
     let mut notes = Vec::new();
     let (mut most_telling, mut of_size) = (Vec::new(), None);
@@ -28,6 +29,7 @@ pub fn run(options: &Race) -> Result<(), Failure> {
             budget_seconds: options.terms.budget.or(resumed.record.header.plan.budget_seconds),
             // As they were typed again, where they had to be.
             lanes: resumed.lanes.clone(),
+            explain: resumed.record.header.plan.explain && options.explain != Some(Passes::No),
             ..resumed.record.header.plan.clone()
         },
         None => plan(options, &mut notes, &mut most_telling, &mut of_size)?,
@@ -82,8 +84,7 @@ pub(super) fn plan(
         reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, lane_size))?;
     }
     // What is set by hand has the last word.
-    let set = set_by_hand(&mut suite, options)?;
-    let compressible_too = suite.compressible_too.clone();
+    let (set, compressible_too) = (set_by_hand(&mut suite, options)?, suite.compressible_too.clone());
     if races_compressible_too(options, &compressible_too, &lanes) {
         suites::add_compressible(&mut suite);
     }
@@ -103,9 +104,7 @@ pub(super) fn plan(
     let rounds = rounds_of(options, find_max);
     let budget_seconds = budget_of(options, rounds, suite.budget_seconds);
     let seed = terms.seed.unwrap_or_else(planning::new_seed);
-    // Beside what was typed, the suite may ask for passes, where a time is told that holds them.
-    let explain_in_time =
-        options.explain.is_none() && suite.explain && time.is_some() && find_max.is_none() && !options.as_published;
+    let (explain, explain_in_time) = passes(options, suite.explain, rounds, budget_seconds);
     let mut command_line = command_line(options, &lanes, set, find_max);
     Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds, seed }.append_to(&mut command_line);
     Ok(Plan {
@@ -115,7 +114,7 @@ pub(super) fn plan(
         as_published: options.as_published,
         calibration: false,
         find_max,
-        explain: explain_in_time || options.explain == Some(Passes::Yes),
+        explain,
         explain_in_time,
         command_line,
         lanes,
@@ -130,6 +129,27 @@ pub(super) fn plan(
         seed,
         on,
         guest: planning::guest_terms(terms),
+    })
+}
+
+/// Whether passes are done, and whether only as far as the time has room for them: beside what was typed, the suite may ask
+/// for passes where a time is told and no number of rounds.
+fn passes(options: &Race, of_suite: bool, rounds: Rounds, budget: Option<f64>) -> (bool, bool) {
+    let until_time = rounds == Rounds::Auto && budget.is_some() && !options.as_published;
+    let in_time = options.explain.is_none() && of_suite && until_time;
+    (in_time || options.explain == Some(Passes::Yes), in_time)
+}
+
+/// Passes come behind the rounds of a race that begins here.
+fn check_explain(options: &Race) -> Result<(), Failure> {
+    let others = [
+        (options.resume.is_some(), "--resume", "a race has its passes from its beginning"),
+        (options.find_max.is_some(), "--find-max", "a search has no rounds"),
+        (options.as_published, "--as-published", "its one round is not done again"),
+    ];
+    let other = others.into_iter().find(|(given, ..)| *given && options.explain == Some(Passes::Yes));
+    other.map_or(Ok(()), |(_, name, why)| {
+        Err(Failure::usage(format!("--explain does not go with {name}: {why}; leave one of them out")))
     })
 }
 

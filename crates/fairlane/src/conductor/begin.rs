@@ -46,6 +46,7 @@ impl<'a> Race<'a> {
             raced_before_seconds: raced_seconds(&record),
             begun: clock.now(),
             round_seconds: plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect(),
+            full_round_seconds: plan.workloads.iter().map(|workload| round_seconds(&record, &workload.name)).collect(),
             expected,
             decided: plan.workloads.iter().map(|_| BTreeSet::new()).collect(),
             can_profile: false,
@@ -69,10 +70,11 @@ pub fn go_on_with(mut record: Record, plan: Plan, path: &Path) -> Result<(Record
     Ok((record, file))
 }
 
-/// Seconds that the trials of a record took: what a resumed race has spent already.
+/// Seconds that the trials and passes of a record took: what a resumed race has spent already.
 pub fn raced_seconds(record: &Record) -> f64 {
     let steps = record.steps.iter().map(|step| &*step.trial);
-    record.trials.iter().chain(steps).flat_map(|trial| trial.phases_seconds.values()).sum()
+    let trials: f64 = record.trials.iter().chain(steps).flat_map(|trial| trial.phases_seconds.values()).sum();
+    trials + record.profiles.iter().map(|profile| profile.pass_seconds).sum::<f64>()
 }
 
 /// Seconds that a round of a workload took on average; 0 where none was raced.

@@ -245,6 +245,10 @@ impl RacedLanes for BuiltLanes {
         Profiler::open()
     }
 
+    fn can_profile(&self) -> bool {
+        Profiler::probe().is_ok()
+    }
+
     fn cpu_throttle_events(&self) -> Option<u64> {
         thermal::throttle_events(Path::new(thermal::CPUS))
     }

@@ -1,11 +1,13 @@
 //! Passes that count in no verdict: each lane does its work once more, and the kernel is asked where the time goes.
 
 use super::round::Runner;
+use super::slices::Longer;
 use super::trial_run::TrialRun;
 use super::{Race, round_seed, shared_rate};
 use crate::failure::Failure;
 use model::agent::{Devices, FilesystemProcesses};
 use model::event::Event;
+use model::profile::Profile;
 use model::record::Line;
 use model::trial::{Group, SystemUse};
 use model::workload::{Schedule, Workload};
@@ -80,21 +82,25 @@ impl Profiling {
 impl Race<'_> {
     /// A pass of each workload, where the race was told to explain itself.
     pub(super) fn explain_all(&mut self) -> Result<(), Failure> {
-        if !self.plan().explain {
+        let worth = (0..self.plan().workloads.len()).any(|index| self.pass_fits(index));
+        if !self.plan().explain || !worth {
             return Ok(());
         }
         let opened = self.runner.lanes.profiler();
         let mut profiler = match opened {
             Ok(profiler) => profiler,
-            Err(reason) => return self.append(Line::Note { said: format!("nothing is explained: {reason}") }),
+            Err(reason) => return self.note(format!("nothing is explained: {reason}")),
         };
         for index in 0..self.plan().workloads.len() {
             let workload = self.plan().workloads[index].clone();
-            if !self.is_to_be_explained(index) || self.rounds_done(index) == 0 || !self.pass_fits(index) {
+            if self.rounds_done(index) == 0 {
                 continue;
             }
             if let Some(why) = self.cannot_explain(&workload) {
-                self.append(Line::Note { said: format!("{} is not explained: {why}", workload.title) })?;
+                self.note(format!("{} is not explained: {why}", workload.title))?;
+                continue;
+            }
+            if !self.is_to_be_explained(index) || !self.pass_fits(index) {
                 continue;
             }
             (self.runner.screen)(&Event::Explaining { title: workload.title.clone() });
@@ -103,12 +109,22 @@ impl Race<'_> {
         Ok(())
     }
 
-    /// Whether a pass of a workload is still to be done.
+    /// Why something is not explained. Who did not ask for passes is not told: `fairlane explain` says how to ask.
+    fn note(&mut self, said: String) -> Result<(), Failure> {
+        if self.plan().explain_in_time { Ok(()) } else { self.append(Line::Note { said }) }
+    }
+
+    /// Whether any pass is to be done and will see something.
+    pub(super) fn can_explain(&self) -> bool {
+        let any = (0..self.plan().workloads.len()).any(|index| self.is_to_be_explained(index));
+        any && self.runner.lanes.can_profile()
+    }
+
+    /// Whether a pass of a workload is still to be done, and would show something.
     pub(super) fn is_to_be_explained(&self, index: usize) -> bool {
         let (plan, workload) = (self.plan(), &self.plan().workloads[index]);
-        // Who did not ask for passes is not told about those that are impossible.
-        let worth = !plan.explain_in_time || self.cannot_explain(workload).is_none();
-        plan.explain && worth && !self.record.profiles.iter().any(|profile| profile.workload == workload.name)
+        let explained = self.record.profiles.iter().any(|profile| profile.workload == workload.name);
+        plan.explain && !explained && self.cannot_explain(workload).is_none()
     }
 
     /// Whether a pass has room in the budget, where it is only done for that.
@@ -130,14 +146,18 @@ impl Race<'_> {
     fn explain(&mut self, index: usize, workload: &Workload, profiler: Profiler) -> Result<Profiler, Failure> {
         let round = self.rounds_raced(index) + 1;
         let work = shared_rate::work_of_round(workload, &self.record);
-        self.renew_guests(index, round)?;
         self.renew_agents();
+        // No pass is made longer for a lane that has not settled.
+        let begun = self.runner.clock.now();
+        self.runner.longer = Longer { until: Some(begun), seconds: 0.0 };
         let seed = round_seed(self.plan().seed, index, round);
         let (lanes, racing) = (self.record.header.lanes.len(), self.lanes_in(index));
         // Lanes that were decided early are explained too.
         let mut trial_runs: Vec<TrialRun> = stats::order::round_order(lanes, self.plan().seed, index as u64, round)
             .into_iter()
             .filter(|lane| racing.contains(lane) || self.decided[index].contains(lane))
+            // Nobody looks at a guest's kernel.
+            .filter(|&lane| !self.runner.lanes.in_guest(lane))
             .enumerate()
             .map(|(place, lane)| TrialRun::new(lane, self.ground_of(lane, index, round), place as u32 + 1))
             .collect();
@@ -158,13 +178,14 @@ impl Race<'_> {
         raced?;
         let Profiling { profiler, unseen, found } = profiling;
         if let Some(reason) = unseen {
-            self.append(Line::Note { said: format!("not all of {} is explained: {reason}", workload.title) })?;
+            self.note(format!("not all of {} is explained: {reason}", workload.title))?;
         }
         let names = self.runner.names.clone();
+        let pass_seconds = self.runner.clock.since(begun).as_secs_f64() / found.len().max(1) as f64;
         let lines = found.into_iter().map(|((lane, group), found)| {
             let rate = if found.seconds > 0.0 { found.operations as f64 / found.seconds } else { 0.0 };
             let of = (workload.name.as_str(), names[lane].as_str(), group.as_str());
-            Line::Profile(Box::new(found.capture.profile(of, found.operations, rate)))
+            Line::Profile(Box::new(Profile { pass_seconds, ..found.capture.profile(of, found.operations, rate) }))
         });
         self.append_all(lines.collect())?;
         Ok(profiler)

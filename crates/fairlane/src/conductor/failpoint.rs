@@ -1,4 +1,4 @@
-//! Lets a test kill a race in a chosen phase, and races beside each other; absent from release builds.
+//! What tests need: a race that stops in a chosen phase, and one that waits less. Release builds heed neither.
 
 use std::time::Duration;
 

@@ -85,6 +85,8 @@ pub struct Race<'a> {
     pub begun: Instant,
     /// Seconds that the last round of each workload took, its ceilings left out; 0: none was raced.
     pub round_seconds: Vec<f64>,
+    /// The same of the last round in which no lane was left out because it was decided.
+    pub full_round_seconds: Vec<f64>,
     /// What each workload was expected to take before the race.
     pub expected: Vec<Expected>,
     /// Lanes that race a workload no longer, because nothing about them is undecided there.
@@ -115,7 +117,7 @@ impl Race<'_> {
             return self.search_all();
         }
         let count = self.plan().workloads.len();
-        self.can_profile = self.plan().explain && self.runner.lanes.can_profile();
+        self.can_profile = self.can_explain();
         self.first_ceilings()?;
         for index in 0..count {
             let workload = self.plan().workloads[index].clone();
@@ -125,7 +127,7 @@ impl Race<'_> {
             // Every workload may use an equal share of what is left, so that an early one that is
             // hard to decide does not starve the others. Only the first look may cost more: on a
             // disk too slow for all of them, some workloads decided are worth more than none.
-            let share = self.rounds_budget().map(|budget| {
+            let share = self.rounds_budget(true).map(|budget| {
                 let elapsed = self.elapsed_seconds();
                 let equal = elapsed + (budget - elapsed).max(0.0) / (count - index) as f64;
                 // Nor may it take what the first looks of the others need.
@@ -140,8 +142,8 @@ impl Race<'_> {
             self.announce(index);
         }
         self.spend_the_rest()?;
-        self.explain_all()?;
-        self.name_what_did_not_fit()
+        self.name_what_did_not_fit()?;
+        self.explain_all()
     }
 
     fn announce(&mut self, index: usize) {
@@ -251,7 +253,7 @@ impl Race<'_> {
                 self.probe(workload, round, places, round_seed(self.plan().seed, index, round))?;
             }
             let begun = self.runner.clock.now();
-            let left = self.rounds_budget().map(|budget| (budget - self.elapsed_seconds()).max(0.0));
+            let left = self.deadline(index).map(|deadline| (deadline - self.elapsed_seconds()).max(0.0));
             let until = left.map(|left| begun + Duration::from_secs_f64(left));
             self.runner.longer = Longer { until, seconds: 0.0 };
             let cool = self.runner.lanes.cpu_throttle_events();
@@ -267,6 +269,9 @@ impl Race<'_> {
             // Nor is every round made longer for a lane that has not settled.
             let beside = checked + self.runner.longer.seconds;
             self.round_seconds[index] = (self.runner.clock.since(begun).as_secs_f64() - beside).max(0.0);
+            if self.decided[index].is_empty() {
+                self.full_round_seconds[index] = self.round_seconds[index];
+            }
             let broken = self.void(&mut trials, &work);
             let noise = self.noise(&trials);
             let repeats = self.may_repeat(index);

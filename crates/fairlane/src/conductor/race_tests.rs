@@ -155,6 +155,12 @@ fn rounds_leave_the_time_of_the_passes_that_come_behind_them() {
     let round = seconds / f64::from(rounds);
     // One pass is as long as a round: it fits, and one more round would not.
     assert!(seconds + 0.9 * round <= budget && seconds + 2.5 * round > budget, "{rounds} rounds in {seconds} s");
+    // Who wants a number of rounds has them.
+    let mut scene = Scene::new(&TWO, &[RANDOM_WRITE], Rounds::Fixed(rounds + 1), Some(budget));
+    scene.header.plan.explain = true;
+    let mut lanes = scene.lanes(&[(1000.0, 0.3), (1000.0, 0.3)]);
+    lanes.can_profile = true;
+    assert!(scene.race(&mut lanes).rounds("random-write") > rounds);
     // In a time that is too short for passes the first judgement comes before them.
     let short = seconds * 7.0 / f64::from(rounds);
     let mut scene = Scene::new(&TWO, &[RANDOM_WRITE], Rounds::Auto, Some(short));

@@ -151,10 +151,8 @@ pub trait RacedLanes {
     /// What this machine refuses, or does not have.
     fn profiler(&self) -> Result<Profiler, ProfileError>;
 
-    /// Whether the kernel can be looked at.
-    fn can_profile(&self) -> bool {
-        self.profiler().is_ok()
-    }
+    /// Whether the kernel lets itself be looked at, as far as a short try tells.
+    fn can_profile(&self) -> bool;
 
     /// How often the CPUs slowed down for heat since they were started; `None`: not known.
     fn cpu_throttle_events(&self) -> Option<u64>;

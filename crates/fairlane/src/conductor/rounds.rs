@@ -19,7 +19,8 @@ impl Race<'_> {
             Rounds::Fixed(rounds) if self.budget().is_none() => rounds,
             Rounds::Fixed(_) | Rounds::Auto => self.rounds_raced(index).max(LOOKS[0]),
         };
-        let in_time = self.budget().is_none_or(|budget| self.elapsed_seconds() + self.round_seconds[index] < budget);
+        let ends = self.elapsed_seconds() + self.round_seconds[index];
+        let in_time = self.deadline(index).is_none_or(|deadline| ends < deadline);
         in_time && ((repeated.len() + 1) as f64) <= (f64::from(planned) * REPEATS_SHARE).max(1.0)
     }
 

@@ -60,24 +60,36 @@ impl Race<'_> {
         }
     }
 
-    /// The budget without what the passes behind the rounds will take, as far as they are not done.
-    pub(super) fn rounds_budget(&self) -> Option<f64> {
-        let passes: f64 = (0..self.plan().workloads.len()).map(|index| self.pass_seconds(index)).sum();
-        self.budget().map(|budget| budget - passes)
+    /// The budget without the passes behind the rounds that are not done and have room in what is left of it. `unraced`: those
+    /// too of workloads that no round was raced of yet. A number of rounds is a promise, from which no pass takes time.
+    pub(super) fn rounds_budget(&self, unraced: bool) -> Option<f64> {
+        let budget = self.budget()?;
+        if matches!(self.plan().rounds, Rounds::Fixed(_)) {
+            return Some(budget);
+        }
+        let mut left = budget - self.elapsed_seconds();
+        let mut kept = 0.0;
+        for index in (0..self.plan().workloads.len()).filter(|&index| unraced || self.rounds_done(index) > 0) {
+            let seconds = self.pass_seconds(index);
+            if seconds <= left {
+                left -= seconds;
+                kept += seconds;
+            }
+        }
+        Some(budget - kept)
     }
 
     /// When rounds of a workload end at the latest: the first judgement matters more than passes.
     pub(super) fn deadline(&self, index: usize) -> Option<f64> {
-        if self.rounds_done(index) < LOOKS[0] { self.budget() } else { self.rounds_budget() }
+        if self.rounds_done(index) < LOOKS[0] { self.budget() } else { self.rounds_budget(false) }
     }
 
-    /// Seconds of the pass of a workload: a round of all lanes, of those too that were decided early.
+    /// Seconds of the pass of a workload that is still to be done: a round of all lanes, of those too that were decided early.
     pub(super) fn pass_seconds(&self, index: usize) -> f64 {
-        let (racing, decided) = (self.lanes_in(index).len(), self.decided[index].len());
-        match self.can_profile && self.is_to_be_explained(index) {
-            true if racing > 0 => self.usual_seconds(index) * (racing + decided) as f64 / racing as f64,
-            true if decided > 0 => self.usual_seconds(index),
-            _ => 0.0,
+        match self.full_round_seconds[index] {
+            _ if !self.can_profile || !self.is_to_be_explained(index) => 0.0,
+            raced if raced > 0.0 => raced,
+            _ => self.expected[index].round,
         }
     }
 

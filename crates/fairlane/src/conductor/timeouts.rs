@@ -114,11 +114,17 @@ mod tests {
         // the end of all of them.
         let large = appenders("writers = 20000\nmethod = \"processes\"");
         let slack = TimeAllowance::new(&[], &large).unwrap();
-        assert!(timeout_for(&slice, Some(&slack)).as_secs() >= 182 + 20_000 / 20 + 10 + 60, "{:?}", timeout_for(&slice, Some(&slack)));
+        assert!(
+            timeout_for(&slice, Some(&slack)).as_secs() >= 182 + 20_000 / 20 + 10 + 60,
+            "{:?}",
+            timeout_for(&slice, Some(&slack))
+        );
         assert_eq!(slack.words(), "");
         // On an emulated disk the time that this one needs comes on top.
         let held = TimeAllowance::new(&["100iops".parse().unwrap()], &large).unwrap();
-        assert!(timeout_for(&slice, Some(&held)) > timeout_for(&slice, Some(&slack)) && held.words().contains("100iops"));
+        assert!(
+            timeout_for(&slice, Some(&held)) > timeout_for(&slice, Some(&slack)) && held.words().contains("100iops")
+        );
         // Other requests, and other work, are waited for as ever.
         assert_eq!(timeout_for(&Request::Sync, Some(&slack)), USUAL);
         assert_eq!(TimeAllowance::new(&[], &large_files()), None);

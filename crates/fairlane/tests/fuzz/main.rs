@@ -375,7 +375,8 @@ static MESSAGES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     {
         all.push(serde_json::to_vec(&request).expect("JSON"));
     }
-    let failed = Reply::Failed { reason: "no".to_owned(), errno: Some(28), corrupt: false, unsupported: true, room: Room::Full };
+    let failed =
+        Reply::Failed { reason: "no".to_owned(), errno: Some(28), corrupt: false, unsupported: true, room: Room::Full };
     for reply in [Reply::Done, Reply::Took { seconds: 0.5 }, failed] {
         all.push(serde_json::to_vec(&reply).expect("JSON"));
     }

@@ -199,7 +199,8 @@ fn in_flight(reader: &Reader, whole: f64) -> (Times, f64) {
         let seconds = more.sum();
         work.add_scaled(&more, seconds);
     }
-    let runnable = [ThreadRole::Caller, ThreadRole::IoWorker, ThreadRole::Kernel].map(|role| reader.profile.time_of(role));
+    let runnable =
+        [ThreadRole::Caller, ThreadRole::IoWorker, ThreadRole::Kernel].map(|role| reader.profile.time_of(role));
     work.add(Part::Scheduler, RUNNABLE, runnable.iter().map(|of| of.runnable_seconds).sum());
     if reader.held == (Held::Throttled { reached: true }) {
         // Who works is not what the others wait for, but the limit.

@@ -16,7 +16,8 @@ impl Io {
 
     /// Whether it waits by itself: a rate, an open loop, pauses.
     pub fn is_paced(&self) -> bool {
-        let limited = |&direction: &Direction| self.rate.is_some_and(|rates| *rates.for_direction(direction) != Rate::Unlimited);
+        let limited =
+            |&direction: &Direction| self.rate.is_some_and(|rates| *rates.for_direction(direction) != Rate::Unlimited);
         self.rate_of_slowest.is_some()
             || self.thinktime_seconds > 0.0
             || self.thinktime_spin_seconds > 0.0
