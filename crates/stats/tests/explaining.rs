@@ -183,6 +183,25 @@ fn of_many_in_flight_so_many_stand_at_the_device() {
 }
 
 #[test]
+fn where_one_cause_stands_for_another_times_are_told() {
+    let waiting = |lane: &str, operations: u64, frames: &[&str]| {
+        let callers = threads(ThreadRole::Caller, 0.2, 0.0, 0.8);
+        Made::new(lane, "small-files", "create", operations, vec![callers])
+            .stack(ThreadRole::Caller, Activity::Cpu, &[], 0.2, NONE)
+            .stack(ThreadRole::Caller, Activity::Wait, frames, 0.8, NONE)
+            .0
+    };
+    let mut record = raced();
+    record.profiles = vec![
+        waiting("a", 1000, &["do_fsync", "ext4_sync_file", "jbd2_log_wait_commit"]),
+        waiting("b", 800, &["do_fsync", "xfs_file_fsync", "xlog_wait_on_iclog"]),
+    ];
+    let said = found(&record).results[0].explained[0].to_string();
+    let causes = "of the 250 us more, 1 ms waiting for the log to be written, less 800 us waiting for the journal's commit";
+    assert!(said.ends_with(causes), "{said}");
+}
+
+#[test]
 fn a_difference_is_told_by_its_causes_and_a_pass_tells_its_cost() {
     let mut record = raced();
     // b does a quarter as much, and flushes all the more.

@@ -45,6 +45,9 @@ fn difference(fast: &Explanation, slow: &Explanation) -> Option<Sentence> {
     let mut causes: Vec<(&str, f64)> = by_cause.into_iter().map(|(cause, seconds)| (cause, seconds / more)).collect();
     causes.sort_by(|a, b| b.1.total_cmp(&a.1));
     let savings: Vec<(&str, f64)> = causes.iter().rev().copied().filter(|(_, share)| *share < -LEAST_NAMED).collect();
+    // Where one cause stands for another, each is more than the difference: a share of it would say nothing.
+    let replaced = causes.iter().any(|(_, share)| share.abs() > 1.0);
+    let amount = |share: f64| if replaced { Value::Seconds(share * more) } else { Value::Share(share) };
     let mut told = 0.0;
     let mut named = Vec::new();
     for (cause, share) in causes {
@@ -52,7 +55,7 @@ fn difference(fast: &Explanation, slow: &Explanation) -> Option<Sentence> {
             break;
         }
         told += share;
-        named.push(statement::cause_of_difference(Value::Share(share), text(cause)).into());
+        named.push(statement::cause_of_difference(amount(share), text(cause)).into());
     }
     if named.is_empty() {
         return None;
@@ -63,7 +66,7 @@ fn difference(fast: &Explanation, slow: &Explanation) -> Option<Sentence> {
             break;
         }
         told += share;
-        named.push(statement::cause_of_saving(Value::Share(-share), text(cause)).into());
+        named.push(statement::cause_of_saving(amount(-share), text(cause)).into());
     }
     Some(statement::difference(
         name(&fast.lane),
