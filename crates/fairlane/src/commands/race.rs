@@ -143,7 +143,7 @@ fn passes(options: &Race, of_suite: bool, rounds: Rounds, budget: Option<f64>) -
 /// Passes come behind the rounds of a race that begins here.
 fn check_explain(options: &Race) -> Result<(), Failure> {
     let others = [
-        (options.resume.is_some(), "--resume", "a race has its passes from its beginning"),
+        (options.resume.is_some(), "--resume", "whether a race explains itself is said when it begins"),
         (options.find_max.is_some(), "--find-max", "a search has no rounds"),
         (options.as_published, "--as-published", "its one round is not done again"),
     ];
