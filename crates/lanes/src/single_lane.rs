@@ -189,6 +189,14 @@ impl SingleLane {
         }
     }
 
+    /// Waits until nobody uses a device any more that was unmounted: a mount namespace that was copied meanwhile, say.
+    ///
+    /// # Errors
+    /// [`LaneFailure`] that names who has it mounted, where that shows.
+    pub fn wait_until_free(&self, device: &Path, stop: &AtomicBool) -> Result<(), LaneFailure> {
+        let_go::check(device, stop)
+    }
+
     /// Makes the filesystem, on one device or on several that it joins (`extra`).
     ///
     /// # Errors

@@ -197,7 +197,8 @@ fn where_one_cause_stands_for_another_times_are_told() {
         waiting("b", 800, &["do_fsync", "xfs_file_fsync", "xlog_wait_on_iclog"]),
     ];
     let said = found(&record).results[0].explained[0].to_string();
-    let causes = "of the 250 us more, 1 ms waiting for the log to be written, less 800 us waiting for the journal's commit";
+    let causes =
+        "of the 250 us more, 1 ms waiting for the log to be written, less 800 us waiting for the journal's commit";
     assert!(said.ends_with(causes), "{said}");
 }
 

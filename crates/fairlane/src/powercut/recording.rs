@@ -16,6 +16,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// How often emptying a disk is tried that somebody uses.
+const EMPTYING_ATTEMPTS: u32 = 20;
 /// Sectors of the recording disk: writes are torn at 512 bytes or at 4 KiB.
 pub const SECTOR_BYTES: u32 = 512;
 
@@ -150,7 +152,17 @@ fn work(
         let file = File::options().read(true).write(true).open(device)?;
         Ok(fallocate(&file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, 0, *disk_bytes)?)
     };
-    empty().map_err(cannot("empty the recording disk"))?;
+    // Whoever looks at the device for a moment (udev, a namespace that is just copied) has it busy.
+    for attempt in 1.. {
+        single_lane.wait_until_free(device, stop).map_err(lane_failure)?;
+        match empty() {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) && attempt < EMPTYING_ATTEMPTS => {}
+            emptied => {
+                emptied.map_err(cannot("empty the recording disk"))?;
+                break;
+            }
+        }
+    }
     single_lane.format(device, &[], stop).map_err(lane_failure)?;
     single_lane.mount(device, lane).map_err(lane_failure)?;
     let folder = lane.join("work");
