@@ -1851,6 +1851,10 @@ export interface Lane {
    */
   definition_sha256?: string;
   /**
+   * Disks that it stands on, of `size_bytes` each.
+   */
+  disks?: number;
+  /**
    * `ext4`, …; for a directory the filesystem found there.
    */
   filesystem: string;
@@ -1880,6 +1884,10 @@ export interface Lane {
    * FNV-1a of that kernel's image, 64 bits in hexadecimal: two kernels may bear one release. Empty: not known.
    */
   kernel_build?: string;
+  /**
+   * Layers under the filesystem, from top to bottom, as the lane names them; empty: it stands on its disks itself.
+   */
+  layers?: string[];
   /**
    * The mkfs command as an argument list, with `{device}` where the device stands; empty: none.
    */

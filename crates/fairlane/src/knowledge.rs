@@ -159,6 +159,8 @@ pub fn bare_lane(row: &Filesystem) -> Lane {
         kernel_build: String::new(),
         flushes_stop_short: false,
         geometry: Vec::new(),
+        layers: Vec::new(),
+        disks: 1,
         definition_sha256: String::new(),
         queue: None,
     }
@@ -261,6 +263,8 @@ mod tests {
                     kernel_build: String::new(),
                     flushes_stop_short: false,
                     geometry: Vec::new(),
+                    layers: Vec::new(),
+                    disks: 1,
                     definition_sha256: String::new(),
                     queue: None,
                 };

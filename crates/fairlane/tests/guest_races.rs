@@ -360,6 +360,64 @@ fn what_a_guest_cannot_do_is_refused_by_name() {
     home.0.assert_nothing_left();
 }
 
+/// Small direct writes, and nothing else.
+const SMALL_WRITES: &str = r#"
+name = "layers"
+about = "small direct writes"
+[[workload]]
+name = "write"
+title = "random write"
+kind = "io"
+rw = "randwrite"
+bs = "4KiB"
+size = "16MiB"
+ioengine = "sync"
+direct = true
+slices = 2
+slice_seconds = 0.1
+"#;
+
+/// What a layer writes is a fact of its kind: each copy, and parity with every small write, and a journal's second write.
+#[test]
+fn layers_stand_under_filesystems_and_their_price_is_seen_at_the_disks() {
+    if !user_mode_linux() {
+        return;
+    }
+    let home = Home::new();
+    std::fs::write(home.0.path().join("layers.toml"), SMALL_WRITES).unwrap();
+    let lanes = ["ext4", "ext4/raid1:2", "five", "ext4/integrity", "ext4/crypt"];
+    // On disks this small ext4's blocks are of 1 KiB, and a write across two pages of the array would cost twice as much.
+    let typed = lanes.map(|lane| if lane == "five" { "five=ext4,-b4096/raid5:3,chunk=64K" } else { lane });
+    let fixed =
+        ["race", "--suite", "./layers.toml", "--on", "uml", "--rounds", "1", "--lane-size", "96MiB", "-o", "r.jsonl"];
+    home.expect(0, &[&fixed[..], &typed[..]].concat());
+    let record = home.record();
+    let warned = record.header.warnings.join("\n");
+    assert!(warned.contains("what several disks gain by working at once is not"), "{warned}");
+    assert_all_done(&record, &lanes, "uml", 1);
+    let of = |lane: &str| record.header.lanes.iter().find(|of| of.name == lane).unwrap_or_else(|| panic!("{lane}"));
+    assert_eq!((of("ext4").disks, of("ext4/raid1:2").disks, of("five").disks), (1, 2, 3));
+    assert_eq!(of("five").layers, ["raid5:3,chunk=64K"]);
+    assert!(of("ext4/integrity").promises.data_checksums && !of("ext4").promises.data_checksums);
+    let written_per_byte = |lane: &str| {
+        let trial = record.trials.iter().find(|trial| trial.lane == lane).unwrap();
+        assert_eq!(trial.phases_seconds.contains_key("layers"), lane != "ext4", "{:?}", trial.phases_seconds);
+        trial.system.device.write_bytes as f64 / trial.groups[0].bytes as f64
+    };
+    for (lane, least, most) in [
+        ("ext4", 0.9, 1.5),
+        ("ext4/crypt", 0.9, 1.5),
+        ("ext4/raid1:2", 1.9, 2.6),
+        ("five", 1.9, 2.6),
+        ("ext4/integrity", 1.0, f64::INFINITY),
+    ] {
+        let found = written_per_byte(lane);
+        assert!((least..most).contains(&found), "{lane}: {found} bytes at the disks per byte written");
+    }
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
 #[test]
 fn a_mount_option_that_the_guests_kernel_does_not_know_is_refused_before_the_race() {
     if !user_mode_linux() {

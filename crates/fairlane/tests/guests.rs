@@ -37,7 +37,16 @@ impl Scratch {
 
     fn boot(&self, kind: GuestKind, disks: Vec<PathBuf>) -> Boot {
         let kernel = Kernel::find(kind, None).unwrap();
-        let machine = Machine { kind, kernel, cpus: 2, memory: Bytes(512 << 20), disks, sync: false, kvm: false };
+        let machine = Machine {
+            kind,
+            kernel,
+            cpus: 2,
+            memory: Bytes(512 << 20),
+            disks,
+            sync: false,
+            discards: false,
+            kvm: false,
+        };
         Boot {
             machine,
             folder: self.0.join("guest"),

@@ -56,6 +56,11 @@ impl Contestant {
             model::lane::Contestant::Custom(path) => Ok(Contestant::Custom(Box::new(Custom::read(path)?))),
             model::lane::Contestant::Filesystem(name) => {
                 let row = filesystems::find(name).ok_or_else(|| {
+                    if let Some((above, layer)) = name.split_once('/')
+                        && filesystems::find(above).is_some()
+                    {
+                        return no_layer(layer);
+                    }
                     let hint = match filesystems::nearest(name) {
                         // `d` and `d/` may be meant as a directory; a path begins with `/` or `./`.
                         _ if name.contains('/') || Path::new(name).is_dir() => {
@@ -277,6 +282,18 @@ impl Contestant {
     pub(crate) fn discards(&self, spec: &LaneSpec) -> bool {
         filesystems::wants_discard(&spec.mkfs_options, &spec.mount_options)
     }
+}
+
+/// What stands behind the `/` of a lane and is no layer.
+fn no_layer(layer: &str) -> LaneFailure {
+    let name = layer.split('/').next().unwrap_or_default();
+    let near = model::nearest(name, model::stack::LAYERS).map(|near| format!(", did you mean {near}?"));
+    usage(format!(
+        "there is no layer `{}`{}; layers are {}",
+        model::text::escaped(name.as_bytes()),
+        near.unwrap_or_default(),
+        model::stack::LAYERS.join(", ")
+    ))
 }
 
 /// What a directory promises, by the filesystem that holds it.

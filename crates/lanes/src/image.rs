@@ -28,20 +28,20 @@ const STRIPE_BYTES: u64 = 32 << 20;
 const ALIGNMENT: usize = 4096;
 
 /// A page-aligned buffer for O_DIRECT.
-struct Aligned {
+pub(crate) struct Aligned {
     storage: Vec<u8>,
     start: usize,
     length: usize,
 }
 
 impl Aligned {
-    fn zeroed(length: usize) -> Self {
+    pub(crate) fn zeroed(length: usize) -> Self {
         let storage = vec![0u8; length + ALIGNMENT];
         let start = storage.as_ptr().align_offset(ALIGNMENT);
         Aligned { storage, start, length }
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.storage[self.start..self.start + self.length]
     }
 

@@ -7,6 +7,7 @@ pub(crate) mod guest;
 pub(crate) mod in_guest;
 mod open;
 pub(crate) mod resolve;
+mod stacked;
 
 use crate::command::Running;
 use crate::contestant::Contestant;
@@ -112,6 +113,10 @@ pub(crate) struct LaneState {
     pub(crate) named_devices: Vec<PathBuf>,
     pub(crate) promises: Promises,
     pub(crate) geometry: Vec<String>,
+    /// What its filesystem stands on in its guest while its layers stand.
+    pub(crate) stacked: Vec<PathBuf>,
+    /// Bytes of that; 0: it has no layers, or they were never built.
+    pub(crate) stacked_bytes: u64,
     pub(crate) open: Option<OpenLane>,
 }
 
@@ -177,8 +182,8 @@ impl LaneSet {
 
     /// Bytes that `build` writes: the images.
     pub fn bytes_to_write(&self) -> u64 {
-        let images = self.stores.iter().filter(|ground| ground.image_file().is_some());
-        self.settings.lane_size.0.saturating_mul(images.count() as u64)
+        let images: usize = self.stores.iter().map(|ground| ground.image_files().len()).sum();
+        self.settings.lane_size.0.saturating_mul(images as u64)
     }
 
     /// Makes everything: run directories, images, loop devices; then formats, mounts and unmounts
@@ -223,13 +228,15 @@ impl LaneSet {
         };
         // Images of the host's lanes and of guests lie in one row: all share one part of the disk.
         let paths: Vec<PathBuf> =
-            self.stores.iter().filter_map(|ground| ground.image_file()).map(Path::to_owned).collect();
+            self.stores.iter().flat_map(|ground| ground.image_files()).map(Path::to_owned).collect();
         self.try_mkfs_options(paths.first(), stop)?;
         let written =
             Image::create_all(&paths, &self.base, self.settings.lane_size.0, self.settings.seed, &mut count, stop)?;
-        let with_image = self.stores.iter_mut().filter(|ground| ground.image_file().is_some());
-        for (ground, image) in with_image.zip(written) {
-            ground.attach(image, journal)?;
+        let mut written = written.into_iter();
+        for ground in &mut self.stores {
+            for image in written.by_ref().take(ground.image_files().len()) {
+                ground.attach(image, journal)?;
+            }
         }
         self.prepare_throttling(journal)?;
         for lane in 0..self.lanes.len() {
@@ -309,9 +316,12 @@ impl LaneSet {
         let mut lines: Vec<String> = Vec::new();
         for lane in &mut self.lanes {
             if let Some(mut open) = lane.open.take() {
-                lines.push(match (&open.guest, self.stores[open.ground].guest_disk()) {
-                    (Some(_), Some(disk)) => {
-                        format!("{} is kept in the image {}", lane.name, disk.path.display())
+                lines.push(match (&open.guest, self.stores[open.ground].guest_disks()) {
+                    (Some(_), Some(disks)) => {
+                        let paths: Vec<String> =
+                            disks.disks.iter().map(|disk| disk.path.display().to_string()).collect();
+                        let images = if paths.len() == 1 { "image" } else { "images" };
+                        format!("{} is kept in the {images} {}", lane.name, paths.join(", "))
                     }
                     _ => format!("{} is kept in {}", lane.name, open.directory.display()),
                 });

@@ -26,6 +26,7 @@ pub mod host;
 pub mod image;
 mod joined;
 mod lane_set;
+mod layers;
 mod let_go;
 mod library;
 pub mod loop_device;

@@ -79,6 +79,54 @@ fn every_filesystem_of_this_kernel_is_formatted_mounted_made_cold_and_closed() {
 }
 
 #[test]
+fn a_filesystem_on_several_images_uses_all_of_them_and_lanes_of_equal_numbers_take_turns() {
+    if !privileged("several images") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let specs = ["btrfs", "btrfs,-draid1,-mraid1:2", "three=btrfs:3(-d raid0 -m raid1)", "other=btrfs:2(-d raid1)"];
+    with_lanes(&scratch, scratch.settings(&specs, 256), |lane_set, journal| {
+        assert_eq!((lane_set.stores(), lane_set.bytes_to_write()), (4, 8 * (256 << 20)));
+        assert_ne!(lane_set.store_for(1, 0), lane_set.store_for(1, 1));
+        assert_eq!(lane_set.store_for(1, 0), lane_set.store_for(3, 1));
+        assert_eq!(lane_set.store_for(2, 0), lane_set.store_for(2, 1), "nobody else stands on three");
+        for round in 0..2 {
+            for (lane, disks) in [(0, 1), (1, 2), (2, 3), (3, 2)] {
+                let ground = lane_set.store_for(lane, round);
+                let names = lane_set.device_names(ground);
+                assert_eq!(1 + names.further.len(), disks, "{names:?}");
+                // What several disks do together, no bare one tells.
+                assert_eq!(lane_set.raw_target(ground).is_some(), disks == 1);
+                let opened = lane_set.open(lane, ground, journal, &no_stop()).unwrap();
+                let sectors = |name: &String| {
+                    let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
+                    stat.split_whitespace().nth(6).unwrap().parse::<u64>().unwrap()
+                };
+                let of_all = || names.device.iter().chain(&names.further).map(sectors).collect::<Vec<_>>();
+                let before = of_all();
+                work_in(&opened.directory);
+                let written: Vec<u64> = of_all().iter().zip(&before).map(|(after, before)| after - before).collect();
+                let least = match lane {
+                    // A copy on each of two.
+                    1 | 3 => 4 << 11,
+                    0 => 4 << 11,
+                    _ => 1,
+                };
+                assert!(written.iter().all(|sectors| *sectors >= least), "lane {lane}: {written:?} sectors");
+                assert_eq!(lane_set.make_cold(lane).unwrap(), Cold::Cold);
+                assert_eq!(std::fs::read(opened.directory.join("f")).unwrap().len(), 4 << 20);
+            }
+            for lane in 0..4 {
+                assert_eq!(lane_set.close(lane, journal).unwrap().flags, Vec::<model::Flag>::new(), "{lane}");
+            }
+        }
+        let lanes = lane_set.lanes();
+        assert_eq!(lanes.iter().map(|lane| lane.disks).collect::<Vec<_>>(), [1, 2, 3, 2]);
+        assert!(lanes.iter().all(|lane| lane.ground == lanes[0].ground && lane.size_bytes == 256 << 20));
+    });
+}
+
+#[test]
 fn images_rotate_and_the_lane_that_is_repeated_has_one_of_its_own() {
     if !privileged("rotation") {
         return;

@@ -42,6 +42,29 @@ fn names_that_make_no_sense_are_refused_with_the_remedy() {
 }
 
 #[test]
+fn what_a_filesystem_cannot_stand_on_is_refused_with_what_it_can() {
+    let scratch = Scratch::new();
+    for (spec, parts) in [
+        ("ext4/raid7:4", vec!["there is no layer `raid7`, did you mean raid6?", "layers are raid0, raid1"]),
+        ("ext4/cript", vec!["no layer `cript`, did you mean crypt?"]),
+        ("ext4:2", vec!["ext4 stands on one device", "ext4/raid0:2"]),
+        ("btrfs,-draid1", vec!["take at least 2 disks", "given 1", "write :2 behind btrfs"]),
+        ("btrfs,-draid1c4,-mraid1:2", vec!["take at least 4 disks", "given 2"]),
+        ("ext4/raid1:2", vec!["layers are built in a guest", "--on qemu"]),
+        ("ext4/raid5:2@qemu", vec!["raid5 (md RAID 5) stands on 3 to 24", "write /raid5:3"]),
+        ("ext4/raid5:3,stripe=1@qemu", vec!["raid5 has no option `stripe=1`", "chunk="]),
+        ("ext4/raid0:5/raid0:5@qemu", vec!["stands on 25 disks", "24 are the most"]),
+        ("tmpfs/crypt@qemu", vec!["tmpfs stands on no disk"]),
+        ("rsext4/crypt", vec!["a library works on one disk"]),
+        ("ext4/crypt@/dev/null", vec!["takes no device", "remove what follows the @"]),
+        ("/tmp/raid1:2", vec!["/tmp/raid1:2"]),
+    ] {
+        says(&refusal(scratch.settings(&[spec], 1024)), FailureKind::Usage, &parts);
+    }
+    scratch.assert_nothing_left();
+}
+
+#[test]
 fn a_name_that_with_self_takes_is_refused() {
     let scratch = Scratch::new();
     let mut settings = scratch.settings(&["a=ext4", "a~self=ext4"], 1024);

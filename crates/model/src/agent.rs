@@ -134,6 +134,9 @@ pub struct LibraryTarget {
 pub struct Devices {
     /// The lane's device.
     pub device: Option<String>,
+    /// The others, of a lane that stands on several: their counters are added to the first's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<String>,
     /// The disk under it.
     pub backing: Option<String>,
     /// The devices of the other lanes.

@@ -1,7 +1,8 @@
-//! A contestant as the user writes it: `[NAME=]FS[,OPTION…][@VENUE]`.
+//! A contestant as the user writes it: `[NAME=]FS[:DISKS][,OPTION…][/LAYER…][@VENUE]`.
 
 use crate::Bytes;
 use crate::disk::QueueLimits;
+use crate::stack::{self, LayerSpec, PartError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -20,6 +21,12 @@ pub struct LaneSpec {
     /// Options for mount, in order.
     #[serde(default)]
     pub mount_options: Vec<String>,
+    /// Devices that the filesystem itself takes; each is all that the layers make.
+    #[serde(default = "stack::one", skip_serializing_if = "stack::is_one")]
+    pub devices: u32,
+    /// What it stands on, from top to bottom.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<LayerSpec>,
     /// Where it lives; `None`: where `--on` says.
     #[serde(default)]
     pub venue: Option<Venue>,
@@ -124,6 +131,12 @@ pub struct Lane {
     /// Journal or log size, allocation groups, profiles: `name: value` as the tools name them.
     #[serde(default)]
     pub geometry: Vec<String>,
+    /// Layers under the filesystem, from top to bottom, as the lane names them; empty: it stands on its disks itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<String>,
+    /// Disks that it stands on, of `size_bytes` each.
+    #[serde(default = "stack::one", skip_serializing_if = "stack::is_one")]
+    pub disks: u32,
     /// SHA-256 of the file that describes a filesystem of the user's own, in hexadecimal; empty: it is one of the table,
     /// or the record is older than this key.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -146,7 +159,7 @@ pub enum LaneError {
     #[error("lane `{0}` names no filesystem; write it like ext4, ext4,nobarrier or lean=xfs,-mreflink=0")]
     Empty(String),
     /// A name that reports could not show.
-    #[error("lane `{0}`: a name has 1 to 64 characters and no control characters")]
+    #[error("lane `{0}`: a name has 1 to 64 characters and no control characters; give it one: NAME=FILESYSTEM…")]
     Name(String),
     /// An option between two commas is missing.
     #[error("lane `{0}` has an empty option; remove the extra comma")]
@@ -156,6 +169,24 @@ pub enum LaneError {
         "lane `{0}`: the bracket of FS(MKFS OPTIONS) is not closed, or text follows it; write it like ext4(-b 1024),noatime"
     )]
     Bracket(String),
+    /// What follows a colon is no number of devices.
+    #[error("lane `{lane}`: `{count}` is no number of disks; write 1 to {most} behind the colon, like ext4/raid5:3", most = stack::MOST_DEVICES)]
+    Devices {
+        /// The lane.
+        lane: String,
+        /// What stands there.
+        count: String,
+    },
+    /// What follows a `/` behind an option is no layer.
+    #[error("lane `{lane}`: there is no layer `{layer}`{hint}; layers are {}", stack::LAYERS.join(", "))]
+    Layer {
+        /// The lane.
+        lane: String,
+        /// What was taken for a layer.
+        layer: String,
+        /// What may be meant; empty: nothing is near.
+        hint: String,
+    },
     /// A control character in an option.
     #[error("lane `{0}` has a control character in it; remove it")]
     Control(String),
@@ -194,11 +225,16 @@ impl FromStr for LaneSpec {
                 contestant: Contestant::Directory(PathBuf::from(rest)),
                 mkfs_options: Vec::new(),
                 mount_options: Vec::new(),
+                devices: 1,
+                layers: Vec::new(),
                 venue: None,
             });
         }
         let (body, venue) = split_venue(rest);
-        let (filesystem, mkfs_long, options) = split_body(body).ok_or_else(|| LaneError::Bracket(whole()))?;
+        let path_end = if is_path(body) { path_end(body) } else { 0 };
+        let mut parts = stack::split(body, path_end).into_iter();
+        let read = |part, from| stack::read(part, from).map_err(|error| in_lane(error, whole()));
+        let stack::Part { name: filesystem, devices, inside, options } = read(parts.next().unwrap_or(body), path_end)?;
         if filesystem.is_empty() {
             return Err(LaneError::Empty(whole()));
         }
@@ -206,12 +242,19 @@ impl FromStr for LaneSpec {
             let venue = crate::text::escaped(venue.as_bytes());
             return Err(LaneError::Venue { lane: whole(), remedy: venue_remedy(&venue), venue });
         }
-        let mut mkfs_options: Vec<String> = mkfs_long.split_whitespace().map(str::to_owned).collect();
+        let layers = parts.map(|part| read(part, 0)).collect::<Result<Vec<_>, _>>()?;
+        if layers.iter().any(|part| !part.inside.is_empty()) {
+            return Err(LaneError::Bracket(whole()));
+        }
+        let told = options.iter().chain(layers.iter().flat_map(|part| &part.options));
+        if let Some(layer) = told.into_iter().find_map(|option| no_layer(option)) {
+            let hint = crate::nearest(layer, stack::LAYERS).map(|near| format!(", did you mean {near}?"));
+            let layer = crate::text::escaped(layer.as_bytes());
+            return Err(LaneError::Layer { lane: whole(), layer, hint: hint.unwrap_or_default() });
+        }
+        let mut mkfs_options: Vec<String> = inside.split_whitespace().map(str::to_owned).collect();
         let mut mount_options = Vec::new();
         for option in options {
-            if option.is_empty() {
-                return Err(LaneError::EmptyOption(whole()));
-            }
             let list = if option.starts_with('-') { &mut mkfs_options } else { &mut mount_options };
             list.push(option.to_owned());
         }
@@ -232,7 +275,8 @@ impl FromStr for LaneSpec {
         if name.chars().count() > 64 {
             return Err(LaneError::Name(whole()));
         }
-        Ok(LaneSpec { name, contestant, mkfs_options, mount_options, venue })
+        let layers = layers.into_iter().map(LayerSpec::from).collect();
+        Ok(LaneSpec { name, contestant, mkfs_options, mount_options, devices, layers, venue })
     }
 }
 
@@ -299,39 +343,66 @@ fn venue_remedy(venue: &str) -> String {
     format!("{meant}{} {VENUES}", if meant.ends_with('?') { "" } else { ";" })
 }
 
-/// Splits `FS(MKFS OPTIONS),a,b` into its parts.
-fn split_body(body: &str) -> Option<(&str, &str, Vec<&str>)> {
-    let end = body.find([',', '(']).unwrap_or(body.len());
-    let filesystem = &body[..end];
-    let mut rest = &body[end..];
-    let mut mkfs = "";
-    if rest.starts_with('(') {
-        let close = rest.find(')')?;
-        mkfs = &rest[1..close];
-        rest = &rest[close + 1..];
+/// Where the path ends that a filesystem of the user's own is named by.
+fn path_end(body: &str) -> usize {
+    body.find(".toml").map_or(body.len(), |at| at + ".toml".len())
+}
+
+/// What a user took for a layer and is none: of mount options only values hold a slash.
+fn no_layer(option: &str) -> Option<&str> {
+    let (before, rest) = option.split_once('/').filter(|_| !option.starts_with('-'))?;
+    let end = rest.find([':', '/']).unwrap_or(rest.len());
+    (!before.contains('=')).then_some(&rest[..end])
+}
+
+fn in_lane(error: PartError, lane: String) -> LaneError {
+    match error {
+        PartError::Count(count) => LaneError::Devices { lane, count },
+        PartError::EmptyOption => LaneError::EmptyOption(lane),
+        PartError::Bracket => LaneError::Bracket(lane),
     }
-    let options = match rest.strip_prefix(',') {
-        Some(options) => options.split(',').collect(),
-        None if rest.is_empty() => Vec::new(),
-        None => return None,
-    };
-    Some((filesystem, mkfs, options))
 }
 
 impl LaneSpec {
+    /// Disks that it stands on; 1 where it stands on none of its own.
+    pub fn disks(&self) -> u32 {
+        self.layers.iter().fold(self.devices, |disks, layer| disks.saturating_mul(layer.devices))
+    }
+
+    /// Whether anything stands between the filesystem and one disk.
+    pub fn is_stacked(&self) -> bool {
+        self.devices > 1 || !self.layers.is_empty()
+    }
+
     /// The line that makes this lane again, as the command line takes it (not quoted for a shell).
     pub fn to_line(&self) -> String {
-        let mut line = String::new();
-        match &self.contestant {
-            Contestant::Filesystem(name) => line.push_str(name),
-            Contestant::Directory(path) | Contestant::Custom(path) => line.push_str(&path.to_string_lossy()),
-        }
-        if !self.mkfs_options.is_empty() {
-            line.push_str(&format!("({})", self.mkfs_options.join(" ")));
-        }
-        for option in &self.mount_options {
-            line.push(',');
-            line.push_str(option);
+        let is_same = |line: &String| line.parse::<LaneSpec>().is_ok_and(|lane| lane.name == self.name);
+        // A default name may hold characters that `NAME=` may not: it comes back by itself where the options stand as
+        // they were written.
+        let written = [Form::Brackets, Form::MkfsFirst, Form::CountBehind, Form::MountFirst];
+        let written = written.map(|form| self.in_form(form));
+        let first = written[0].clone();
+        written.into_iter().find(is_same).unwrap_or_else(|| format!("{}={first}", self.name))
+    }
+
+    fn in_form(&self, form: Form) -> String {
+        let mut line = match &self.contestant {
+            Contestant::Filesystem(name) => name.clone(),
+            Contestant::Directory(path) | Contestant::Custom(path) => path.to_string_lossy().into_owned(),
+        };
+        let count = if self.devices == 1 { String::new() } else { format!(":{}", self.devices) };
+        let commas = |options: &[String]| options.iter().map(|option| format!(",{option}")).collect::<String>();
+        let (mkfs, mount) = (commas(&self.mkfs_options), commas(&self.mount_options));
+        line.push_str(&match form {
+            Form::Brackets if self.mkfs_options.is_empty() => format!("{count}{mount}"),
+            Form::Brackets => format!("{count}({}){mount}", self.mkfs_options.join(" ")),
+            Form::MkfsFirst => format!("{count}{mkfs}{mount}"),
+            Form::CountBehind => format!("{mkfs}{count}{mount}"),
+            Form::MountFirst => format!("{mount}{mkfs}{count}"),
+        });
+        for layer in &self.layers {
+            line.push('/');
+            line.push_str(&layer.to_line());
         }
         match &self.venue {
             None => {}
@@ -342,12 +413,21 @@ impl LaneSpec {
             Some(Venue::Qemu(Some(kernel))) => line.push_str(&format!("@qemu:{}", kernel.display())),
             Some(Venue::Library) => line.push_str("@library"),
         }
-        // A default name may hold characters that `NAME=` may not; it comes back by itself.
-        match line.parse::<LaneSpec>() {
-            Ok(lane) if lane.name == self.name => line,
-            _ => format!("{}={line}", self.name),
-        }
+        line
     }
+}
+
+/// How the options of a lane are written.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// Those of mkfs in brackets.
+    Brackets,
+    /// All behind commas, those of mkfs first.
+    MkfsFirst,
+    /// The same with the number of devices behind those of mkfs.
+    CountBehind,
+    /// All behind commas, those of mount first.
+    MountFirst,
 }
 
 /// Options that make a filesystem compress what is written: of btrfs, bcachefs, and f2fs for names that end so.
@@ -417,11 +497,48 @@ mod tests {
 
     #[test]
     fn a_lane_survives_its_own_line() {
-        for text in ["a=ext4", "x=ext4(-O ^has_journal),noatime@image", "btrfs,subvol=@home@/dev/sdb1", "/mnt/a,b"] {
+        for text in [
+            "a=ext4",
+            "x=ext4(-O ^has_journal),noatime@image",
+            "btrfs,subvol=@home@/dev/sdb1",
+            "/mnt/a,b",
+            "btrfs,-draid1,-mraid1:2",
+            "ext4/raid10:4,chunk=64K@qemu",
+            "vault=xfs,noatime/crypt,cipher=aes-xts-plain64/raid1:2",
+            "./my.toml:2,fast/crypt",
+            "xfs,-mreflink=0,noatime",
+            "ext4,noatime,-b1024:2",
+            "btrfs:3,-draid5,-mraid1",
+            "btrfs:3,-draid5,noatime",
+        ] {
             let first = lane(text);
             let again = lane(&first.to_line());
             assert_eq!(again, first, "{text}");
         }
+    }
+
+    #[test]
+    fn layers_stand_below_the_filesystem_from_top_to_bottom() {
+        let vault = lane("vault=xfs,noatime/thin/raid1:2,bitmap=none@uml");
+        assert_eq!((vault.name.as_str(), &vault.mount_options[..]), ("vault", &["noatime".to_owned()][..]));
+        let layers: Vec<String> = vault.layers.iter().map(LayerSpec::to_line).collect();
+        assert_eq!(layers, ["thin", "raid1:2,bitmap=none"]);
+        assert_eq!((vault.disks(), vault.venue), (2, Some(Venue::Uml)));
+        // Two encrypted devices under one array, and an array of arrays.
+        assert_eq!(lane("ext4/raid1:2/crypt").disks(), 2);
+        assert_eq!(lane("ext4/raid0:2/raid1:3").disks(), 6);
+        let several = lane("btrfs,-draid1,-mraid1c3:4");
+        assert_eq!((several.devices, several.mkfs_options), (4, vec!["-draid1".to_owned(), "-mraid1c3".to_owned()]));
+        assert_eq!((several.mount_options.len(), several.layers.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_layer_that_there_is_not_is_told_with_what_may_be_meant() {
+        let said = |text: &str| text.parse::<LaneSpec>().unwrap_err().to_string();
+        assert!(said("ext4,noatime/raid15:4").contains("no layer `raid15`"), "{}", said("ext4,noatime/raid15:4"));
+        assert!(said("ext4,noatime/cript").contains("did you mean crypt?"), "{}", said("ext4,noatime/cript"));
+        assert!(said("ext4/raid5:99").contains("1 to 24"), "{}", said("ext4/raid5:99"));
+        assert!(said("ext4/crypt(x)").contains("bracket"), "{}", said("ext4/crypt(x)"));
     }
 
     #[test]

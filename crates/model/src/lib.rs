@@ -29,6 +29,7 @@ pub mod scenario;
 pub mod search;
 pub mod seen;
 pub mod sentence;
+pub mod stack;
 pub mod suite_text;
 pub mod text;
 pub mod threads;

@@ -57,7 +57,8 @@ fn parse(text: &[u8], devices: &Devices) -> Watched {
     for line in lines(text) {
         let Some(name) = fields(line).nth(2) else { continue };
         let is = |wanted: &Option<String>| wanted.as_ref().is_some_and(|wanted| wanted.as_bytes() == name);
-        if is(&devices.device) {
+        let is_further = || devices.further.iter().any(|further| further.as_bytes() == name);
+        if is(&devices.device) || is_further() {
             watched.device.add(line);
         }
         if is(&devices.backing) {
@@ -67,6 +68,7 @@ fn parse(text: &[u8], devices: &Devices) -> Watched {
             watched.neighbours.add(line);
         }
     }
+    watched.device.busy_milliseconds /= 1 + devices.further.len() as u64;
     watched
 }
 
@@ -142,6 +144,14 @@ mod tests {
         assert_eq!((all.reads, all.read_bytes, all.writes, all.write_bytes), (1, 3 * 512, 5, 7 * 512));
         assert_eq!((all.discard_bytes, all.flushes), (14 * 512, 16));
         assert_eq!((all.busy_seconds, all.queue_seconds, all.flush_seconds), (0.010, 0.011, 0.017));
+    }
+
+    #[test]
+    fn disks_of_one_lane_add_up_and_are_busy_on_average() {
+        let several = Devices { further: vec!["loop1".into()], ..devices() };
+        let all = parse(BEFORE, &several).device.since(&Counters::default());
+        assert_eq!((all.reads, all.read_bytes, all.writes), (11, 83 * 512, 5));
+        assert_eq!((all.busy_seconds, all.queue_seconds), (0.005, 0.011));
     }
 
     #[test]

@@ -333,6 +333,8 @@ pub(crate) mod tests {
             kernel_build: String::new(),
             flushes_stop_short: venue == UML,
             geometry: Vec::new(),
+            layers: Vec::new(),
+            disks: 1,
             definition_sha256: String::new(),
             queue: None,
         }

@@ -211,11 +211,12 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
     let (plan, flush_bound) = (&record.header.plan, workload.flush_bound());
     let programs = workload.traits().is_done_by_programs();
-    for lane in &mut lanes {
+    for (lane, of) in lanes.iter_mut().zip(&series.lanes) {
         // A client of a database works too, as any program does, and SQLite is the client.
         lane.in_process |= programs;
         lane.throttle = plan.throttle_of(&lane.name);
-        let raw = raw.filter(|_| is_below(plan, lane.throttle, flush_bound));
+        // What several disks do together no bare one tells.
+        let raw = raw.filter(|_| is_below(plan, lane.throttle, flush_bound) && of.lane.disks == 1);
         let (share, exact) = match lane.throttle.filter(|_| !flush_bound) {
             None => raw.and_then(|raw| device_use(lane, &raw, flush_bound)).unzip(),
             Some(throttle) => (limit_use(lane, &throttle, raw.as_ref(), workload), None),
@@ -416,7 +417,7 @@ pub(crate) fn ceiling(record: &Record, workload: &Workload, metric: &str) -> Opt
     let (plan, probes) = (&record.header.plan, &record.probes);
     let kind = workload.traits();
     let alike = kind.schedule().is_slices() && !kind.mixes_operations() && !kind.is_paced();
-    let one_disk = plan.lanes.iter().all(|lane| plan.throttle_of(&lane.name) == plan.throttle);
+    let one_disk = plan.lanes.iter().all(|lane| plan.throttle_of(&lane.name) == plan.throttle && lane.disks() == 1);
     let bare = !probes.iter().any(|probe| probe.workload == workload.name && probe.through_filesystem);
     let raw = raw_ceiling(probes, workload, "").filter(|_| alike && one_disk && bare)?;
     match metric {
@@ -431,7 +432,8 @@ pub(crate) fn ceiling(record: &Record, workload: &Workload, metric: &str) -> Opt
 /// large sequential work of the race reached.
 pub(crate) fn raw_bandwidth(record: &Record, workload: &Workload, lane: &str, reads: bool) -> Option<f64> {
     let (plan, probes) = (&record.header.plan, &record.probes);
-    if !is_below(plan, plan.throttle_of(lane), false) {
+    let on_several = record.header.lanes.iter().any(|of| of.name == lane && of.disks > 1);
+    if on_several || !is_below(plan, plan.throttle_of(lane), false) {
         return None;
     }
     let kind = workload.traits();

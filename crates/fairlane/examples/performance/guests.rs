@@ -19,7 +19,8 @@ pub fn print() -> Result<()> {
     for kind in [GuestKind::Uml, GuestKind::Qemu] {
         let kernel = Kernel::find(kind, None)?;
         let release = kernel.release.clone();
-        let machine = Machine { kind, kernel, cpus, memory: MEMORY, disks: Vec::new(), sync: false, kvm: false };
+        let machine =
+            Machine { kind, kernel, cpus, memory: MEMORY, disks: Vec::new(), sync: false, discards: false, kvm: false };
         let mut seconds = Vec::new();
         for start in 0..STARTS {
             let folder = std::env::temp_dir().join(format!("fairlane-bench-{}-{start}", std::process::id()));

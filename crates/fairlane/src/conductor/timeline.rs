@@ -36,8 +36,13 @@ const MOST_LOOKS: usize = 8192;
 /// than its longest window and warm-up.
 const MOST_LOOKS_OF_APPENDERS: usize = 80_000;
 /// No device at all.
-pub(super) static NOTHING: Devices =
-    Devices { device: None, backing: None, neighbours: Vec::new(), filesystem: FilesystemProcesses::None };
+pub(super) static NOTHING: Devices = Devices {
+    device: None,
+    further: Vec::new(),
+    backing: None,
+    neighbours: Vec::new(),
+    filesystem: FilesystemProcesses::None,
+};
 /// Distance of the figures of a job file's series, in seconds, as the engine takes them.
 const SERIES_SECONDS: f64 = 0.5;
 

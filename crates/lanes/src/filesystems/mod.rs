@@ -83,6 +83,8 @@ pub struct Filesystem {
     pub mkfs_writes: f64,
     /// The fewest devices that mkfs takes with these options.
     pub least_devices: fn(&[String]) -> u32,
+    /// The mount option by which the kernel is told each further device; `None`: it stands on one.
+    pub further_device_option: Option<&'static str>,
     /// Reads `name: value` lines of a fresh filesystem from what mkfs printed, or from the device.
     pub geometry: fn(&str, &Path) -> Vec<String>,
 
@@ -150,6 +152,7 @@ const BASE: Filesystem = Filesystem {
     mkfs_looks_around: false,
     mkfs_writes: 0.0,
     least_devices: |_| 1,
+    further_device_option: None,
     geometry: |_, _| Vec::new(),
     module: "",
     other_module: None,

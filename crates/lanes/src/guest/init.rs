@@ -64,6 +64,8 @@ fn live() -> Result<(), String> {
     let _ = std::fs::write(FAILURES, failures.join("\n"));
     let mut worker = Command::new("/proc/self/exe");
     worker.arg0(INIT).arg(WORKER).env("PATH", "/bin:/usr/bin:/sbin:/usr/sbin");
+    // Nobody makes nodes of devices here but the kernel and the tools themselves.
+    worker.env("MDADM_NO_UDEV", "1").env("DM_DISABLE_UDEV", "1");
     let worker = worker.spawn().map_err(|error| format!("cannot start the worker: {error}"))?;
     let worker = rustix::process::Pid::from_child(&worker);
     loop {

@@ -27,8 +27,16 @@ static FOUND: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
 pub fn works_here(stop: &AtomicBool) -> Result<(), String> {
     device()?;
     let kernel = Kernel::find(GuestKind::Qemu, None).map_err(|failure| failure.to_string())?;
-    let machine =
-        Machine { kind: GuestKind::Qemu, kernel, cpus: 1, memory: MEMORY, disks: Vec::new(), sync: false, kvm: true };
+    let machine = Machine {
+        kind: GuestKind::Qemu,
+        kernel,
+        cpus: 1,
+        memory: MEMORY,
+        disks: Vec::new(),
+        sync: false,
+        discards: false,
+        kvm: true,
+    };
     let boot = Boot {
         machine,
         // A name that the trial extends; the keeper removes it.

@@ -32,6 +32,9 @@ pub struct Machine {
     pub disks: Vec<PathBuf>,
     /// User-mode Linux opens images O_SYNC.
     pub sync: bool,
+    /// A lane discards. Disks of others take no discards: layers punch holes on their own account, and an image with
+    /// holes is no equal ground any more.
+    pub discards: bool,
     /// KVM truly works here.
     pub kvm: bool,
 }
@@ -101,7 +104,8 @@ impl Machine {
         for (index, disk) in self.disks.iter().enumerate() {
             // A comma would begin a copy-on-write file.
             let disk = plain(disk, &[',', ':'])?;
-            words.push(format!("ubd{index}{}={disk}", if self.sync { "s" } else { "" }));
+            let (sync, no_trim) = (if self.sync { "s" } else { "" }, if self.discards { "" } else { "t" });
+            words.push(format!("ubd{index}{sync}{no_trim}={disk}"));
         }
         words.extend(self.parameters());
         Ok(words)
@@ -168,16 +172,18 @@ mod tests {
         let architecture = Architecture::of_pe(0x8664).unwrap();
         let kernel = Kernel { path: "/k".into(), release: "6".to_owned(), modules: Default::default(), architecture };
         let disks = vec!["/a/0".into(), "/a/1".into()];
-        Machine { kind, kernel, cpus: 2, memory: Bytes(512 << 20), disks, sync: false, kvm: false }
+        Machine { kind, kernel, cpus: 2, memory: Bytes(512 << 20), disks, sync: false, discards: false, kvm: false }
     }
 
     #[test]
     fn disks_of_user_mode_linux_are_opened_o_sync_on_request_only() {
         let uml = machine(GuestKind::Uml);
         let words = uml.command(Path::new("/i"), Path::new("/f")).unwrap();
-        assert!(words.contains(&"ubd1=/a/1".to_owned()) && words.contains(&"mem=512M".to_owned()), "{words:?}");
+        assert!(words.contains(&"ubd1t=/a/1".to_owned()) && words.contains(&"mem=512M".to_owned()), "{words:?}");
         let words = Machine { sync: true, ..uml.clone() }.command(Path::new("/i"), Path::new("/f")).unwrap();
-        assert!(words.contains(&"ubd0s=/a/0".to_owned()), "{words:?}");
+        assert!(words.contains(&"ubd0st=/a/0".to_owned()), "{words:?}");
+        let words = Machine { discards: true, ..uml.clone() }.command(Path::new("/i"), Path::new("/f")).unwrap();
+        assert!(words.contains(&"ubd0=/a/0".to_owned()), "{words:?}");
         let odd = Machine { disks: vec!["/a,b".into()], ..uml };
         assert!(odd.command(Path::new("/i"), Path::new("/f")).is_err());
         assert_eq!(Machine::disk_name(GuestKind::Uml, 7), "ubdh");

@@ -7,6 +7,7 @@
 
 use crate::failure::LaneFailure;
 use model::agent::Devices;
+use model::stack::LayerSpec;
 use model::timeline::Look;
 use model::trial::SystemUse;
 use serde::{Deserialize, Serialize};
@@ -47,22 +48,41 @@ pub enum Ask {
         /// Where it will be mounted.
         target: PathBuf,
     },
+    /// Builds the layers of a lane on its disks; those that it had are taken down before.
+    Stack {
+        /// The lane.
+        lane: u32,
+        /// Block devices in the guest.
+        disks: Vec<PathBuf>,
+        /// From top to bottom.
+        layers: Vec<LayerSpec>,
+        /// Devices that the filesystem stands on.
+        devices: u32,
+    },
+    /// Takes the layers of a lane down; of one that has none nothing.
+    Unstack {
+        /// The lane.
+        lane: u32,
+    },
     /// Makes a filesystem by a tool that was carried along, and writes what the kernel still caches of it.
     Format {
         /// The program by its path, and its arguments.
         command: Vec<String>,
         /// Block device in the guest.
         device: PathBuf,
+        /// The others that it is made on.
+        #[serde(default)]
+        further: Vec<PathBuf>,
     },
     /// Unmounts; of FUSE also waits until the program ended.
     Unmount {
         /// Where.
         target: PathBuf,
     },
-    /// Drops what the guest's kernel caches of a block device.
+    /// Drops what the guest's kernel caches of block devices.
     DropCache {
-        /// Block device in the guest.
-        device: PathBuf,
+        /// Block devices in the guest.
+        devices: Vec<PathBuf>,
     },
     /// Starts the agent of a lane.
     Start {
@@ -130,6 +150,15 @@ pub enum Answer {
     Mounted {
         /// The filesystem's own.
         super_options: Vec<String>,
+    },
+    /// To `stack`.
+    Stacked {
+        /// What the filesystem stands on.
+        devices: Vec<PathBuf>,
+        /// Bytes of all of them.
+        bytes: u64,
+        /// How long it took.
+        seconds: f64,
     },
     /// To `format`.
     Formatted {

@@ -4,8 +4,10 @@ use super::init::FAILURES;
 use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
+use crate::layers::Stack;
 use crate::{command, loop_device, mount, mountinfo};
 use model::agent::Devices;
+use model::stack::LayerSpec;
 use model::timeline::Look;
 use model::trial::SystemUse;
 use rustix::process::{Pid, Signal, kill_process};
@@ -51,7 +53,14 @@ pub fn run(watch: &dyn Fn(&Devices, bool) -> Looking) -> Result<(), String> {
     let mut input = channel.try_clone().map_err(|error| error.to_string())?;
     let output: Output = Arc::new(Mutex::new(channel));
     send(&output, READY);
-    let mut worker = Worker { output, agents: BTreeMap::new(), fuse: BTreeMap::new(), watch, looking: BTreeMap::new() };
+    let mut worker = Worker {
+        output,
+        agents: BTreeMap::new(),
+        fuse: BTreeMap::new(),
+        stacks: BTreeMap::new(),
+        watch,
+        looking: BTreeMap::new(),
+    };
     let mut line = Vec::new();
     let mut read = 0u64;
     let mut buffer = [0u8; READ_BYTES];
@@ -114,6 +123,8 @@ struct Worker<'a> {
     agents: BTreeMap<u32, Agent>,
     /// FUSE programs by where they are mounted.
     fuse: BTreeMap<PathBuf, Child>,
+    /// Layers of lanes, as they stand.
+    stacks: BTreeMap<u32, Stack>,
     watch: &'a dyn Fn(&Devices, bool) -> Looking,
     /// Who looks at the system for each lane.
     looking: BTreeMap<u32, Looking>,
@@ -160,7 +171,11 @@ impl Worker<'_> {
                 self.fuse.insert(target.clone(), child);
                 Ok(mounted(&target))
             }
-            Ask::Format { command, device } => format_device(&command, &device),
+            Ask::Stack { lane, disks, layers, devices } => self.stack(lane, &disks, &layers, devices),
+            Ask::Unstack { lane } => {
+                self.stacks.remove(&lane).map_or(Ok(()), |mut stack| stack.take_down()).map(|()| Answer::Done)
+            }
+            Ask::Format { command, device, further } => format_device(&command, &device, &further),
             Ask::Unmount { target } => {
                 if mount::is_mounted(&target)? {
                     mount::unmount_patiently(&target)?;
@@ -168,7 +183,7 @@ impl Worker<'_> {
                 self.fuse.remove(&target).map_or(Ok(()), wait_for_end)?;
                 Ok(Answer::Done)
             }
-            Ask::DropCache { device } => drop_cache(&device).map(|()| Answer::Done),
+            Ask::DropCache { devices } => self.drop_caches(&devices).map(|()| Answer::Done),
             Ask::Watch { lane, devices, appenders } => {
                 self.looking.insert(lane, (self.watch)(&devices, appenders));
                 Ok(Answer::Done)
@@ -212,6 +227,35 @@ impl Worker<'_> {
                 Ok(Answer::Done)
             }
         }
+    }
+
+    fn stack(
+        &mut self,
+        lane: u32,
+        disks: &[PathBuf],
+        layers: &[LayerSpec],
+        devices: u32,
+    ) -> Result<Answer, LaneFailure> {
+        if let Some(mut before) = self.stacks.remove(&lane) {
+            before.take_down()?;
+        }
+        let begun = Instant::now();
+        let stack = Stack::build(lane, disks, layers, devices).map_err(with_module_failures)?;
+        let answer = Answer::Stacked {
+            devices: stack.devices.clone(),
+            bytes: stack.bytes()?,
+            seconds: begun.elapsed().as_secs_f64(),
+        };
+        self.stacks.insert(lane, stack);
+        Ok(answer)
+    }
+
+    /// Of these devices, and of every layer below them.
+    fn drop_caches(&self, devices: &[PathBuf]) -> Result<(), LaneFailure> {
+        let stands_on = |stack: &&Stack| stack.devices.iter().any(|device| devices.contains(device));
+        let below = self.stacks.values().filter(stands_on);
+        below.into_iter().try_for_each(|stack| stack.drop_caches(&drop_cache))?;
+        devices.iter().try_for_each(|device| drop_cache(device))
     }
 
     fn start(&mut self, lane: u32) -> Result<(), LaneFailure> {
@@ -291,14 +335,27 @@ fn make_folder(path: &Path) -> Result<(), LaneFailure> {
     std::fs::create_dir_all(path).map_err(|error| cannot(format!("make {}", path.display()), error))
 }
 
-/// Runs mkfs on a block device.
-fn format_device(command: &[String], device: &Path) -> Result<Answer, LaneFailure> {
+/// Names the modules that could not be loaded: the layer may have been one of them.
+fn with_module_failures(error: LaneFailure) -> LaneFailure {
+    let failures = std::fs::read_to_string(FAILURES).unwrap_or_default();
+    match error {
+        LaneFailure::Failed(said) if !failures.trim().is_empty() => {
+            failed(format!("{said}; not loaded: {}", failures.lines().collect::<Vec<_>>().join(", ")))
+        }
+        error => error,
+    }
+}
+
+/// Runs mkfs on a block device, or on several.
+fn format_device(command: &[String], device: &Path, further: &[PathBuf]) -> Result<Answer, LaneFailure> {
     let output = {
         // mkfs must not outlive everybody when memory runs out; nothing else starts meanwhile.
         let _mortal = Mortal::begin();
-        command::run(&fill_device(command, device), &AtomicBool::new(false))?
+        let further = further.iter().map(|device| device.display().to_string());
+        let words: Vec<String> = fill_device(command, device).into_iter().chain(further).collect();
+        command::run(&words, &AtomicBool::new(false))?
     };
-    drop_cache(device)?;
+    further.iter().map(PathBuf::as_path).chain([device]).try_for_each(drop_cache)?;
     Ok(Answer::Formatted { stdout: output.stdout, seconds: output.seconds })
 }
 

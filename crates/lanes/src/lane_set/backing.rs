@@ -1,6 +1,7 @@
 //! Which grounds the lanes of a race stand on, and how they take turns on them.
 
-use crate::lane_set::LaneSet;
+use crate::lane_set::{LaneSet, LaneState};
+use crate::venues::Venue;
 use std::path::PathBuf;
 
 impl LaneSet {
@@ -9,15 +10,18 @@ impl LaneSet {
         self.stores.len()
     }
 
-    /// The ground of a lane in a round: images rotate over the lanes that live on images, every
-    /// other lane stays where it is.
+    /// The ground of a lane in a round: images rotate over the lanes that live on images, over those on several disks
+    /// among themselves; every other lane stays where it is.
     pub fn store_for(&self, lane: usize, round: u32) -> usize {
         if let Some(ground) = self.lanes[lane].fixed_ground {
             return ground;
         }
         let pool = self.pool_of(lane);
         let guest = self.lanes[lane].guest;
-        let mates = self.lanes[..lane].iter().filter(|other| other.fixed_ground.is_none() && other.guest == guest);
+        let disks = self.lanes[lane].spec.disks();
+        let is_mate =
+            |other: &&LaneState| other.fixed_ground.is_none() && other.guest == guest && other.spec.disks() == disks;
+        let mates = self.lanes[..lane].iter().filter(is_mate);
         pool[(mates.count() + round as usize) % pool.len()]
     }
 
@@ -31,13 +35,15 @@ impl LaneSet {
     /// The grounds that a lane may stand on in some round.
     pub(crate) fn pool_of(&self, lane: usize) -> Vec<usize> {
         let guest = self.lanes[lane].guest;
-        let pool = self.stores.iter().enumerate().filter(|(_, ground)| ground.is_of_pool(guest));
+        let disks = self.lanes[lane].spec.disks() as usize;
+        let fits = |ground: &dyn Venue| ground.is_of_pool(guest) && ground.disks() == disks;
+        let pool = self.stores.iter().enumerate().filter(|(_, ground)| fits(&***ground));
         pool.map(|(index, _)| index).collect()
     }
 
     /// Number of images and devices, whose ceilings can be measured.
     pub fn blocks(&self) -> usize {
-        self.stores.iter().filter(|ground| ground.has_block_device()).count()
+        self.stores.iter().filter(|ground| ground.has_block_device() && ground.disks() == 1).count()
     }
 
     /// Of every disk of the lanes that somebody limits: a loop device of ours is never one.
@@ -45,7 +51,7 @@ impl LaneSet {
         let mut disks: Vec<String> = Vec::new();
         for ground in &self.stores {
             // A guest names its disks itself.
-            let own = ground.device_name().filter(|_| ground.guest_disk().is_none());
+            let own = ground.device_name().filter(|_| ground.guest_disks().is_none());
             let of_lane = [own, ground.disk_name(self.host.as_ref())];
             disks.extend(of_lane.into_iter().flatten());
         }
@@ -68,9 +74,9 @@ impl LaneSet {
     }
 
     /// The block device of a ground, for probes of the bare device while no lane is open on it;
-    /// `None` for directories and memory.
+    /// `None` for directories and memory, and for several disks: what they do together no one of them tells.
     pub fn raw_target(&self, ground: usize) -> Option<PathBuf> {
-        self.stores[ground].block_device()
+        self.stores[ground].block_device().filter(|_| self.stores[ground].disks() == 1)
     }
 
     /// Whether a ground is an image on a loop device; all of those share one disk.

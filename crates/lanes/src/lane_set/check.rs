@@ -9,6 +9,7 @@ use crate::guest::{GuestKind, Machine};
 use crate::host::{self, Host};
 use crate::lane_set::guest;
 use crate::lane_set::resolve::{Location, place, resolve_lanes};
+use crate::lane_set::stacked;
 use crate::lane_set::{LaneSet, LaneState, Settings};
 use crate::library::missing_check;
 use crate::run_folder::RunFolder;
@@ -16,7 +17,7 @@ use crate::undo::is_run_id;
 use crate::venues::Venue;
 use crate::venues::device::DeviceStore;
 use crate::venues::directory::DirectoryStore;
-use crate::venues::guest::GuestDisk;
+use crate::venues::guest::{GuestDisk, GuestDisks};
 use crate::venues::image::ImageStore;
 use crate::venues::memory::MemoryStore;
 use model::Bytes;
@@ -53,7 +54,8 @@ impl LaneSet {
         let places: Vec<Location> =
             lane_set.lanes.iter().map(|lane| place(lane, &lane_set.settings)).collect::<Result<_, _>>()?;
         lane_set.check_sizes(&places)?;
-        for lane in &lane_set.lanes {
+        for (lane, place) in lane_set.lanes.iter().zip(&places) {
+            stacked::check(lane, place, &lane_set.guests).map_err(|error| error.in_lane(&lane.name))?;
             let checked = match lane.guest {
                 Some(guest) => guest::check_contestant(&lane.contestant, &lane_set.guests[guest])
                     .and_then(|()| lane.contestant.check_mkfs()),
@@ -171,7 +173,8 @@ impl LaneSet {
                 real.display()
             )));
         }
-        let count = all.len() as u64;
+        let with_image = places.iter().zip(&self.lanes).filter(|(place, _)| place.image_folder().is_some());
+        let count: u64 = with_image.map(|(_, lane)| u64::from(lane.spec.disks())).sum();
         let needed = self.settings.lane_size.0.saturating_mul(count).saturating_add(SPARE_BYTES);
         let images = if count == 1 { "one image".to_owned() } else { format!("{count} images") };
         if host.free_bytes < needed {
@@ -190,19 +193,24 @@ impl LaneSet {
         let run = self.add_run_folder(&real, "images")?;
         // Mount points lie beside the images, or where only root reaches them.
         self.work = self.run_directories[0].path().to_owned();
-        let mut disks = vec![0usize; self.guests.len()];
+        let mut in_guest = vec![0usize; self.guests.len()];
+        let mut images = 0;
         let with_image = places.iter().enumerate().filter(|(_, place)| place.image_folder().is_some());
-        for (index, (lane, _)) in with_image.enumerate() {
-            let path = run.join(format!("image{index:02}"));
+        for (lane, _) in with_image {
+            let disks = self.lanes[lane].spec.disks() as usize;
+            let numbered = (images..images + disks).map(|number| (number, run.join(format!("image{number:02}"))));
+            images += disks;
             self.stores.push(match self.lanes[lane].guest {
-                None => Box::new(ImageStore::new(path)),
+                None => Box::new(ImageStore::new(numbered.map(|(_, path)| path).collect())),
                 Some(guest) => {
                     let kind = self.guests[guest].kind;
-                    // Races of more are refused when everything is laid.
-                    let name = Machine::disk_name(kind, disks[guest].min(MOST_QEMU_DISKS));
-                    disks[guest] += 1;
-                    let number = self.stores.len();
-                    Box::new(GuestDisk { path, image: None, number, guest, kind, name })
+                    let disks = numbered.map(|(number, path)| {
+                        // Races of more are refused when everything is laid.
+                        let name = Machine::disk_name(kind, in_guest[guest].min(MOST_QEMU_DISKS));
+                        in_guest[guest] += 1;
+                        GuestDisk { path, image: None, number, name }
+                    });
+                    Box::new(GuestDisks { disks: disks.collect(), guest, kind })
                 }
             });
         }
@@ -373,15 +381,23 @@ impl LaneSet {
     pub fn warnings(&self) -> Vec<String> {
         let size = self.settings.lane_size.0;
         let mut warnings = Vec::new();
+        let mut small: Vec<(&str, Vec<&str>)> = Vec::new();
         for lane in self.lanes.iter().filter(|lane| lane.fixed_ground.is_none()) {
             if let Contestant::Row(row) = &lane.contestant
                 && let Some((comfortable, why)) = row.comfortable
                 && size < comfortable
             {
-                let size = model::units::human_bytes(size as f64);
-                warnings.push(format!("lane {} has {size}: {why}", lane.name));
+                match small.iter_mut().find(|(known, _)| *known == why) {
+                    Some((_, names)) => names.push(&lane.name),
+                    None => small.push((why, vec![&lane.name])),
+                }
             }
         }
+        let shown = model::units::human_bytes(size as f64);
+        warnings.extend(small.into_iter().map(|(why, names)| match names[..] {
+            [one] => format!("lane {one} has {shown}: {why}"),
+            _ => format!("lanes {} have {shown}: {why}", names.join("; ")),
+        }));
         if self.lanes.iter().any(|lane| lane.fixed_ground.is_none()) {
             warnings.push(format!(
                 "mkfs chooses other defaults on large disks than on lanes of {}: journal, log, chunk sizes",
@@ -394,6 +410,7 @@ impl LaneSet {
                 crate::missing::install(package)
             ));
         }
+        warnings.extend(self.stacked_warnings());
         warnings.extend(self.guest_warnings());
         warnings.extend(self.standing_limits());
         if self.lanes.iter().any(|lane| lane.contestant.discards(&lane.spec)) {

@@ -5,27 +5,31 @@ use crate::custom::Kind;
 use crate::guest::GuestKind;
 use crate::lane_set::LaneSet;
 use crate::lane_set::open::{mount_options_of, mount_source};
+use crate::venues::Venue;
 use crate::venues::device::overwrite;
-use crate::{command, disk, formatting};
+use crate::{command, disk, formatting, layers};
 use model::agent::FilesystemProcesses;
 use model::lane::Lane;
+use model::stack::LayerSpec;
 
 impl LaneSet {
     /// The devices to watch while a lane works on a ground, as /proc/diskstats names them.
     pub fn device_names(&self, ground: usize) -> model::agent::Devices {
-        if let Some(disk) = self.stores[ground].guest_disk() {
-            // The names of this machine's disks mean others there, or none.
-            return model::agent::Devices { device: Some(disk.name.clone()), ..model::agent::Devices::default() };
-        }
         let device = self.stores[ground].device_name();
+        let further = self.stores[ground].further_device_names();
+        if self.stores[ground].guest_disks().is_some() {
+            // The names of this machine's disks mean others there, or none.
+            return model::agent::Devices { device, further, ..model::agent::Devices::default() };
+        }
         let backing = self.stores[ground].disk_name(self.host.as_ref()).filter(|disk| Some(disk) != device.as_ref());
         let others = self.stores.iter().enumerate();
-        let others = others.filter(|(index, of)| *index != ground && of.guest_disk().is_none());
-        let mut neighbours: Vec<String> = others.filter_map(|(_, other)| other.device_name()).collect();
+        let others = others.filter(|(index, of)| *index != ground && of.guest_disks().is_none());
+        let names = |of: &dyn Venue| of.device_name().into_iter().chain(of.further_device_names());
+        let mut neighbours: Vec<String> = others.flat_map(|(_, other)| names(&**other)).collect();
         neighbours.retain(|name| Some(name) != device.as_ref() && Some(name) != backing.as_ref());
         neighbours.sort();
         neighbours.dedup();
-        model::agent::Devices { device, backing, neighbours, ..model::agent::Devices::default() }
+        model::agent::Devices { device, further, backing, neighbours, ..model::agent::Devices::default() }
     }
 
     /// The devices to watch while an open lane works on its ground, and the processes that are its
@@ -70,6 +74,11 @@ impl LaneSet {
             None => (lane.contestant.filesystem_name().to_owned(), lane.promises, lane.mount_options.clone()),
         };
         let mut geometry = lane.geometry.clone();
+        geometry.extend(lane.spec.layers.iter().map(|layer| format!("layer: {}", layers::describe(layer))));
+        if lane.stacked_bytes > 0 {
+            let bytes = model::units::human_bytes(lane.stacked_bytes as f64);
+            geometry.push(format!("usable below the filesystem: {bytes} of {} disks", lane.spec.disks()));
+        }
         geometry.extend(lane.contestant.driver().map(|driver| format!("driver: {driver}")));
         geometry.extend(lane.guest.map(|guest| format!("guest: {}", self.guests[guest].describe(&self.settings))));
         Lane {
@@ -86,14 +95,16 @@ impl LaneSet {
             is_self: lane.is_self,
             kernel: lane.guest.map(|guest| self.guests[guest].kernel.release.clone()).unwrap_or_default(),
             kernel_build: lane.guest.map(|guest| self.guests[guest].build.clone()).unwrap_or_default(),
-            flushes_stop_short: ground.guest_disk().is_some_and(|disk| disk.kind == GuestKind::Uml)
+            flushes_stop_short: ground.guest_disks().is_some_and(|disks| disks.kind == GuestKind::Uml)
                 && !self.settings.guest.sync,
             geometry,
+            layers: lane.spec.layers.iter().map(LayerSpec::to_line).collect(),
+            disks: ground.disks() as u32,
             definition_sha256: match &lane.contestant {
                 Contestant::Custom(custom) => custom.sha256.clone(),
                 _ => String::new(),
             },
-            queue: match ground.guest_disk() {
+            queue: match ground.guest_disks() {
                 // What a guest's kernel makes of its disk is not seen from here.
                 Some(_) => None,
                 None => ground.device_name().and_then(|name| disk::queue_limits(&name)),
@@ -137,8 +148,12 @@ impl LaneSet {
         let source = ground.future_block_device().unwrap_or_else(|| mount_source(ground));
         let mut lines = Vec::new();
         if !lane.mkfs_command.is_empty() {
-            let formatted = ground.guest_disk().map_or_else(|| source.clone(), |disk| disk.path.clone());
-            let filled = crate::contestant::fill_device(&lane.mkfs_command, &formatted);
+            let on_image = ground.guest_disks().filter(|_| !lane.spec.is_stacked());
+            let formatted = on_image.map_or_else(|| source.clone(), |disks| disks.first().path.clone());
+            let mut filled = crate::contestant::fill_device(&lane.mkfs_command, &formatted);
+            let further = if lane.spec.layers.is_empty() { ground.further_future_devices() } else { Vec::new() };
+            filled.extend(further.iter().map(|device| device.display().to_string()));
+            lines.extend(lane.describe_layers());
             lines.push(format!("{}: {}", lane.name, command::display(&filled)));
         }
         let words = match &lane.contestant {
@@ -160,7 +175,8 @@ impl LaneSet {
             }
             Contestant::Row(row) => {
                 let options = ["nosuid".to_owned(), "nodev".to_owned()].into_iter();
-                let options: Vec<String> = options.chain(mount_options_of(lane, &self.settings)).collect();
+                let options: Vec<String> =
+                    options.chain(mount_options_of(lane, &self.settings, &ground.further_future_devices())).collect();
                 let words = ["mount", "-t", row.mounted_as(), "-o", &options.join(",")].map(str::to_owned);
                 words.into_iter().chain([source, directory].map(|path| path.to_string_lossy().into_owned())).collect()
             }

@@ -178,7 +178,7 @@ pub(crate) fn check_slots(lane_set: &LaneSet) -> Result<(), LaneFailure> {
         let most = Machine::most_disks(slot.kind);
         if disks > most {
             return Err(usage(format!(
-                "a {} guest has at most {most} disks and {disks} lanes are to live there; race fewer at once",
+                "a {} guest has at most {most} disks, and these lanes stand on {disks}; race fewer at once",
                 slot.kind.venue()
             )));
         }
@@ -234,8 +234,8 @@ impl LaneSet {
     }
 
     fn disks_of(&self, guest: usize) -> Vec<PathBuf> {
-        let disks = self.stores.iter().filter_map(|ground| ground.guest_disk());
-        disks.filter(|disk| disk.guest == guest).map(|disk| disk.path.clone()).collect()
+        let stores = self.stores.iter().filter_map(|ground| ground.guest_disks()).filter(|store| store.guest == guest);
+        stores.flat_map(|store| &store.disks).map(|disk| disk.path.clone()).collect()
     }
 
     /// The guest that a lane lives in, started where it does not run.
@@ -290,7 +290,7 @@ impl LaneSet {
         let kind = self.guests[index].kind;
         let disks = self.disks_of(index);
         // Beside its disks: what it needs of memory as a file has no room below /run.
-        let beside = self.stores.iter().find_map(|ground| ground.guest_disk()?.path.parent());
+        let beside = self.stores.iter().find_map(|ground| ground.guest_disks()?.first().path.parent());
         let folder = beside.unwrap_or(&self.work).join(format!("guest{index:02}"));
         let mut modules = Vec::new();
         let mut programs = Vec::new();
@@ -298,7 +298,7 @@ impl LaneSet {
             let program = match &lane.contestant {
                 Contestant::Row(row) => {
                     modules.push(self.guests[index].kernel.modules.of_filesystem(row).unwrap_or(row.module));
-                    row.mkfs.first().copied().filter(|_| row.mkfs_looks_around)
+                    row.mkfs.first().copied().filter(|_| row.mkfs_looks_around || lane.spec.is_stacked())
                 }
                 Contestant::Custom(custom) => {
                     modules.push("fuse");
@@ -306,13 +306,18 @@ impl LaneSet {
                 }
                 Contestant::Directory(_) => None,
             };
-            let Some(name) = program else { continue };
-            let program = command::find_program(name).ok_or_else(|| match package_of(&lane.contestant) {
-                "" => privilege(format!("{name} is missing; install it or correct its path")),
-                package => privilege(missing(name, package)),
-            })?;
-            if !programs.contains(&program) {
-                programs.push(program);
+            let program = program.map(|name| (name, package_of(&lane.contestant)));
+            for layer in lane.layers() {
+                modules.extend(layer.modules);
+            }
+            for (name, package) in program.into_iter().chain(lane.layers().map(|layer| layer.program)) {
+                let program = command::find_program(name).ok_or_else(|| match package {
+                    "" => privilege(format!("{name} is missing; install it or correct its path")),
+                    package => privilege(missing(name, package)),
+                })?;
+                if !programs.contains(&program) {
+                    programs.push(program);
+                }
             }
         }
         modules.retain(|module| !module.is_empty());
@@ -324,6 +329,8 @@ impl LaneSet {
                 memory: memory_of(&self.settings),
                 disks,
                 sync: self.settings.guest.sync,
+                discards: (self.lanes.iter())
+                    .any(|lane| lane.guest == Some(index) && lane.contestant.discards(&lane.spec)),
                 kvm: false,
             },
             folder,
@@ -398,25 +405,22 @@ impl LaneSet {
                 self.end_guest(index, Some(&mut *journal))?;
             }
         }
-        let places: Vec<usize> = (0..self.stores.len())
-            .filter(|ground| self.stores[*ground].guest_disk().is_some_and(|disk| disk.kind == GuestKind::Qemu))
-            .collect();
-        let mut images: Vec<_> =
-            places.iter().filter_map(|&ground| self.stores[ground].guest_disk_mut()?.take_image()).collect();
+        let stores = self.stores.iter_mut().filter_map(|ground| ground.guest_disks_mut());
+        let stores = stores.filter(|store| store.kind == GuestKind::Qemu);
+        let mut disks: Vec<_> = stores.flat_map(|store| &mut store.disks).collect();
+        let mut images: Vec<_> = disks.iter_mut().filter_map(|disk| disk.take_image()).collect();
         images.sort_by_key(|image| image.number);
         let count = images.len().max(1);
         images.rotate_left(shift % count);
-        for (&ground, image) in places.iter().zip(images) {
-            if let Some(disk) = self.stores[ground].guest_disk_mut() {
-                disk.give_image(image);
-            }
+        for (disk, image) in disks.into_iter().zip(images) {
+            disk.give_image(image);
         }
         Ok(())
     }
 
     /// The number of the image that a ground has now, or of the ground itself where images stay.
     pub fn image_of(&self, ground: usize) -> usize {
-        self.stores[ground].guest_disk().map_or(ground, |disk| disk.number)
+        self.stores[ground].guest_disks().map_or(ground, |disks| disks.first().number)
     }
 
     fn end_guest(&mut self, index: usize, journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
@@ -442,9 +446,9 @@ impl LaneSet {
     /// What a reader must know of lanes in guests.
     pub(crate) fn guest_warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = self.several_places().into_iter().collect();
-        let disks = self.stores.iter().filter_map(|ground| ground.guest_disk());
-        let disks = disks.filter(|disk| disk.kind == GuestKind::Uml);
-        let bytes = self.settings.lane_size.0.saturating_mul(disks.count() as u64);
+        let stores = self.stores.iter().filter_map(|ground| ground.guest_disks());
+        let disks: usize = stores.filter(|store| store.kind == GuestKind::Uml).map(|store| store.disks.len()).sum();
+        let bytes = self.settings.lane_size.0.saturating_mul(disks as u64);
         if let Some(free) = available_bytes().filter(|free| bytes > *free) {
             warnings.push(format!(
                 "the images of user-mode Linux hold {} and this machine has {} of memory available: they do not fit into \

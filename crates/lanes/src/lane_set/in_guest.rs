@@ -9,6 +9,7 @@ use crate::guest::{AgentLink, Guest, GuestKind};
 use crate::lane_set::open::{mount_options_of, mount_source};
 use crate::lane_set::{LaneSet, LaneState, OpenLane, Opened, Settings};
 use crate::undo::Journal;
+use crate::venues::Venue;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +23,8 @@ impl LaneSet {
     /// The guest that formats a lane's disk; `None`: the host does.
     pub(crate) fn guest_that_formats(&self, lane: usize) -> Option<usize> {
         let lane = &self.lanes[lane];
-        lane.guest.filter(|_| matches!(&lane.contestant, Contestant::Row(row) if row.mkfs_looks_around))
+        let looks_around = matches!(&lane.contestant, Contestant::Row(row) if row.mkfs_looks_around);
+        lane.guest.filter(|_| looks_around || lane.spec.is_stacked())
     }
 
     /// Runs mkfs in a guest; answers what it printed and how long it took.
@@ -36,10 +38,12 @@ impl LaneSet {
     ) -> Result<command::Output, LaneFailure> {
         let guest = self.running_guest(guest, journal, stop)?;
         // What the host wiped it must not have cached.
-        let device = self.drop_cache_in_guest(ground, &guest, stop)?;
+        self.drop_cache_in_guest(lane, ground, &guest, stop)?;
+        let mut devices = self.devices_in_guest(lane, ground)?;
+        let (device, further) = (devices.remove(0), devices);
         let mut command = self.lanes[lane].mkfs_command.clone();
         name_program(&mut command);
-        match guest.ask(&Ask::Format { command, device }, stop)? {
+        match guest.ask(&Ask::Format { command, device, further }, stop)? {
             Answer::Formatted { stdout, seconds } => Ok(command::Output { stdout, seconds }),
             other => Err(failed(format!("the guest answered {other:?} when it was asked to format"))),
         }
@@ -88,7 +92,7 @@ impl LaneSet {
             guest: Some(guest.clone()),
         });
         let options: Vec<String> = lane.mount_options.iter().cloned().chain(super_options).collect();
-        lane.promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
+        lane.promises = lane.promises_with(&options);
         Ok(Opened { directory, library: None, guest: Some(guest), phases_seconds })
     }
 
@@ -102,27 +106,43 @@ impl LaneSet {
         stop: &AtomicBool,
     ) -> Result<Vec<String>, LaneFailure> {
         let state = &self.lanes[lane];
-        let source = match state.contestant.in_memory() {
-            true => mount_source(&*self.stores[ground]),
-            false => self.drop_cache_in_guest(ground, guest, stop)?,
+        let devices = match state.contestant.in_memory() {
+            true => vec![mount_source(&*self.stores[ground])],
+            false => self.drop_cache_in_guest(lane, ground, guest, stop)?,
         };
-        let ask = mount_request(state, &self.settings, source, target.to_owned());
+        let ask = mount_request(state, &self.settings, &devices, target.to_owned());
         match guest.ask(&ask, stop)? {
             Answer::Mounted { super_options } => Ok(super_options),
             other => Err(failed(format!("the guest answered {other:?} when it was asked to mount"))),
         }
     }
 
-    /// Drops what a guest's kernel caches of a disk; answers its device.
+    /// Drops what a guest's kernel caches of a lane's disks and of its layers; answers what the filesystem stands on.
     pub(crate) fn drop_cache_in_guest(
         &self,
+        lane: usize,
         ground: usize,
         guest: &Guest,
         stop: &AtomicBool,
-    ) -> Result<PathBuf, LaneFailure> {
-        let device = self.stores[ground].block_device().ok_or_else(|| failed("a guest's lane has a disk"))?;
-        guest.ask(&Ask::DropCache { device: device.clone() }, stop)?;
-        Ok(device)
+    ) -> Result<Vec<PathBuf>, LaneFailure> {
+        let devices = self.devices_in_guest(lane, ground)?;
+        let mut all = devices.clone();
+        if !self.lanes[lane].stacked.is_empty() {
+            // From the top: what a layer's cache holds goes to the disks.
+            all.extend(disks_in_guest(&*self.stores[ground]));
+        }
+        guest.ask(&Ask::DropCache { devices: all }, stop)?;
+        Ok(devices)
+    }
+
+    /// What a lane's filesystem stands on in its guest: its layers' devices where it has any, else its disks.
+    fn devices_in_guest(&self, lane: usize, ground: usize) -> Result<Vec<PathBuf>, LaneFailure> {
+        let stacked = &self.lanes[lane].stacked;
+        let devices = if stacked.is_empty() { disks_in_guest(&*self.stores[ground]) } else { stacked.clone() };
+        if devices.is_empty() {
+            return Err(failed("a guest's lane has a disk"));
+        }
+        Ok(devices)
     }
 
     /// Starts the agent of an open lane in its guest; `None`: the lane is the host's own.
@@ -157,24 +177,25 @@ impl LaneSet {
 
     /// Whether a ground is a disk of a guest.
     pub fn is_guest_disk(&self, ground: usize) -> bool {
-        self.stores[ground].guest_disk().is_some()
+        self.stores[ground].guest_disks().is_some()
     }
 
     /// Reads so much of a disk of user-mode Linux into the host's page cache, which is where that disk lies: a
     /// ceiling that came from the host's own disk would be lower than what the filesystems reach.
     pub fn warm(&self, ground: usize, bytes: u64) {
-        if let Some(disk) = self.stores[ground].guest_disk()
-            && disk.kind == GuestKind::Uml
+        if let Some(disks) = self.stores[ground].guest_disks()
+            && disks.kind == GuestKind::Uml
         {
-            disk.image().warm(bytes);
+            disks.disks.iter().for_each(|disk| disk.image().warm(bytes));
         }
     }
 
     /// Has the host write what it still caches of the disks of user-mode Linux; answers the disk that they lie on, as
     /// /proc/diskstats names it. Best effort: a failure shows when the lane is closed.
     pub fn settle_on_host(&self, grounds: &[usize]) -> Vec<String> {
-        let disks = grounds.iter().filter_map(|ground| self.stores[*ground].guest_disk());
-        let disks: Vec<_> = disks.filter(|disk| disk.kind == GuestKind::Uml).collect();
+        let stores = grounds.iter().filter_map(|ground| self.stores[*ground].guest_disks());
+        let disks: Vec<_> =
+            stores.filter(|store| store.kind == GuestKind::Uml).flat_map(|store| &store.disks).collect();
         for disk in &disks {
             let _ = disk.image().sync();
         }
@@ -186,8 +207,9 @@ impl LaneSet {
     pub fn guest_activity(&self, grounds: &[usize], stop: &AtomicBool) -> (u64, u64) {
         let mut sum = (0, 0);
         for (index, slot) in self.guests.iter().enumerate() {
-            let disks = grounds.iter().filter_map(|ground| self.stores[*ground].guest_disk());
-            let devices: Vec<String> = disks.filter(|disk| disk.guest == index).map(|disk| disk.name.clone()).collect();
+            let stores = grounds.iter().filter_map(|ground| self.stores[*ground].guest_disks());
+            let disks = stores.filter(|store| store.guest == index).flat_map(|store| &store.disks);
+            let devices: Vec<String> = disks.map(|disk| disk.name.clone()).collect();
             let Some(guest) = slot.running.as_ref().filter(|_| !devices.is_empty()) else { continue };
             if let Ok(Answer::Activity { in_flight, written_bytes }) = guest.ask(&Ask::Activity { devices }, stop) {
                 sum = (sum.0 + in_flight, sum.1 + written_bytes);
@@ -202,7 +224,12 @@ pub(crate) fn directory(lane: usize) -> PathBuf {
     Path::new(LANES).join(format!("{lane:02}"))
 }
 
-fn mount_request(state: &LaneState, settings: &Settings, source: PathBuf, target: PathBuf) -> Ask {
+fn disks_in_guest(ground: &dyn Venue) -> Vec<PathBuf> {
+    ground.block_device().into_iter().chain(ground.further_block_devices()).collect()
+}
+
+fn mount_request(state: &LaneState, settings: &Settings, devices: &[PathBuf], target: PathBuf) -> Ask {
+    let (source, further) = (devices[0].clone(), &devices[1..]);
     match &state.contestant {
         Contestant::Custom(custom) => {
             let mut command = custom_mount_command(custom, &source, &target, &state.mount_options);
@@ -212,7 +239,7 @@ fn mount_request(state: &LaneState, settings: &Settings, source: PathBuf, target
         contestant => Ask::Mount {
             filesystem: contestant.filesystem_name().to_owned(),
             source,
-            options: mount_options_of(state, settings),
+            options: mount_options_of(state, settings, further),
             target,
         },
     }

@@ -9,7 +9,7 @@ use crate::lane_set::{Closed, Cold, LaneSet, LaneState, OpenLane, Opened, Settin
 use crate::undo::{Journal, Thing};
 use crate::venues::Venue;
 use crate::{let_go, library, mount, mountinfo};
-use model::Mark;
+use model::{Flag, Mark};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ impl LaneSet {
         };
         let entry = journal.will(Thing::Mount { target: directory.clone(), source: expected })?;
         let started = Instant::now();
-        let options = mount_options_of(lane, &self.settings);
+        let options = mount_options_of(lane, &self.settings, &ground.further_block_devices());
         let request =
             MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &directory };
         let process = match formatting::mount(&request, stop) {
@@ -123,7 +123,7 @@ impl LaneSet {
             None => None,
         };
         if let Some(guest) = &guest {
-            self.drop_cache_in_guest(ground_index, guest, stop)?;
+            self.drop_cache_in_guest(index, ground_index, guest, stop)?;
         }
         let open =
             OpenLane { ground: ground_index, directory: disk, mounted: None, process: None, guest: guest.clone() };
@@ -135,18 +135,25 @@ impl LaneSet {
     /// before gigabytes are written.
     pub(crate) fn try_mkfs_options(&self, image: Option<&PathBuf>, stop: &AtomicBool) -> Result<(), LaneFailure> {
         let Some(folder) = image.and_then(|image| image.parent()) else { return Ok(()) };
-        let file = folder.join("mkfs-trial");
         for (index, lane) in self.lanes.iter().enumerate() {
             let Contestant::Row(row) = &lane.contestant else { continue };
-            let elsewhere = self.guest_that_formats(index).is_some() || lane.fixed_ground.is_some();
+            let in_guest = self.guest_that_formats(index).is_some() && row.mkfs_looks_around;
+            let elsewhere = in_guest || lane.fixed_ground.is_some();
             if lane.spec.mkfs_options.is_empty() || !lane.named_devices.is_empty() || elsewhere {
                 continue;
             }
-            let made = File::options().write(true).create_new(true).open(&file);
-            made.and_then(|made| made.set_len(self.settings.lane_size.0))
-                .map_err(|error| cannot(format!("make {}", file.display()), error))?;
-            let tried = formatting::format(&lane.contestant, &lane.mkfs_command, (&file, None), &[], stop);
-            let removed = std::fs::remove_file(&file);
+            let files: Vec<PathBuf> =
+                (0..lane.spec.devices).map(|number| folder.join(format!("mkfs-trial{number}"))).collect();
+            for file in &files {
+                let made = File::options().write(true).create_new(true).open(file);
+                made.and_then(|made| made.set_len(self.settings.lane_size.0))
+                    .map_err(|error| cannot(format!("make {}", file.display()), error))?;
+            }
+            let (first, further) = (&files[0], &files[1..]);
+            let command = with_devices(&lane.mkfs_command, further);
+            let beside: Vec<&Path> = further.iter().map(PathBuf::as_path).collect();
+            let tried = formatting::format(&lane.contestant, &command, (first, None), &beside, stop);
+            let removed = files.iter().map(|file| (file, std::fs::remove_file(file))).find(|(_, done)| done.is_err());
             tried.map_err(|failure| match failure {
                 LaneFailure::Failed(what) => usage(format!(
                     "{what}; correct the lane's options of {} (`man mkfs.{}` lists them)",
@@ -156,7 +163,9 @@ impl LaneSet {
                 .in_lane(&lane.name),
                 other => other,
             })?;
-            removed.map_err(|error| cannot(format!("remove {}", file.display()), error))?;
+            if let Some((file, Err(error))) = removed {
+                return Err(cannot(format!("remove {}", file.display()), error));
+            }
         }
         Ok(())
     }
@@ -174,13 +183,19 @@ impl LaneSet {
         let Some(device) = self.stores[ground_index].formatted() else { return Ok(()) };
         self.check_named_devices_again(index)?;
         self.stores[ground_index].prepare_for_mkfs()?;
+        if let Some(seconds) = self.stack(index, ground_index, journal, stop)? {
+            phases_seconds.insert("layers".to_owned(), seconds);
+        }
         let output = match self.guest_that_formats(index) {
             Some(guest) => Some(self.format_in_guest(index, ground_index, guest, journal, stop)?),
             None => {
                 let lane = &self.lanes[index];
-                let beside: Vec<&Path> = lane.named_devices.iter().map(PathBuf::as_path).collect();
-                let held = self.stores[ground_index].guest_disk().map(|disk| disk.image().held());
-                formatting::format(&lane.contestant, &lane.mkfs_command, (&device, held), &beside, stop)?
+                let further = self.stores[ground_index].further_block_devices();
+                let beside: Vec<&Path> = lane.named_devices.iter().chain(&further).map(PathBuf::as_path).collect();
+                let held = self.stores[ground_index].guest_disks().map(|disks| disks.first().image().held());
+                further.iter().try_for_each(|device| let_go::check(device, stop))?;
+                let command = with_devices(&lane.mkfs_command, &further);
+                formatting::format(&lane.contestant, &command, (&device, held), &beside, stop)?
             }
         };
         phases_seconds.insert("mkfs".to_owned(), output.as_ref().map_or(0.0, |output| output.seconds));
@@ -206,6 +221,10 @@ impl LaneSet {
     }
 
     fn make_cold_unnamed(&mut self, index: usize) -> Result<Cold, LaneFailure> {
+        let lane = &self.lanes[index];
+        let open = lane.open.as_ref().expect("only an open lane is made cold");
+        let further = self.stores[open.ground].further_block_devices();
+        let options = mount_options_of(lane, &self.settings, &further);
         let lane = &mut self.lanes[index];
         let open = lane.open.as_mut().expect("only an open lane is made cold");
         let ground = &*self.stores[open.ground];
@@ -217,7 +236,7 @@ impl LaneSet {
             let stop = self.stopping.clone();
             if let Some(guest) = open.guest.clone() {
                 let ground = open.ground;
-                self.drop_cache_in_guest(ground, &guest, &stop)?;
+                self.drop_cache_in_guest(index, ground, &guest, &stop)?;
                 return Ok(cold_in(guest.kind()));
             }
             return Ok(Cold::Cold);
@@ -232,14 +251,10 @@ impl LaneSet {
         }
         let source = mount_source(ground);
         formatting::unmount(&lane.contestant, &source, &open.directory, open.process.take())?;
-        let_go::check(&source, &AtomicBool::new(false))?;
+        [&source].into_iter().chain(&further).try_for_each(|of| let_go::check(of, &AtomicBool::new(false)))?;
         ground.drop_caches()?;
-        let request = MountRequest {
-            contestant: &lane.contestant,
-            source: &source,
-            options: &lane.mount_options,
-            target: &open.directory,
-        };
+        let request =
+            MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &open.directory };
         open.process = formatting::mount(&request, &AtomicBool::new(false))?;
         Ok(Cold::Cold)
     }
@@ -276,6 +291,9 @@ impl LaneSet {
                 guest.kill();
                 return Err(error);
             }
+            if !std::mem::take(&mut lane.stacked).is_empty() {
+                guest.ask(&Ask::Unstack { lane: index as u32 }, &self.stopping)?;
+            }
         }
         // A failed `make_cold` may have left it unmounted; a library never was mounted.
         if open.mounted.is_some() && mount::is_mounted(&open.directory)? {
@@ -294,16 +312,21 @@ impl LaneSet {
             let_go::check(&mount_source(ground), &AtomicBool::new(false))?;
         }
         ground.settle_after_unmount()?;
-        let image = ground.carrying_image();
-        if let Some(image) = image {
+        let discards = lane.contestant.discards(&lane.spec);
+        for image in ground.carrying_images() {
             image.check_not_shared()?;
-        }
-        if let Some(image) = image.filter(|_| !lane.contestant.discards(&lane.spec)) {
+            if discards {
+                continue;
+            }
             image.check_not_shrunk()?;
-            match image.never_written()? {
-                None => closed.flags.push(Mark::ImageUnchecked.into()),
-                Some(gaps) if !gaps.is_empty() => closed.flags.push(Mark::ImageUnwritten.into()),
-                Some(_) => {}
+            let mark = match image.never_written()? {
+                None => Mark::ImageUnchecked,
+                Some(gaps) if !gaps.is_empty() => Mark::ImageUnwritten,
+                Some(_) => continue,
+            };
+            let mark = Flag::from(mark);
+            if !closed.flags.contains(&mark) {
+                closed.flags.push(mark);
             }
         }
         Ok(closed)
@@ -319,13 +342,27 @@ fn cold_in(kind: GuestKind) -> Cold {
 }
 
 /// The options of the mount; a lane in memory is as large as the others.
-pub(crate) fn mount_options_of(lane: &LaneState, settings: &Settings) -> Vec<String> {
+/// `further`: the devices behind the first, which the kernel is told.
+pub(crate) fn mount_options_of(lane: &LaneState, settings: &Settings, further: &[PathBuf]) -> Vec<String> {
     let mut options = Vec::new();
     if lane.contestant.in_memory() {
         options.push(format!("size={}", settings.lane_size.0));
     }
     options.extend(lane.mount_options.iter().cloned());
+    options.extend(further_options(lane, further));
     options
+}
+
+/// A mkfs command with the devices behind the first.
+fn with_devices(command: &[String], further: &[PathBuf]) -> Vec<String> {
+    let further = further.iter().map(|device| device.display().to_string());
+    command.iter().cloned().chain(further).collect()
+}
+
+fn further_options(lane: &LaneState, further: &[PathBuf]) -> Vec<String> {
+    let Contestant::Row(row) = &lane.contestant else { return Vec::new() };
+    let Some(option) = row.further_device_option else { return Vec::new() };
+    further.iter().map(|device| format!("{option}={}", device.display())).collect()
 }
 
 pub(crate) fn mount_source(ground: &dyn Venue) -> PathBuf {
@@ -340,5 +377,5 @@ fn learn_promises(lane: &mut LaneState, directory: &Path) {
     {
         options.extend(entry.super_options.iter().cloned());
     }
-    lane.promises = lane.contestant.promises(&lane.spec.mkfs_options, &options);
+    lane.promises = lane.promises_with(&options);
 }

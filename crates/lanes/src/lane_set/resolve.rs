@@ -94,29 +94,31 @@ fn resolve_lane(
             device.display()
         )));
     }
-    let promises = match contestant {
-        Contestant::Directory(_) => promises::NOTHING,
-        _ => contestant.promises(&spec.mkfs_options, &mount_options),
-    };
     // mkfs tells the others' geometry.
     let geometry = match &contestant {
         Contestant::Row(row) if contestant.is_library() => (row.geometry)("", Path::new("")),
         _ => Vec::new(),
     };
-    Ok(LaneState {
+    let mut lane = LaneState {
         name,
         spec: spec.clone(),
         is_self,
         mkfs_command,
         mount_options,
         named_devices: devices,
-        promises,
+        promises: promises::NOTHING,
         contestant,
         fixed_ground: None,
         guest,
         geometry,
+        stacked: Vec::new(),
+        stacked_bytes: 0,
         open: None,
-    })
+    };
+    if !matches!(lane.contestant, Contestant::Directory(_)) {
+        lane.promises = lane.promises_with(&lane.mount_options);
+    }
+    Ok(lane)
 }
 
 /// Where a lane lives.

@@ -1,4 +1,4 @@
-//! An image file that a guest has as a disk.
+//! Image files that a guest has as disks: one, or as many as a lane takes.
 
 use super::Venue;
 use crate::device::Found;
@@ -10,16 +10,22 @@ use crate::undo::Journal;
 use model::Bytes;
 use std::path::{Path, PathBuf};
 
-/// An image that a guest has as a disk, made by `build`.
+/// Images that a guest has as disks, made by `build`.
+#[derive(Debug)]
+pub(crate) struct GuestDisks {
+    pub(crate) disks: Vec<GuestDisk>,
+    /// Which guest of the lane set.
+    pub(crate) guest: usize,
+    pub(crate) kind: GuestKind,
+}
+
+/// One of them.
 #[derive(Debug)]
 pub(crate) struct GuestDisk {
     pub(crate) path: PathBuf,
     pub(crate) image: Option<Image>,
     /// Which image it is: images change places where guests do.
     pub(crate) number: usize,
-    /// Which guest of the lane set.
-    pub(crate) guest: usize,
-    pub(crate) kind: GuestKind,
     /// As the guest's /proc/diskstats names it.
     pub(crate) name: String,
 }
@@ -46,9 +52,20 @@ impl GuestDisk {
     pub(crate) fn give_image(&mut self, loose: Loose) {
         (self.number, self.path, self.image) = (loose.number, loose.path, Some(loose.image));
     }
+
+    fn device(&self) -> PathBuf {
+        Path::new("/dev").join(&self.name)
+    }
 }
 
-impl Venue for GuestDisk {
+impl GuestDisks {
+    /// The first of them, which alone carries a lane on one disk.
+    pub(crate) fn first(&self) -> &GuestDisk {
+        &self.disks[0]
+    }
+}
+
+impl Venue for GuestDisks {
     fn name(&self) -> &'static str {
         self.kind.venue()
     }
@@ -58,14 +75,21 @@ impl Venue for GuestDisk {
     }
 
     fn describe(&self, lane_size: Bytes) -> Vec<String> {
-        vec![
-            format!("write {} in full ({lane_size})", self.path.display()),
-            format!("give it to a guest as the disk {}", self.name),
-        ]
+        let lines = self.disks.iter().map(|disk| {
+            [
+                format!("write {} in full ({lane_size})", disk.path.display()),
+                format!("give it to a guest as the disk {}", disk.name),
+            ]
+        });
+        lines.flatten().collect()
     }
 
     fn is_of_pool(&self, guest: Option<usize>) -> bool {
         guest == Some(self.guest)
+    }
+
+    fn disks(&self) -> usize {
+        self.disks.len()
     }
 
     fn has_block_device(&self) -> bool {
@@ -73,43 +97,53 @@ impl Venue for GuestDisk {
     }
 
     fn block_device(&self) -> Option<PathBuf> {
-        Some(Path::new("/dev").join(&self.name))
+        Some(self.first().device())
+    }
+
+    fn further_block_devices(&self) -> Vec<PathBuf> {
+        self.disks.iter().skip(1).map(GuestDisk::device).collect()
     }
 
     fn device_name(&self) -> Option<String> {
-        Some(self.name.clone())
+        Some(self.first().name.clone())
     }
 
     fn disk_name(&self, images: Option<&Host>) -> Option<String> {
         images.and_then(|host| host.disk.clone())
     }
 
-    fn image_file(&self) -> Option<&Path> {
-        Some(&self.path)
+    fn image_files(&self) -> Vec<&Path> {
+        self.disks.iter().map(|disk| disk.path.as_path()).collect()
     }
 
     fn attach(&mut self, image: Image, _journal: &mut Journal) -> Result<(), LaneFailure> {
-        self.image = Some(image);
+        if let Some(disk) = self.disks.iter_mut().find(|disk| disk.image.is_none()) {
+            disk.image = Some(image);
+        }
         Ok(())
     }
 
-    fn carrying_image(&self) -> Option<&Image> {
-        Some(self.image())
+    fn carrying_images(&self) -> Vec<&Image> {
+        self.disks.iter().map(GuestDisk::image).collect()
     }
 
     fn formatted(&self) -> Option<PathBuf> {
-        self.image.as_ref().map(Image::held_path)
+        self.first().image.as_ref().map(Image::held_path)
     }
 
     fn prepare_for_mkfs(&self) -> Result<(), LaneFailure> {
-        self.image().wipe_signatures()?;
-        self.image().drop_cache();
-        Ok(())
+        self.carrying_images().into_iter().try_for_each(|image| {
+            image.wipe_signatures()?;
+            image.drop_cache();
+            Ok(())
+        })
     }
 
     fn settle_after_mkfs(&self) -> Result<(), LaneFailure> {
-        self.image().sync()?;
-        self.image().solidify()?;
+        self.carrying_images().into_iter().try_for_each(|image| {
+            image.sync()?;
+            image.solidify().map(drop)
+        })?;
         self.drop_caches()
     }
 
@@ -117,16 +151,16 @@ impl Venue for GuestDisk {
     /// its disk, and stays.
     fn drop_caches(&self) -> Result<(), LaneFailure> {
         if self.kind == GuestKind::Qemu {
-            self.image().drop_cache();
+            self.carrying_images().into_iter().for_each(Image::drop_cache);
         }
         Ok(())
     }
 
-    fn guest_disk(&self) -> Option<&GuestDisk> {
+    fn guest_disks(&self) -> Option<&GuestDisks> {
         Some(self)
     }
 
-    fn guest_disk_mut(&mut self) -> Option<&mut GuestDisk> {
+    fn guest_disks_mut(&mut self) -> Option<&mut GuestDisks> {
         Some(self)
     }
 

@@ -1,4 +1,4 @@
-//! An image file on a loop device.
+//! Image files on loop devices: one, or as many as a lane takes.
 
 use super::Venue;
 use crate::device::Found;
@@ -10,11 +10,12 @@ use crate::undo::{EntryId, Journal, Thing};
 use model::Bytes;
 use std::path::{Path, PathBuf};
 
-/// An image and its loop device, made by `build`.
+/// Images and their loop devices, made by `build`.
 #[derive(Debug)]
 pub(crate) struct ImageStore {
-    path: PathBuf,
-    made: Option<Made>,
+    paths: Vec<PathBuf>,
+    /// As many as there are paths once all are attached.
+    made: Vec<Made>,
 }
 
 /// Fields drop in order: the loop device lets go before the image's own descriptor closes.
@@ -26,13 +27,14 @@ struct Made {
 }
 
 impl ImageStore {
-    /// An image that will be this file.
-    pub(crate) fn new(path: PathBuf) -> Self {
-        ImageStore { path, made: None }
+    /// Images that will be these files.
+    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
+        ImageStore { paths, made: Vec::new() }
     }
 
-    fn made(&self) -> &Made {
-        self.made.as_ref().expect("lanes are opened after `build`")
+    fn made(&self) -> &[Made] {
+        assert!(self.made.len() == self.paths.len(), "lanes are opened after `build`");
+        &self.made
     }
 }
 
@@ -46,12 +48,19 @@ impl Venue for ImageStore {
     }
 
     fn describe(&self, lane_size: Bytes) -> Vec<String> {
-        let path = self.path.display();
-        vec![format!("write {path} in full ({lane_size})"), format!("losetup --direct-io=on --find {path}")]
+        let lines = self.paths.iter().map(|path| {
+            let path = path.display();
+            [format!("write {path} in full ({lane_size})"), format!("losetup --direct-io=on --find {path}")]
+        });
+        lines.flatten().collect()
     }
 
     fn is_of_pool(&self, guest: Option<usize>) -> bool {
         guest.is_none()
+    }
+
+    fn disks(&self) -> usize {
+        self.paths.len()
     }
 
     fn has_block_device(&self) -> bool {
@@ -59,7 +68,11 @@ impl Venue for ImageStore {
     }
 
     fn block_device(&self) -> Option<PathBuf> {
-        self.made.as_ref().map(|made| made.device.path())
+        self.made.first().map(|made| made.device.path())
+    }
+
+    fn further_block_devices(&self) -> Vec<PathBuf> {
+        self.made.iter().skip(1).map(|made| made.device.path()).collect()
     }
 
     fn future_block_device(&self) -> Option<PathBuf> {
@@ -67,68 +80,73 @@ impl Venue for ImageStore {
     }
 
     fn device_name(&self) -> Option<String> {
-        self.made.as_ref().map(|made| made.device.name())
+        self.made.first().map(|made| made.device.name())
     }
 
     fn disk_name(&self, images: Option<&Host>) -> Option<String> {
         images.and_then(|host| host.disk.clone())
     }
 
-    fn image_file(&self) -> Option<&Path> {
-        Some(&self.path)
+    fn image_files(&self) -> Vec<&Path> {
+        self.paths.iter().map(PathBuf::as_path).collect()
     }
 
     /// Journalled before.
     fn attach(&mut self, image: Image, journal: &mut Journal) -> Result<(), LaneFailure> {
-        let entry = journal.will(Thing::Loop { backing: self.path.clone() })?;
-        let device = LoopDevice::attach(&self.path, image.direct_io_alignment())?;
+        let path = self.paths[self.made.len()].clone();
+        let entry = journal.will(Thing::Loop { backing: path.clone() })?;
+        let device = LoopDevice::attach(&path, image.direct_io_alignment())?;
         journal.learned_device(entry, &device.path())?;
-        self.made = Some(Made { device, image, entry });
+        self.made.push(Made { device, image, entry });
         Ok(())
     }
 
-    fn detach(&mut self, journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
-        if let Some(mut made) = self.made.take() {
-            made.device.detach()?;
-            if let Some(journal) = journal {
-                journal.done(made.entry)?;
-            }
+    /// Goes on after an error, and answers the first.
+    fn detach(&mut self, mut journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
+        let mut first = Ok(());
+        for mut made in self.made.drain(..) {
+            let detached = made.device.detach().and_then(|()| match journal.as_deref_mut() {
+                Some(journal) => journal.done(made.entry),
+                None => Ok(()),
+            });
+            first = first.and(detached);
         }
-        Ok(())
+        first
     }
 
     fn leave(&mut self) {
-        if let Some(made) = self.made.take() {
-            made.device.leave();
-        }
+        self.made.drain(..).for_each(|made| made.device.leave());
     }
 
-    fn carrying_image(&self) -> Option<&Image> {
-        Some(&self.made().image)
+    fn carrying_images(&self) -> Vec<&Image> {
+        self.made().iter().map(|made| &made.image).collect()
     }
 
     fn prepare_for_mkfs(&self) -> Result<(), LaneFailure> {
-        let made = self.made();
-        made.image.wipe_signatures()?;
-        made.device.drop_cache()
+        self.made().iter().try_for_each(|made| {
+            made.image.wipe_signatures()?;
+            made.device.drop_cache()
+        })
     }
 
     fn settle_after_mkfs(&self) -> Result<(), LaneFailure> {
-        let made = self.made();
-        made.device.sync()?;
-        made.image.solidify()?;
+        self.made().iter().try_for_each(|made| {
+            made.device.sync()?;
+            made.image.solidify().map(drop)
+        })?;
         self.drop_caches()
     }
 
     fn settle_after_unmount(&self) -> Result<(), LaneFailure> {
-        self.made().device.sync()
+        self.made().iter().try_for_each(|made| made.device.sync())
     }
 
     fn drop_caches(&self) -> Result<(), LaneFailure> {
-        let made = self.made();
-        made.device.drop_cache()?;
-        made.image.drop_cache();
-        Ok(())
+        self.made().iter().try_for_each(|made| {
+            made.device.drop_cache()?;
+            made.image.drop_cache();
+            Ok(())
+        })
     }
 
     fn check_throttle(&self) -> Result<(), LaneFailure> {

@@ -14,7 +14,7 @@ use crate::failure::{LaneFailure, failed};
 use crate::host::Host;
 use crate::image::Image;
 use crate::undo::Journal;
-use guest::GuestDisk;
+use guest::GuestDisks;
 use model::Bytes;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -68,9 +68,33 @@ pub(crate) trait Venue: Debug {
         self.block_device()
     }
 
-    /// Its block device as /proc/diskstats names it.
+    /// Disks that it is: several where a lane takes several.
+    fn disks(&self) -> usize {
+        1
+    }
+
+    /// The block devices behind the first, of one that is several disks, where the lane works.
+    fn further_block_devices(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// The same in words, before they are made.
+    fn further_future_devices(&self) -> Vec<PathBuf> {
+        match self.future_block_device() {
+            Some(first) if self.further_block_devices().is_empty() => vec![first; self.disks() - 1],
+            _ => self.further_block_devices(),
+        }
+    }
+
+    /// Its block device as /proc/diskstats names it; of several disks the first.
     fn device_name(&self) -> Option<String> {
         None
+    }
+
+    /// The others as /proc/diskstats names them.
+    fn further_device_names(&self) -> Vec<String> {
+        let name = |path: PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        self.further_block_devices().into_iter().filter_map(name).collect()
     }
 
     /// The whole disk under it as /proc/diskstats names it; `images` is what carries the images.
@@ -78,12 +102,12 @@ pub(crate) trait Venue: Debug {
         None
     }
 
-    /// The file that `build` writes in full for it.
-    fn image_file(&self) -> Option<&Path> {
-        None
+    /// The files that `build` writes in full for it.
+    fn image_files(&self) -> Vec<&Path> {
+        Vec::new()
     }
 
-    /// Takes the image that was written.
+    /// Takes an image that was written; of several in the order of [`Venue::image_files`].
     ///
     /// # Errors
     /// When it cannot be attached.
@@ -102,12 +126,13 @@ pub(crate) trait Venue: Debug {
     /// Leaves what stands for a person to look at (`--keep`).
     fn leave(&mut self) {}
 
-    /// The image that carries the lane, made by `build`.
-    fn carrying_image(&self) -> Option<&Image> {
-        None
+    /// The images that carry the lane, made by `build`.
+    fn carrying_images(&self) -> Vec<&Image> {
+        Vec::new()
     }
 
-    /// What the host formats: of a guest's disk the image, which lies in a folder that may be somebody else's.
+    /// What the host formats: of a guest's disk the image, which lies in a folder that may be somebody else's. Of several
+    /// disks the first.
     fn formatted(&self) -> Option<PathBuf> {
         self.block_device()
     }
@@ -161,13 +186,13 @@ pub(crate) trait Venue: Debug {
     /// The device that is overwritten; `None`: nothing of anybody's is.
     fn overwritten(&self) -> Option<&Found>;
 
-    /// The disk of a guest that it is.
-    fn guest_disk(&self) -> Option<&GuestDisk> {
+    /// The disks of a guest that it is.
+    fn guest_disks(&self) -> Option<&GuestDisks> {
         None
     }
 
-    /// The same, to change its image.
-    fn guest_disk_mut(&mut self) -> Option<&mut GuestDisk> {
+    /// The same, to change their images.
+    fn guest_disks_mut(&mut self) -> Option<&mut GuestDisks> {
         None
     }
 }

@@ -212,6 +212,8 @@ pub fn lane(name: &str, filesystem: &str) -> Lane {
         kernel_build: String::new(),
         flushes_stop_short: false,
         geometry: vec!["journal: 64 MiB".to_owned()],
+        layers: Vec::new(),
+        disks: 1,
         definition_sha256: String::new(),
         queue: None,
     }
@@ -395,6 +397,8 @@ pub fn record(findings: &Findings) -> Record {
         contestant: Contestant::Filesystem(lane.filesystem.clone()),
         mkfs_options: Vec::new(),
         mount_options: Vec::new(),
+        devices: 1,
+        layers: Vec::new(),
         venue: None,
     });
     let header = Header {

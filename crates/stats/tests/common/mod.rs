@@ -33,6 +33,8 @@ pub fn lane(name: &str) -> Lane {
         kernel_build: String::new(),
         flushes_stop_short: false,
         geometry: Vec::new(),
+        layers: Vec::new(),
+        disks: 1,
         definition_sha256: String::new(),
         queue: None,
     }

@@ -1,0 +1,164 @@
+//! Lanes whose filesystem stands on layers, or on several disks: what they may be, and how they are built in their guest.
+
+use crate::contestant::Contestant;
+use crate::failure::{LaneFailure, failed, privilege, usage};
+use crate::guest::protocol::{Answer, Ask};
+use crate::lane_set::guest::GuestSlot;
+use crate::lane_set::resolve::Location;
+use crate::lane_set::{LaneSet, LaneState};
+use crate::layers::{self, Layer};
+use crate::missing::missing;
+use crate::undo::Journal;
+use crate::{command, guest::GuestKind};
+use model::lane::Promises;
+use model::stack::MOST_DEVICES;
+use std::sync::atomic::AtomicBool;
+
+impl LaneState {
+    /// The rows of its layers, which were looked up before.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = &'static Layer> {
+        self.spec.layers.iter().filter_map(|layer| layers::find(&layer.name))
+    }
+
+    /// What it promises with these mount options: a layer that checks what it reads does so for every filesystem.
+    pub(crate) fn promises_with(&self, mount_options: &[String]) -> Promises {
+        let promises = self.contestant.promises(&self.spec.mkfs_options, mount_options);
+        Promises { data_checksums: promises.data_checksums || self.layers().any(|layer| layer.checksums), ..promises }
+    }
+
+    /// What is made below its filesystem, for `--dry-run`.
+    pub(crate) fn describe_layers(&self) -> Vec<String> {
+        let from_below = self.spec.layers.iter().rev();
+        from_below.map(|layer| format!("{}: make {} in the guest", self.name, layers::describe(layer))).collect()
+    }
+}
+
+/// Refuses what a lane cannot stand on.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] with the remedy; [`LaneFailure::Privilege`] where the guest's kernel or a tool lacks it.
+pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) -> Result<(), LaneFailure> {
+    check_devices(lane)?;
+    if !lane.spec.is_stacked() {
+        return Ok(());
+    }
+    let disks = lane.spec.disks();
+    if disks > MOST_DEVICES {
+        return Err(usage(format!("it stands on {disks} disks, and {MOST_DEVICES} are the most; take fewer")));
+    }
+    if place.image_folder().is_none() {
+        let name = lane.contestant.filesystem_name();
+        return Err(usage(match place {
+            Location::Device(_) => {
+                "layers and several disks are images of Fairlane's own, so the lane takes no device; \
+                                    remove what follows the @"
+                    .to_owned()
+            }
+            _ => format!("{name} stands on no disk, so nothing can stand below it; remove the layers"),
+        }));
+    }
+    if lane.contestant.is_library() {
+        return Err(usage("a library works on one disk that the agent opens; remove the layers"));
+    }
+    for spec in &lane.spec.layers {
+        layers::check(spec)?;
+    }
+    let Some(guest) = lane.guest.map(|guest| &guests[guest]) else {
+        if lane.spec.layers.is_empty() {
+            return Ok(());
+        }
+        let guests = GuestKind::options_here();
+        return Err(usage(format!(
+            "layers are built in a guest, so that nothing of them is left on this machine; race all lanes there: {guests}"
+        )));
+    };
+    for layer in lane.layers() {
+        let (program, package) = layer.program;
+        if command::find_program(program).is_none() {
+            return Err(privilege(missing(program, package)));
+        }
+        let modules = &guest.kernel.modules;
+        let own = layer.modules.last().copied().unwrap_or_default();
+        if modules.knows_builtin() && !modules.has(own) {
+            return Err(privilege(format!(
+                "the {} kernel {} lacks {}; name a kernel that has it: @qemu:/path/to/vmlinuz",
+                guest.kind.venue(),
+                guest.kernel.release,
+                own
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a number of devices that the filesystem itself does not take.
+fn check_devices(lane: &LaneState) -> Result<(), LaneFailure> {
+    let devices = lane.spec.devices;
+    let (name, least, takes_several) = match &lane.contestant {
+        Contestant::Row(row) => {
+            (row.name, (row.least_devices)(&lane.spec.mkfs_options), row.further_device_option.is_some())
+        }
+        contestant => (contestant.filesystem_name(), 1, false),
+    };
+    if devices > 1 && !takes_several {
+        return Err(usage(format!(
+            "{name} stands on one device, and it is given {devices}; put an array below it: {name}/raid0:{devices}"
+        )));
+    }
+    if devices < least {
+        return Err(usage(format!(
+            "these options of mkfs.{name} take at least {least} disks, and it is given {devices}; write :{least} behind \
+             {name}"
+        )));
+    }
+    Ok(())
+}
+
+impl LaneSet {
+    /// What a reader should know of figures of lanes on layers or on several disks.
+    pub(crate) fn stacked_warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.lanes.iter().any(|lane| lane.spec.disks() > 1) {
+            warnings.push(
+                "the disks of a lane are images on one disk: what layers and copies cost is measured, what several disks \
+                 gain by working at once is not"
+                    .to_owned(),
+            );
+        }
+        if self.lanes.iter().any(|lane| !lane.spec.layers.is_empty()) {
+            warnings.push(
+                "what the layers' own threads do counts as the filesystem's CPU, and what they write as written at the \
+                 disks; arrays begin in sync, because zeros were written over all devices of those with parity"
+                    .to_owned(),
+            );
+        }
+        warnings
+    }
+
+    /// Builds a lane's layers in its guest; answers the seconds that took, `None`: it has none.
+    pub(crate) fn stack(
+        &mut self,
+        lane: usize,
+        ground: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Option<f64>, LaneFailure> {
+        let (true, Some(index)) = (!self.lanes[lane].spec.layers.is_empty(), self.lanes[lane].guest) else {
+            return Ok(None);
+        };
+        let guest = self.running_guest(index, journal, stop)?;
+        self.lanes[lane].stacked.clear();
+        let disks = self.drop_cache_in_guest(lane, ground, &guest, stop)?;
+        let spec = &self.lanes[lane].spec;
+        let ask = Ask::Stack { lane: lane as u32, disks, layers: spec.layers.clone(), devices: spec.devices };
+        match guest.ask(&ask, stop)? {
+            Answer::Stacked { devices, bytes, seconds } => {
+                let state = &mut self.lanes[lane];
+                state.stacked = devices;
+                state.stacked_bytes = bytes;
+                Ok(Some(seconds))
+            }
+            other => Err(failed(format!("the guest answered {other:?} when it was asked for layers"))),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Devices one behind the other, as a linear logical volume is.
+
+use super::build::{Building, size};
+use super::device_mapper::{DMSETUP, SECTOR_BYTES, make};
+use super::{Layer, Options};
+use crate::failure::LaneFailure;
+use model::stack::MOST_DEVICES;
+use std::path::PathBuf;
+
+/// The row.
+pub(super) static LINEAR: Layer = Layer {
+    name: "linear",
+    about: "LVM linear",
+    devices: 1..=MOST_DEVICES,
+    options: &[],
+    program: DMSETUP,
+    // It is part of the device mapper itself.
+    modules: &["dm_mod"],
+    checksums: false,
+    build,
+};
+
+fn build(building: &mut Building, below: &[PathBuf], _: &Options) -> Result<PathBuf, LaneFailure> {
+    let mut start = 0;
+    let mut lines = Vec::new();
+    for device in below {
+        let sectors = size(device)? / SECTOR_BYTES;
+        lines.push(format!("{start} {sectors} linear {} 0", device.display()));
+        start += sectors;
+    }
+    make(building, "linear", &lines)
+}

@@ -1,0 +1,125 @@
+//! Arrays of the kernel's md driver, made by mdadm.
+
+use super::build::{Building, run, size, write_zeros};
+use super::device_mapper::words;
+use super::{Layer, LayerOption, Options, Takes};
+use crate::failure::LaneFailure;
+use model::stack::MOST_DEVICES;
+use std::path::{Path, PathBuf};
+
+const MDADM: (&str, &str) = ("mdadm", "mdadm");
+const CHUNK: LayerOption = LayerOption { key: "chunk", takes: Takes::Size(4 << 10, 64 << 20) };
+const BITMAP: LayerOption = LayerOption { key: "bitmap", takes: Takes::Words(&["internal", "none"]) };
+/// What closes the write hole: `journal` takes the last device for itself.
+const CONSISTENCY: LayerOption = LayerOption { key: "consistency", takes: Takes::Words(&["resync", "ppl", "journal"]) };
+const LAYOUT: LayerOption = LayerOption { key: "layout", takes: Takes::Words(&["n2", "n3", "o2", "o3", "f2", "f3"]) };
+
+/// What all of them share.
+const ARRAY: Layer = Layer {
+    name: "",
+    about: "",
+    devices: 2..=MOST_DEVICES,
+    options: &[],
+    program: MDADM,
+    modules: &[],
+    checksums: false,
+    build: |_, below, _| Ok(below[0].clone()),
+};
+
+/// What arrays with parity share.
+const PARITY: Layer =
+    Layer { devices: 3..=MOST_DEVICES, options: &[CHUNK, BITMAP, CONSISTENCY], modules: &["raid456"], ..ARRAY };
+
+/// The rows.
+pub(super) static RAID0: Layer = Layer {
+    name: "raid0",
+    about: "md RAID 0",
+    options: &[CHUNK],
+    modules: &["raid0"],
+    build: |building, below, options| create(building, below, options, "0", Parity::None),
+    ..ARRAY
+};
+pub(super) static RAID1: Layer = Layer {
+    name: "raid1",
+    about: "md RAID 1",
+    options: &[BITMAP],
+    modules: &["raid1"],
+    build: |building, below, options| create(building, below, options, "1", Parity::None),
+    ..ARRAY
+};
+pub(super) static RAID4: Layer = Layer {
+    name: "raid4",
+    about: "md RAID 4",
+    build: |building, below, options| create(building, below, options, "4", Parity::Whole),
+    ..PARITY
+};
+pub(super) static RAID5: Layer = Layer {
+    name: "raid5",
+    about: "md RAID 5",
+    build: |building, below, options| create(building, below, options, "5", Parity::Whole),
+    ..PARITY
+};
+pub(super) static RAID6: Layer = Layer {
+    name: "raid6",
+    about: "md RAID 6",
+    devices: 4..=MOST_DEVICES,
+    options: &[CHUNK, BITMAP],
+    build: |building, below, options| create(building, below, options, "6", Parity::Whole),
+    ..PARITY
+};
+pub(super) static RAID10: Layer = Layer {
+    name: "raid10",
+    about: "md RAID 10",
+    options: &[CHUNK, BITMAP, LAYOUT],
+    modules: &["raid10"],
+    build: |building, below, options| create(building, below, options, "10", Parity::None),
+    ..ARRAY
+};
+
+/// Whether an array computes something of its devices that must be true from the beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parity {
+    None,
+    Whole,
+}
+
+/// Nothing is synchronised behind the race's back: where there is parity, it is made true by zeros on all devices, and
+/// copies that differ where nothing was written are read by nobody.
+fn create(
+    building: &mut Building,
+    below: &[PathBuf],
+    options: &Options,
+    level: &str,
+    parity: Parity,
+) -> Result<PathBuf, LaneFailure> {
+    let journal = options.text("consistency") == Some("journal");
+    let (devices, journals) = below.split_at(below.len() - usize::from(journal));
+    if parity == Parity::Whole {
+        for device in devices {
+            write_zeros(device, size(device)?)?;
+        }
+    }
+    let array = Path::new("/dev").join(format!("md{}", building.number()));
+    let name = array.display().to_string();
+    let mut command = words(&["mdadm", "--create", &name, "--run", "--quiet", "--assume-clean", "--metadata=1.2"]);
+    command.push(format!("--level={level}"));
+    command.push(format!("--raid-devices={}", devices.len()));
+    if let Some(layout) = options.text("layout") {
+        command.push(format!("--layout={layout}"));
+    }
+    if options.has("chunk") {
+        command.push(format!("--chunk={}K", options.size("chunk", 0) >> 10));
+    }
+    match (options.text("bitmap"), options.text("consistency")) {
+        (Some(bitmap), _) => command.push(format!("--bitmap={bitmap}")),
+        (None, Some(policy @ ("resync" | "ppl"))) => command.push(format!("--consistency-policy={policy}")),
+        _ => {}
+    }
+    if let Some(device) = journals.first() {
+        command.push(format!("--write-journal={}", device.display()));
+    }
+    command.extend(devices.iter().map(|device| device.display().to_string()));
+    run(&command)?;
+    building.made(array.clone(), words(&["mdadm", "--stop", "--quiet", &name]));
+    Ok(array)
+}

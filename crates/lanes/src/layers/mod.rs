@@ -1,0 +1,245 @@
+//! The table of layers that a filesystem can stand on: a file for each driver, with all that Fairlane knows of it.
+//!
+//! They are built in guests, by the guest: what it makes goes with it. To add a layer: its file here and its line in
+//! [`TABLE`], and its name in `model::stack::LAYERS`.
+
+mod build;
+mod crypt;
+mod delay;
+mod device_mapper;
+mod integrity;
+mod linear;
+mod md;
+mod snapshot;
+mod stripe;
+mod thin;
+
+pub(crate) use build::Stack;
+
+use crate::failure::{LaneFailure, usage};
+use build::Building;
+use model::stack::LayerSpec;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+/// One layer that Fairlane knows.
+pub(crate) struct Layer {
+    /// As lanes name it.
+    pub(crate) name: &'static str,
+    /// What it is, in a few words.
+    pub(crate) about: &'static str,
+    /// Devices that it may stand on.
+    pub(crate) devices: RangeInclusive<u32>,
+    /// What it may be told.
+    pub(crate) options: &'static [LayerOption],
+    /// The program that makes it, and its package.
+    pub(crate) program: (&'static str, &'static str),
+    /// Kernel modules in the order in which they are loaded; the last is the layer's own.
+    pub(crate) modules: &'static [&'static str],
+    /// Data is checksummed.
+    pub(crate) checksums: bool,
+    /// Makes it from what stands below; answers its device.
+    pub(crate) build: fn(&mut Building, &[PathBuf], &Options) -> Result<PathBuf, LaneFailure>,
+}
+
+/// Something that a layer may be told.
+pub(crate) struct LayerOption {
+    /// Before the `=`, or the whole word.
+    pub(crate) key: &'static str,
+    /// The values that it takes.
+    pub(crate) takes: Takes,
+}
+
+/// Values of an option.
+pub(crate) enum Takes {
+    /// None: the word is all.
+    Nothing,
+    /// One of these.
+    Words(&'static [&'static str]),
+    /// A size in bytes that is a power of two, from and to.
+    Size(u64, u64),
+    /// A number, from and to.
+    Number(u64, u64),
+}
+
+/// What a layer was told, by key.
+pub(crate) struct Options(BTreeMap<String, String>);
+
+/// The rows.
+pub(crate) static TABLE: [&Layer; model::stack::LAYERS.len()] = [
+    &md::RAID0,
+    &md::RAID1,
+    &md::RAID4,
+    &md::RAID5,
+    &md::RAID6,
+    &md::RAID10,
+    &linear::LINEAR,
+    &stripe::STRIPE,
+    &crypt::CRYPT,
+    &integrity::INTEGRITY,
+    &thin::THIN,
+    &snapshot::SNAPSHOT,
+    &delay::DELAY,
+];
+
+/// The row of a name.
+pub(crate) fn find(name: &str) -> Option<&'static Layer> {
+    TABLE.into_iter().find(|layer| layer.name == name)
+}
+
+/// Refuses a layer that is not there, a number of devices that it does not take, and what it cannot be told.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] with the remedy.
+pub(crate) fn check(spec: &LayerSpec) -> Result<&'static Layer, LaneFailure> {
+    let shown = model::text::escaped(spec.name.as_bytes());
+    let layer = find(&spec.name).ok_or_else(|| {
+        usage(format!("there is no layer `{shown}`; layers are {}", TABLE.map(|layer| layer.name).join(", ")))
+    })?;
+    let (least, most) = (*layer.devices.start(), *layer.devices.end());
+    if !layer.devices.contains(&spec.devices) {
+        let devices = if spec.devices == 1 { "1 device".to_owned() } else { format!("{} devices", spec.devices) };
+        let takes = match (least, most) {
+            (1, 1) => "1".to_owned(),
+            _ => format!("{least} to {most}"),
+        };
+        return Err(usage(format!(
+            "{} ({}) stands on {takes}, and it is given {devices}; write /{}",
+            layer.name,
+            layer.about,
+            if least == 1 { layer.name.to_owned() } else { format!("{}:{least}", layer.name) }
+        )));
+    }
+    Options::read(layer, &spec.options).map(|_| layer)
+}
+
+impl Options {
+    /// Reads what a layer is told.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Usage`] for the first option that it does not take.
+    fn read(layer: &Layer, options: &[String]) -> Result<Options, LaneFailure> {
+        let mut read = BTreeMap::new();
+        for option in options {
+            let (key, value) = option.split_once('=').unwrap_or((option, ""));
+            let shown = model::text::escaped(option.as_bytes());
+            let known = layer.options.iter().find(|known| known.key == key).ok_or_else(|| {
+                let takes: Vec<String> = layer.options.iter().map(LayerOption::describe).collect();
+                let takes = if takes.is_empty() { "no option".to_owned() } else { takes.join("; ") };
+                usage(format!("{} has no option `{shown}`; it takes {takes}", layer.name))
+            })?;
+            if !known.takes.takes(value, option.contains('=')) {
+                return Err(usage(format!("{} does not take `{shown}`; write {}", layer.name, known.describe())));
+            }
+            if read.insert(key.to_owned(), value.to_owned()).is_some() {
+                return Err(usage(format!("{} is told `{key}` twice; remove one", layer.name)));
+            }
+        }
+        Ok(Options(read))
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    /// A size in bytes.
+    fn size(&self, key: &str, usual: u64) -> u64 {
+        self.text(key).and_then(|text| text.parse::<model::Bytes>().ok()).map_or(usual, |size| size.0)
+    }
+
+    fn number(&self, key: &str, usual: u64) -> u64 {
+        self.text(key).and_then(|text| text.parse().ok()).unwrap_or(usual)
+    }
+}
+
+impl LayerOption {
+    fn describe(&self) -> String {
+        let of = |bytes: u64| model::Bytes(bytes).to_string();
+        match &self.takes {
+            Takes::Nothing => self.key.to_owned(),
+            Takes::Words(words) => format!("{}={}", self.key, words.join("|")),
+            Takes::Size(from, to) => format!("{}={} to {} (a power of two)", self.key, of(*from), of(*to)),
+            Takes::Number(from, to) => format!("{}={from} to {to}", self.key),
+        }
+    }
+}
+
+impl Takes {
+    fn takes(&self, value: &str, has_value: bool) -> bool {
+        match self {
+            Takes::Nothing => !has_value,
+            Takes::Words(words) => words.contains(&value),
+            Takes::Size(from, to) => value
+                .parse::<model::Bytes>()
+                .is_ok_and(|size| size.0.is_power_of_two() && (*from..=*to).contains(&size.0)),
+            Takes::Number(from, to) => {
+                let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+                digits && value.parse().is_ok_and(|number| (*from..=*to).contains(&number))
+            }
+        }
+    }
+}
+
+/// What a layer is, for the record: `raid5 of 3 devices, chunk=64K`.
+pub(crate) fn describe(spec: &LayerSpec) -> String {
+    let of = if spec.devices == 1 { String::new() } else { format!(" of {} devices", spec.devices) };
+    let options: String = spec.options.iter().map(|option| format!(", {option}")).collect();
+    format!("{}{of}{options}", spec.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_layer_of_the_grammar_has_its_row() {
+        assert_eq!(TABLE.map(|layer| layer.name), model::stack::LAYERS);
+    }
+
+    #[test]
+    fn what_a_layer_cannot_be_told_is_refused_with_what_it_can() {
+        let said = |lane: &str| {
+            let lane: model::lane::LaneSpec = lane.parse().unwrap();
+            check(&lane.layers[0]).map(drop).map_err(|error| error.to_string())
+        };
+        for fine in [
+            "ext4/raid5:3",
+            "ext4/raid10:4,chunk=64K,layout=f2",
+            "ext4/crypt,cipher=aes-xts-plain64,sector=4096",
+            "ext4/crypt,no_read_workqueue",
+            "ext4/delay,ms=5",
+        ] {
+            assert_eq!(said(fine), Ok(()), "{fine}");
+        }
+        for (text, words) in [
+            ("ext4/raid5:2", "stands on 3 to 24, and it is given 2 devices; write /raid5:3"),
+            ("ext4/crypt:2", "stands on 1, and it is given 2 devices; write /crypt"),
+            ("ext4/raid5:3,stripes=4", "raid5 has no option `stripes=4`; it takes chunk="),
+            ("ext4/raid0:2,chunk=65K", "raid0 does not take `chunk=65K`"),
+            ("ext4/crypt,cipher=rot13", "crypt does not take `cipher=rot13`; write cipher="),
+            ("ext4/crypt,no_read_workqueue=1", "does not take"),
+            ("ext4/delay,ms=-1", "does not take"),
+            ("ext4/delay,ms=1,ms=2", "twice"),
+        ] {
+            let said = said(text).unwrap_err();
+            assert!(said.contains(words), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn no_option_carries_what_would_end_a_table_of_the_device_mapper() {
+        // Words of tables are split at spaces, devices at commas and semicolons.
+        let ends = |text: &str| text.contains([' ', ',', ';', '\\']);
+        for layer in TABLE {
+            for option in layer.options {
+                let words: &[&str] = if let Takes::Words(words) = option.takes { words } else { &[] };
+                assert!(words.iter().all(|word| !ends(word)) && !ends(option.key), "{} {}", layer.name, option.key);
+            }
+        }
+    }
+}
