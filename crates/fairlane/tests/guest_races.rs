@@ -419,6 +419,34 @@ fn layers_stand_under_filesystems_and_their_price_is_seen_at_the_disks() {
 }
 
 #[test]
+fn an_array_that_lacks_a_disk_writes_to_the_others_alone_and_one_that_is_rebuilt_says_how_long_that_takes() {
+    if !user_mode_linux() {
+        return;
+    }
+    let home = Home::new();
+    std::fs::write(home.0.path().join("layers.toml"), SMALL_WRITES).unwrap();
+    let lanes = ["gone=ext4/raid1:2,degraded", "back=ext4/raid1:2,rebuilding"];
+    let fixed =
+        ["race", "--suite", "./layers.toml", "--on", "uml", "--rounds", "1", "--lane-size", "96MiB", "-o", "r.jsonl"];
+    home.expect(0, &[&fixed[..], &lanes[..]].concat());
+    let record = home.record();
+    assert_all_done(&record, &["gone", "back"], "uml", 1);
+    for trial in &record.trials {
+        let written = trial.system.device.write_bytes as f64 / trial.groups[0].bytes as f64;
+        let flag = trial.flags.iter().find_map(|flag| flag.figures(model::Mark::Rebuilding));
+        match trial.lane.as_str() {
+            "gone" => assert!((0.9..1.5).contains(&written) && flag.is_none(), "{written}: {flag:?}"),
+            _ => assert!(
+                flag.is_some_and(|said| said.contains("a rebuild of the whole disk took")),
+                "{written}: {flag:?}"
+            ),
+        }
+    }
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+#[test]
 fn a_mount_option_that_the_guests_kernel_does_not_know_is_refused_before_the_race() {
     if !user_mode_linux() {
         return;
@@ -465,6 +493,11 @@ fn doctor_shows_every_filesystem_in_every_venue() {
     let jfs = out.lines().find(|line| line.starts_with("jfs")).unwrap();
     assert_eq!(jfs.split_whitespace().filter(|word| *word == "ready").count(), 2, "in both guests: {jfs}");
     assert!(out.contains("guests") && out.contains("uml"), "{out}");
+    let layers =
+        out.lines().skip_while(|line| !line.starts_with("layers")).skip(1).take_while(|line| line.starts_with(' '));
+    let layers: Vec<&str> = layers.collect();
+    assert_eq!(layers.len(), model::stack::LAYERS.len(), "{out}");
+    assert!(layers.iter().all(|line| line.contains("ready")), "{layers:?}");
 }
 
 #[test]

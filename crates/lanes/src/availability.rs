@@ -4,6 +4,7 @@ use crate::command::find_program;
 use crate::filesystems::{FILESYSTEMS, Filesystem, Home};
 use crate::guest::Kernel;
 use crate::lane_set::guest;
+use crate::layers::{Layer, TABLE};
 use std::sync::atomic::AtomicBool;
 
 /// Whether a filesystem can be raced here.
@@ -50,6 +51,25 @@ pub fn in_guest(row: &'static Filesystem, kernel: &Kernel) -> Option<Availabilit
     let needed = mkfs.into_iter().chain(fuse.map(|fuse| (fuse.mount[0], fuse.package)));
     let missing = needed.into_iter().find(|(program, _)| find_program(program).is_none());
     Some(missing.map_or(Availability::Ready, |(program, package)| Availability::ToolMissing { program, package }))
+}
+
+/// Whether a guest with this kernel can build a layer.
+pub(crate) fn layer_in_guest(layer: &Layer, kernel: &Kernel) -> Availability {
+    let (program, package) = layer.program;
+    // Where the kernel does not tell what it has in itself, the running guest alone knows.
+    let lacks = |own: &&&str| kernel.modules.knows_builtin() && !kernel.modules.has(own);
+    if layer.modules.last().filter(lacks).is_some() {
+        return Availability::KernelLacks;
+    }
+    match find_program(program) {
+        None => Availability::ToolMissing { program, package },
+        Some(_) => Availability::Ready,
+    }
+}
+
+/// Every layer by its name and what it is, and whether a guest with this kernel can build it.
+pub fn layers_in_guest(kernel: &Kernel) -> Vec<(&'static str, &'static str, Availability)> {
+    TABLE.iter().map(|layer| (layer.name, layer.about, layer_in_guest(layer, kernel))).collect()
 }
 
 /// Every row of the table with its availability.

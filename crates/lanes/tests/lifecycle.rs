@@ -17,6 +17,12 @@ fn work_in(directory: &Path) {
     file.sync_all().unwrap();
 }
 
+/// The kernel's Documentation/ABI/stable/sysfs-block, `stat`.
+fn sectors_written(device: &str) -> u64 {
+    let stat = std::fs::read_to_string(format!("/sys/block/{device}/stat")).unwrap();
+    stat.split_whitespace().nth(6).unwrap().parse().unwrap()
+}
+
 #[test]
 fn every_filesystem_of_this_kernel_is_formatted_mounted_made_cold_and_closed() {
     if !privileged("every filesystem") {
@@ -98,11 +104,8 @@ fn a_filesystem_on_several_images_uses_all_of_them_and_lanes_of_equal_numbers_ta
                 // What several disks do together, no bare one tells.
                 assert_eq!(lane_set.raw_target(ground).is_some(), disks == 1);
                 let opened = lane_set.open(lane, ground, journal, &no_stop()).unwrap();
-                let sectors = |name: &String| {
-                    let stat = std::fs::read_to_string(format!("/sys/block/{name}/stat")).unwrap();
-                    stat.split_whitespace().nth(6).unwrap().parse::<u64>().unwrap()
-                };
-                let of_all = || names.device.iter().chain(&names.further).map(sectors).collect::<Vec<_>>();
+                let of_all =
+                    || names.device.iter().chain(&names.further).map(|name| sectors_written(name)).collect::<Vec<_>>();
                 let before = of_all();
                 work_in(&opened.directory);
                 let written: Vec<u64> = of_all().iter().zip(&before).map(|(after, before)| after - before).collect();
@@ -123,6 +126,24 @@ fn a_filesystem_on_several_images_uses_all_of_them_and_lanes_of_equal_numbers_ta
         let lanes = lane_set.lanes();
         assert_eq!(lanes.iter().map(|lane| lane.disks).collect::<Vec<_>>(), [1, 2, 3, 2]);
         assert!(lanes.iter().all(|lane| lane.ground == lanes[0].ground && lane.size_bytes == 256 << 20));
+    });
+}
+
+#[test]
+fn btrfs_that_is_told_to_be_degraded_lacks_its_last_disk() {
+    if !privileged("degraded") {
+        return;
+    }
+    let scratch = Scratch::new();
+    with_lanes(&scratch, scratch.settings(&["btrfs:2(-d raid1 -m raid1),degraded"], 256), |lane_set, journal| {
+        let names = lane_set.device_names(0);
+        let opened = lane_set.open(0, 0, journal, &no_stop()).unwrap();
+        let before = sectors_written(&names.further[0]);
+        work_in(&opened.directory);
+        assert_eq!(sectors_written(&names.further[0]), before, "nothing is written to the disk that was taken out");
+        assert_eq!(lane_set.make_cold(0).unwrap(), Cold::Cold);
+        assert_eq!(std::fs::read(opened.directory.join("f")).unwrap().len(), 4 << 20);
+        assert_eq!(lane_set.close(0, journal).unwrap().flags, Vec::<model::Flag>::new());
     });
 }
 

@@ -63,6 +63,8 @@ marks! {
     ImageUnchecked = "image-unchecked",
     /// Unwritten extents appeared in the image.
     ImageUnwritten = "image-unwritten",
+    /// A disk of the lane was rebuilt beside the work.
+    Rebuilding = "rebuilding",
     /// What should have been cold may have been cached.
     WarmCache = "warm-cache",
     /// io_uring gave operations back, which were done one by one: `N of M`.

@@ -57,6 +57,7 @@ pub(super) static BTRFS: Filesystem = Filesystem {
     careful: Some(&["fatal_errors=bug"]),
     // It knows filesystems by the name that all copies share; since Linux 6.7 it gives each copy one of its own.
     further_device_option: Some("device"),
+    degraded_option: Some("degraded"),
     copies_need: Some("/sys/fs/btrfs/features/temp_fsid"),
     promises,
     checker: Some(Checker::from_look("btrfs-progs", &["btrfs", "check", "--readonly", "{device}"])),

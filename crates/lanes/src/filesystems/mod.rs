@@ -85,6 +85,8 @@ pub struct Filesystem {
     pub least_devices: fn(&[String]) -> u32,
     /// The mount option by which the kernel is told each further device; `None`: it stands on one.
     pub further_device_option: Option<&'static str>,
+    /// The mount option that allows it to lack a device: then the last one is taken out before the mount.
+    pub degraded_option: Option<&'static str>,
     /// Reads `name: value` lines of a fresh filesystem from what mkfs printed, or from the device.
     pub geometry: fn(&str, &Path) -> Vec<String>,
 
@@ -153,6 +155,7 @@ const BASE: Filesystem = Filesystem {
     mkfs_writes: 0.0,
     least_devices: |_| 1,
     further_device_option: None,
+    degraded_option: None,
     geometry: |_, _| Vec::new(),
     module: "",
     other_module: None,

@@ -6,6 +6,7 @@
 //! about 4 KB lie unread on its serial line, so the host never has more than [`MOST_UNREAD_BYTES`] under way.
 
 use crate::failure::LaneFailure;
+use crate::layers::Rebuilt;
 use model::agent::Devices;
 use model::stack::LayerSpec;
 use model::timeline::Look;
@@ -159,6 +160,11 @@ pub enum Answer {
         bytes: u64,
         /// How long it took.
         seconds: f64,
+    },
+    /// To `unstack`.
+    Unstacked {
+        /// What was rebuilt meanwhile; `None`: nothing was to be.
+        rebuilt: Option<Rebuilt>,
     },
     /// To `format`.
     Formatted {

@@ -173,7 +173,8 @@ impl Worker<'_> {
             }
             Ask::Stack { lane, disks, layers, devices } => self.stack(lane, &disks, &layers, devices),
             Ask::Unstack { lane } => {
-                self.stacks.remove(&lane).map_or(Ok(()), |mut stack| stack.take_down()).map(|()| Answer::Done)
+                let rebuilt = self.stacks.remove(&lane).map_or(Ok(None), |mut stack| stack.take_down())?;
+                Ok(Answer::Unstacked { rebuilt })
             }
             Ask::Format { command, device, further } => format_device(&command, &device, &further),
             Ask::Unmount { target } => {

@@ -5,6 +5,7 @@ use crate::failure::{LaneFailure, cannot, usage};
 use crate::formatting::{self, MountRequest};
 use crate::guest::GuestKind;
 use crate::guest::protocol::Ask;
+use crate::lane_set::stacked;
 use crate::lane_set::{Closed, Cold, LaneSet, LaneState, OpenLane, Opened, Settings, make_folder, remove_folder};
 use crate::undo::{Journal, Thing};
 use crate::venues::Venue;
@@ -201,6 +202,13 @@ impl LaneSet {
         phases_seconds.insert("mkfs".to_owned(), output.as_ref().map_or(0.0, |output| output.seconds));
         let started = Instant::now();
         self.stores[ground_index].settle_after_mkfs()?;
+        if let (true, Some(last)) =
+            (self.lanes[index].lacks_a_device(), self.stores[ground_index].carrying_images().last())
+        {
+            // What names nothing is no device of it any more.
+            last.wipe_signatures()?;
+            self.stores[ground_index].drop_caches()?;
+        }
         phases_seconds.insert("rewrite".to_owned(), started.elapsed().as_secs_f64());
         let lane = &mut self.lanes[index];
         if let (Contestant::Row(row), Some(output), true) = (&lane.contestant, output, lane.geometry.is_empty()) {
@@ -292,7 +300,8 @@ impl LaneSet {
                 return Err(error);
             }
             if !std::mem::take(&mut lane.stacked).is_empty() {
-                guest.ask(&Ask::Unstack { lane: index as u32 }, &self.stopping)?;
+                let answer = guest.ask(&Ask::Unstack { lane: index as u32 }, &self.stopping)?;
+                closed.flags.extend(stacked::rebuilt(&answer));
             }
         }
         // A failed `make_cold` may have left it unmounted; a library never was mounted.
@@ -362,6 +371,8 @@ fn with_devices(command: &[String], further: &[PathBuf]) -> Vec<String> {
 fn further_options(lane: &LaneState, further: &[PathBuf]) -> Vec<String> {
     let Contestant::Row(row) = &lane.contestant else { return Vec::new() };
     let Some(option) = row.further_device_option else { return Vec::new() };
+    let there = further.len().saturating_sub(usize::from(lane.lacks_a_device()));
+    let further = &further[..there];
     further.iter().map(|device| format!("{option}={}", device.display())).collect()
 }
 

@@ -1,7 +1,9 @@
 //! Lanes whose filesystem stands on layers, or on several disks: what they may be, and how they are built in their guest.
 
+use crate::availability::{self, Availability};
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, failed, privilege, usage};
+use crate::guest::GuestKind;
 use crate::guest::protocol::{Answer, Ask};
 use crate::lane_set::guest::GuestSlot;
 use crate::lane_set::resolve::Location;
@@ -9,15 +11,22 @@ use crate::lane_set::{LaneSet, LaneState};
 use crate::layers::{self, Layer};
 use crate::missing::missing;
 use crate::undo::Journal;
-use crate::{command, guest::GuestKind};
 use model::lane::Promises;
 use model::stack::MOST_DEVICES;
+use model::{Flag, Mark};
 use std::sync::atomic::AtomicBool;
 
 impl LaneState {
     /// The rows of its layers, which were looked up before.
     pub(crate) fn layers(&self) -> impl Iterator<Item = &'static Layer> {
         self.spec.layers.iter().filter_map(|layer| layers::find(&layer.name))
+    }
+
+    /// Whether its filesystem is mounted without the last of its own devices.
+    pub(crate) fn lacks_a_device(&self) -> bool {
+        let Contestant::Row(row) = &self.contestant else { return false };
+        let said = |word: &&str| self.mount_options.iter().any(|option| option == word);
+        self.spec.devices > 1 && row.degraded_option.as_ref().is_some_and(said)
     }
 
     /// What it promises with these mount options: a layer that checks what it reads does so for every filesystem.
@@ -73,19 +82,17 @@ pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) ->
         )));
     };
     for layer in lane.layers() {
-        let (program, package) = layer.program;
-        if command::find_program(program).is_none() {
-            return Err(privilege(missing(program, package)));
-        }
-        let modules = &guest.kernel.modules;
-        let own = layer.modules.last().copied().unwrap_or_default();
-        if modules.knows_builtin() && !modules.has(own) {
-            return Err(privilege(format!(
-                "the {} kernel {} lacks {}; name a kernel that has it: @qemu:/path/to/vmlinuz",
-                guest.kind.venue(),
-                guest.kernel.release,
-                own
-            )));
+        match availability::layer_in_guest(layer, &guest.kernel) {
+            Availability::Ready => {}
+            Availability::ToolMissing { program, package } => return Err(privilege(missing(program, package))),
+            Availability::KernelLacks => {
+                return Err(privilege(format!(
+                    "the {} kernel {} lacks {}; name a kernel that has it: @qemu:/path/to/vmlinuz",
+                    guest.kind.venue(),
+                    guest.kernel.release,
+                    layer.modules.last().copied().unwrap_or(layer.name)
+                )));
+            }
         }
     }
     Ok(())
@@ -105,6 +112,12 @@ fn check_devices(lane: &LaneState) -> Result<(), LaneFailure> {
             "{name} stands on one device, and it is given {devices}; put an array below it: {name}/raid0:{devices}"
         )));
     }
+    if lane.lacks_a_device() && !lane.spec.layers.is_empty() {
+        return Err(usage(
+            "a device is taken out of the filesystem only where its devices are disks; remove the layers, or let one of them \
+             be degraded",
+        ));
+    }
     if devices < least {
         return Err(usage(format!(
             "these options of mkfs.{name} take at least {least} disks, and it is given {devices}; write :{least} behind \
@@ -112,6 +125,21 @@ fn check_devices(lane: &LaneState) -> Result<(), LaneFailure> {
         )));
     }
     Ok(())
+}
+
+/// What a trial says of disks that were rebuilt beside its work.
+pub(crate) fn rebuilt(answer: &Answer) -> Option<Flag> {
+    let Answer::Unstacked { rebuilt: Some(rebuilt) } = answer else { return None };
+    let seconds = rebuilt.seconds / rebuilt.times;
+    let figures = match seconds.is_finite() {
+        true => format!(
+            "a rebuild of the whole disk took {}, and {:.0} % of the lane's time was rebuilding",
+            model::units::human_seconds(seconds),
+            (100.0 * rebuilt.seconds / rebuilt.of_seconds).min(100.0)
+        ),
+        false => format!("in {} it did not begin", model::units::human_seconds(rebuilt.seconds)),
+    };
+    Some(Mark::Rebuilding.with(figures))
 }
 
 impl LaneSet {

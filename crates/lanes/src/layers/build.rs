@@ -1,5 +1,6 @@
 //! Builds the layers of a lane from its disks upwards, and takes them down again; runs where the lane lives.
 
+use super::rebuild::{Rebuild, Rebuilt};
 use super::{Options, find};
 use crate::command;
 use crate::failure::{LaneFailure, cannot, failed};
@@ -20,6 +21,7 @@ pub(crate) struct Stack {
     /// What the filesystem stands on.
     pub(crate) devices: Vec<PathBuf>,
     made: Vec<Made>,
+    rebuilds: Vec<Rebuild>,
 }
 
 /// Something that was made, with the command that takes it away.
@@ -33,6 +35,8 @@ struct Made {
 pub(crate) struct Building {
     lane: u32,
     made: Vec<Made>,
+    /// Arrays that rebuild a disk, as soon as all layers stand.
+    to_rebuild: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Stack {
@@ -47,12 +51,18 @@ impl Stack {
         layers: &[LayerSpec],
         devices: u32,
     ) -> Result<Stack, LaneFailure> {
-        let mut building = Building { lane, made: Vec::new() };
+        let mut building = Building { lane, made: Vec::new(), to_rebuild: Vec::new() };
         let log = KernelLog::open();
         let mut disks = disks.iter();
         let built = (0..devices).map(|_| building.level(layers, &mut disks)).collect::<Result<Vec<_>, _>>();
-        let mut stack = Stack { devices: Vec::new(), made: building.made };
-        match built {
+        let mut stack = Stack { devices: Vec::new(), made: building.made, rebuilds: Vec::new() };
+        let begun = built.and_then(|devices| {
+            for (array, disk) in &building.to_rebuild {
+                stack.rebuilds.push(Rebuild::begin(array, disk)?);
+            }
+            Ok(devices)
+        });
+        match begun {
             Ok(devices) => {
                 stack.devices = devices;
                 Ok(stack)
@@ -64,16 +74,21 @@ impl Stack {
         }
     }
 
-    /// Takes it down, from the top; goes on after an error and answers the first.
+    /// Takes it down, from the top; goes on after an error and answers the first. Answers what was rebuilt, where
+    /// anything was.
     ///
     /// # Errors
     /// What a tool says.
-    pub(crate) fn take_down(&mut self) -> Result<(), LaneFailure> {
+    pub(crate) fn take_down(&mut self) -> Result<Option<Rebuilt>, LaneFailure> {
+        let mut rebuilt = Ok(None);
+        for rebuild in self.rebuilds.drain(..) {
+            rebuilt = rebuilt.and_then(|sum: Option<Rebuilt>| rebuild.end().map(|one| Some(one.and(sum))));
+        }
         let mut first = Ok(());
         while let Some(made) = self.made.pop() {
             first = first.and(run(&made.undo));
         }
-        first
+        first.and(rebuilt)
     }
 
     /// Writes what the kernel caches of all its devices, and forgets it.
@@ -156,6 +171,11 @@ impl Building {
     /// What the tool says.
     pub(super) fn unmake_last(&mut self) -> Result<(), LaneFailure> {
         self.made.pop().map_or(Ok(()), |made| run(&made.undo))
+    }
+
+    /// Has an array rebuild a disk that it lacks, once all layers stand.
+    pub(super) fn rebuild(&mut self, array: &Path, disk: &Path) {
+        self.to_rebuild.push((array.to_owned(), disk.to_owned()));
     }
 
     /// Remembers what was made.

@@ -12,6 +12,9 @@ const CHUNK: LayerOption = LayerOption { key: "chunk", takes: Takes::Size(4 << 1
 const BITMAP: LayerOption = LayerOption { key: "bitmap", takes: Takes::Words(&["internal", "none"]) };
 /// What closes the write hole: `journal` takes the last device for itself.
 const CONSISTENCY: LayerOption = LayerOption { key: "consistency", takes: Takes::Words(&["resync", "ppl", "journal"]) };
+/// A disk that was taken out before the work; the same, put back, so that it is rebuilt beside the work.
+const DEGRADED: LayerOption = LayerOption { key: "degraded", takes: Takes::Nothing };
+const REBUILDING: LayerOption = LayerOption { key: "rebuilding", takes: Takes::Nothing };
 const LAYOUT: LayerOption = LayerOption { key: "layout", takes: Takes::Words(&["n2", "n3", "o2", "o3", "f2", "f3"]) };
 
 /// What all of them share.
@@ -27,8 +30,12 @@ const ARRAY: Layer = Layer {
 };
 
 /// What arrays with parity share.
-const PARITY: Layer =
-    Layer { devices: 3..=MOST_DEVICES, options: &[CHUNK, BITMAP, CONSISTENCY], modules: &["raid456"], ..ARRAY };
+const PARITY: Layer = Layer {
+    devices: 3..=MOST_DEVICES,
+    options: &[CHUNK, BITMAP, CONSISTENCY, DEGRADED, REBUILDING],
+    modules: &["raid456"],
+    ..ARRAY
+};
 
 /// The rows.
 pub(super) static RAID0: Layer = Layer {
@@ -42,7 +49,7 @@ pub(super) static RAID0: Layer = Layer {
 pub(super) static RAID1: Layer = Layer {
     name: "raid1",
     about: "md RAID 1",
-    options: &[BITMAP],
+    options: &[BITMAP, DEGRADED, REBUILDING],
     modules: &["raid1"],
     build: |building, below, options| create(building, below, options, "1", Parity::None),
     ..ARRAY
@@ -63,14 +70,14 @@ pub(super) static RAID6: Layer = Layer {
     name: "raid6",
     about: "md RAID 6",
     devices: 4..=MOST_DEVICES,
-    options: &[CHUNK, BITMAP],
+    options: &[CHUNK, BITMAP, DEGRADED, REBUILDING],
     build: |building, below, options| create(building, below, options, "6", Parity::Whole),
     ..PARITY
 };
 pub(super) static RAID10: Layer = Layer {
     name: "raid10",
     about: "md RAID 10",
-    options: &[CHUNK, BITMAP, LAYOUT],
+    options: &[CHUNK, BITMAP, LAYOUT, DEGRADED, REBUILDING],
     modules: &["raid10"],
     build: |building, below, options| create(building, below, options, "10", Parity::None),
     ..ARRAY
@@ -118,8 +125,14 @@ fn create(
     if let Some(device) = journals.first() {
         command.push(format!("--write-journal={}", device.display()));
     }
-    command.extend(devices.iter().map(|device| device.display().to_string()));
+    let lacks_last = options.has("degraded") || options.has("rebuilding");
+    let (present, out) = devices.split_at(devices.len() - usize::from(lacks_last));
+    command.extend(present.iter().map(|device| device.display().to_string()));
+    command.extend(out.iter().map(|_| "missing".to_owned()));
     run(&command)?;
     building.made(array.clone(), words(&["mdadm", "--stop", "--quiet", &name]));
+    if let Some(disk) = out.first().filter(|_| options.has("rebuilding")) {
+        building.rebuild(&array, disk);
+    }
     Ok(array)
 }

@@ -10,11 +10,13 @@ mod device_mapper;
 mod integrity;
 mod linear;
 mod md;
+mod rebuild;
 mod snapshot;
 mod stripe;
 mod thin;
 
 pub(crate) use build::Stack;
+pub(crate) use rebuild::Rebuilt;
 
 use crate::failure::{LaneFailure, usage};
 use build::Building;
@@ -136,6 +138,9 @@ impl Options {
                 return Err(usage(format!("{} is told `{key}` twice; remove one", layer.name)));
             }
         }
+        if read.contains_key("degraded") && read.contains_key("rebuilding") {
+            return Err(usage(format!("{} is told `degraded` and `rebuilding`; remove one", layer.name)));
+        }
         Ok(Options(read))
     }
 
@@ -225,6 +230,8 @@ mod tests {
             ("ext4/crypt,no_read_workqueue=1", "does not take"),
             ("ext4/delay,ms=-1", "does not take"),
             ("ext4/delay,ms=1,ms=2", "twice"),
+            ("ext4/raid0:2,degraded", "raid0 has no option `degraded`"),
+            ("ext4/raid5:3,degraded,rebuilding", "remove one"),
         ] {
             let said = said(text).unwrap_err();
             assert!(said.contains(words), "{text}: {said}");

@@ -208,6 +208,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "image_unwritten",
         "die Images hatten wieder unbeschriebene Blöcke{one}: {trials}; wer auf sie traf, wirkt langsamer, als er ist; auf einem Gerät (--on /dev/… --erase /dev/…) gibt es keine",
     ),
+    ("rebuilding", "neben der Arbeit wurde eine Platte wiederhergestellt{one}: {trials}"),
     (
         "warm_cache",
         "was als kalt gelesen wurde, kann aus dem Speicher gekommen sein, weil niemand den Cache unter einem Verzeichnis leert: {trials}; messen Sie Bahnen auf Images, als root oder mit --on qemu",

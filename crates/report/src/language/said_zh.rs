@@ -128,6 +128,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "image_unwritten",
         "{trials}之后镜像中又出现了未写过的块{one}：遇到它们的参赛者会显得比实际慢；在设备上测试（--on /dev/… --erase /dev/…）则没有",
     ),
+    ("rebuilding", "{trials}工作的同时在重建一块磁盘{one}"),
     (
         "warm_cache",
         "{trials}作为冷读所读的内容可能来自内存，因为目录之下的缓存无人清空：请以 root 身份或用 --on qemu 在镜像上测试",

@@ -41,6 +41,7 @@ templates! {
     image_unwritten(trials, one) =
         "the images had unwritten blocks again after {trials}{one}: a lane that met them looks slower than it is; a race on \
          a device (--on /dev/… --erase /dev/…) has none";
+    rebuilding(trials, one) = "a disk was rebuilt beside the work of {trials}{one}";
     warm_cache(trials) =
         "what {trials} read as cold may have come from memory, because nobody empties the page cache below a directory: \
          race lanes on images, as root or with --on qemu";
@@ -84,6 +85,7 @@ pub(crate) fn meaning(mark: Mark, trials: Sentence, figures: Option<&str>) -> Se
         Mark::GuestClockUnchecked => (guest_clock_unchecked(trials, one), Weight::Figures),
         Mark::ImageUnchecked => (image_unchecked(trials, one), Weight::Circumstances),
         Mark::ImageUnwritten => (image_unwritten(trials, one), Weight::Figures),
+        Mark::Rebuilding => (rebuilding(trials, one), Weight::Circumstances),
         Mark::WarmCache if figures.is_some_and(|said| !said.is_empty()) => {
             (warm_cache_of_host(trials), Weight::Figures)
         }

@@ -42,6 +42,16 @@ pub fn run(options: &Doctor) -> Result<(), Failure> {
     print(&Survey::take().text())
 }
 
+/// What stands in a column.
+fn cell(of: Option<Availability>) -> String {
+    match of {
+        None => "-".to_owned(),
+        Some(Availability::Ready) => "ready".to_owned(),
+        Some(Availability::KernelLacks) => "kernel lacks it".to_owned(),
+        Some(Availability::ToolMissing { program, .. }) => format!("no {program}"),
+    }
+}
+
 impl Survey {
     fn take() -> Survey {
         let kernel = |kind| Kernel::find(kind, None).map_err(|failure| failure.to_string());
@@ -78,7 +88,9 @@ impl Survey {
             _ => None,
         };
         let checkers = checkers().into_iter().map(|(_, state)| Some(state));
-        FILESYSTEMS.iter().flat_map(|row| self.everywhere(row)).chain(checkers).flatten().filter_map(package).collect()
+        let layers = self.layers_everywhere().into_iter().flatten().map(|(.., state)| Some(state));
+        let filesystems = FILESYSTEMS.iter().flat_map(|row| self.everywhere(row));
+        filesystems.chain(checkers).chain(layers).flatten().filter_map(package).collect()
     }
 
     /// Packages of tools that may be of use in the guests that are missing: what their kernels mount shows when they
@@ -107,6 +119,23 @@ impl Survey {
         [Some(availability::find(row)), uml, guest(&self.qemu)]
     }
 
+    /// Whether each layer can be built in user-mode Linux and in QEMU.
+    fn layers_everywhere(&self) -> [Vec<(&'static str, &'static str, Availability)>; 2] {
+        let uml = self.uml.as_ref().ok().filter(|_| self.uml_runs.is_ok());
+        [uml, self.qemu.as_ref().ok()].map(|kernel| kernel.map(availability::layers_in_guest).unwrap_or_default())
+    }
+
+    fn layers(&self, text: &mut String) {
+        let [uml, qemu] = self.layers_everywhere();
+        let _ = writeln!(text, "layers under a filesystem, as in ext4/raid5:3");
+        for name in model::stack::LAYERS {
+            let state =
+                |of: &[(&str, &str, Availability)]| of.iter().find(|row| row.0 == name).map(|row| row.2.clone());
+            let [uml, qemu] = [&uml, &qemu].map(|of| cell(state(of)));
+            let _ = writeln!(text, "  {name:<10}{:<WIDTH$}{uml:<WIDTH$}{qemu}", "in guests alone");
+        }
+    }
+
     fn text(&self) -> String {
         let mut text = String::new();
         let _ = writeln!(text, "{:<12}{:<WIDTH$}{:<WIDTH$}qemu", "filesystem", "image, device", "uml");
@@ -114,10 +143,7 @@ impl Survey {
             let [host, uml, qemu] = self.everywhere(row);
             let cell = |of: Option<Availability>, no_guest: bool| match of {
                 None if no_guest && row.home == Home::Block => "no guest".to_owned(),
-                None => "-".to_owned(),
-                Some(Availability::Ready) => "ready".to_owned(),
-                Some(Availability::KernelLacks) => "kernel lacks it".to_owned(),
-                Some(Availability::ToolMissing { program, .. }) => format!("no {program}"),
+                of => cell(of),
             };
             let note = match row.home {
                 Home::Library => "  a library in the agent: --suite operations",
@@ -128,6 +154,7 @@ impl Survey {
             let line = format!("{:<12}{:<WIDTH$}{:<WIDTH$}{:<WIDTH$}{note}", row.name, cells[0], cells[1], cells[2]);
             let _ = writeln!(text, "{}", line.trim_end());
         }
+        self.layers(&mut text);
         self.guests(&mut text);
         let _ = writeln!(text, "I/O engines");
         for engine in engine::io::ENGINES {
