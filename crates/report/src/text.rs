@@ -26,8 +26,8 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     appenders::text(&mut out, findings, style);
     transactions::text(&mut out, findings, style);
     figures(&mut out, input, style);
-    if explanations::has_profiles(findings) {
-        explanations::text(&mut out, findings, style);
+    if explanations::has_shares(findings) {
+        explanations::text(&mut out, findings, false, style);
     }
     ground(&mut out, input, style);
     remarks(&mut out, input, style);
