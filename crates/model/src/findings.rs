@@ -65,8 +65,8 @@ pub struct Findings {
     pub seed: u64,
     /// Tie margin as a share.
     pub margin: f64,
-    /// `complete`, `interrupted`, `failed`, `running`, or `unfinished` where no end was written and no race is known to
-    /// go on.
+    /// `complete`, `interrupted`, `unexplained` (interrupted once all rounds were done), `failed`, `running`, or
+    /// `unfinished` where no end was written and no race is known to go on.
     pub outcome: String,
     /// The disk that the device of every lane was held to that had none of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]

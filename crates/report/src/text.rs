@@ -56,8 +56,13 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
 fn heading(out: &mut String, input: &Input, style: &Style) {
     let findings = input.findings;
     let names: Vec<&str> = findings.lanes.iter().map(|lane| lane.name.as_str()).collect();
-    let heading =
-        words::race::heading(&findings.suite, &names, &findings.started, input.record.resumes, &findings.outcome);
+    let heading = words::race::heading(
+        &findings.suite,
+        &names,
+        &findings.started,
+        input.record.resumes,
+        words::race::ended(&findings.outcome),
+    );
     for line in heading.wrap(style.columns()) {
         out.push_str(&line.paint(style));
         out.push('\n');

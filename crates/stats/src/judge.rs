@@ -484,10 +484,10 @@ fn not_raced(record: &Record) -> Vec<Sentence> {
         let work = text(&of.title);
         let unreached = record.unreached.iter().find(|unreached| unreached.workload == of.name);
         match (record.end, unreached) {
-            (Some(EndOutcome::Complete), Some(unreached)) => {
+            (Some(EndOutcome::Complete | EndOutcome::Unexplained), Some(unreached)) => {
                 statement::no_time_for(work, Value::Seconds(unreached.round_seconds))
             }
-            (Some(EndOutcome::Complete), None) => statement::not_raced_for_time(work),
+            (Some(EndOutcome::Complete | EndOutcome::Unexplained), None) => statement::not_raced_for_time(work),
             _ => statement::not_raced_at_all(work),
         }
     };
@@ -507,6 +507,7 @@ pub(crate) fn outcome_words(end: Option<EndOutcome>) -> &'static str {
         Some(EndOutcome::Complete) => "complete",
         Some(EndOutcome::Interrupted) => "interrupted",
         Some(EndOutcome::Failed) => "failed",
+        Some(EndOutcome::Unexplained) => "unexplained",
         None => "unfinished",
     }
 }
