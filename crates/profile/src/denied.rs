@@ -16,19 +16,20 @@ const ADDRESSES: &str = "addresses in /proc/kallsyms (sysctl kernel.kptr_restric
 /// Up to this every user may look at all CPUs and their tracepoints.
 const OPEN: i64 = -1;
 
+/// A setting of the kernel; `None`: it has none of that name, or another one than a number.
+fn setting(name: &str) -> Option<i64> {
+    std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).ok()?.trim().parse().ok()
+}
+
 impl Denied {
     /// Asks for each right by itself; `None`: none is missing.
     pub(crate) fn look() -> Option<Denied> {
         let is_root = rustix::process::geteuid().is_root();
-        let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok();
-        let paranoid = paranoid.and_then(|text| text.trim().parse::<i64>().ok());
-        let tracefs = crate::tracefs();
-        let no_tracepoints = tracefs.is_err_and(|error| error.is_of_rights());
-        Denied::from_missing([
-            !is_root && paranoid.is_some_and(|of| of > OPEN),
-            no_tracepoints,
-            Symbols::read().is_none(),
-        ])
+        let events = !is_root && setting("perf_event_paranoid").is_some_and(|of| of > OPEN);
+        let tracepoints = crate::tracefs().is_err_and(|error| error.is_of_rights());
+        // Where nothing restricts pointers, addresses are shown to whoever may use perf events.
+        let addresses = Symbols::read().is_none() && (!events || setting("kptr_restrict") != Some(0));
+        Denied::from_missing([events, tracepoints, addresses])
     }
 
     /// `missing`: perf events, tracepoints, addresses.
