@@ -917,8 +917,8 @@ export interface Findings {
    */
   operations?: OperationsFinding[];
   /**
-   * `complete`, `interrupted`, `failed`, `running`, or `unfinished` where no end was written and no race is known to
-   * go on.
+   * `complete`, `interrupted`, `unexplained` (interrupted once all rounds were done), `failed`, `running`, or
+   * `unfinished` where no end was written and no race is known to go on.
    */
   outcome: string;
   /**
@@ -958,6 +958,10 @@ export interface Findings {
    */
   transactions?: TransactionsFinding[];
   trials: TrialCounts;
+  /**
+   * Why no pass looked at some of the race, and what would change that (method 7.1).
+   */
+  unexplained?: string[];
   /**
    * What a reader should know before believing the figures.
    */
@@ -2426,6 +2430,10 @@ export interface ResultFinding {
    * What a person calls it.
    */
   title: string;
+  /**
+   * Lanes that were raced and of whose time nothing is told, with why.
+   */
+  unexplained?: string[];
   /**
    * `operations/s`, `B/s` or `ns`.
    */

@@ -163,7 +163,7 @@ pub struct Race {
     /// that count in no verdict, about as long as a round each. Rounds leave time for them in --budget, and where it is too short
     /// they come beyond it. Suite `quick` does them by itself, in what its time has room for; `--explain=no`: never. Where the
     /// kernel allows it not, the race goes on and says what to allow
-    #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_enum, ignore_case = true, hide_possible_values = true)]
     pub explain: Option<Passes>,
     /// Search the largest number of writers that each lane sustains, in place of a race: `lateness` (p99 under
     /// one period and no growing backlog) or `load` (load average of a step at most the number of CPUs).

@@ -324,7 +324,7 @@ pub fn is_locked(file: &fs::File) -> bool {
 pub fn outcome(end: Option<EndOutcome>, written: bool) -> &'static str {
     match end {
         Some(EndOutcome::Complete) => "complete",
-        Some(EndOutcome::Interrupted) => "interrupted",
+        Some(EndOutcome::Interrupted | EndOutcome::Unexplained) => "interrupted",
         Some(EndOutcome::Failed) => "failed",
         None if written => "running",
         None => "unfinished",

@@ -23,6 +23,12 @@ fn assert_samples(place: &Place, found: &[Value]) {
     assert!(samples.iter().all(|of| of.lines().skip(1).count() > 0 && of.lines().skip(1).all(framed)), "{script:.400}");
 }
 
+/// The screen of a race whose passes were asked for says where it is told what they saw, or why they saw nothing.
+fn assert_pointer(screen: &str) {
+    let pointer = screen.lines().find(|line| line.starts_with("EXPLAIN")).expect("a line that points to it");
+    assert!(pointer.ends_with("fairlane explain r.jsonl") || pointer.contains("nothing is explained"), "{pointer}");
+}
+
 #[test]
 fn every_group_of_every_lane_is_explained_behind_its_rounds() {
     if !root() {
@@ -45,7 +51,7 @@ fn every_group_of_every_lane_is_explained_behind_its_rounds() {
         "-o",
         "r.jsonl",
     ];
-    place.expect(0, &race);
+    assert_pointer(&place.expect(0, &race).0);
     place.assert_nothing_left();
     let found = profiles(&place);
     let refused = |line: &&Value| line["said"].as_str().is_some_and(|said| said.starts_with("nothing is explained"));
@@ -148,11 +154,11 @@ fn a_record_without_passes_says_how_to_make_them() {
     std::fs::write(place.path().join("old.jsonl"), include_str!("fixtures/schema1.jsonl")).expect("a record");
     for format in ["folded", "perf-script"] {
         let (_, err) = place.expect(2, &["explain", "old.jsonl", "--format", format]);
-        assert_one_sentence(&err, &["race again with --explain"]);
+        assert_one_sentence(&err, &["no stacks", "race with --explain"]);
     }
     // Its windows are too short for shares of CPU time.
     let (_, err) = place.expect(1, &["explain", "old.jsonl"]);
-    assert_one_sentence(&err, &["too little was measured", "--explain"]);
+    assert_one_sentence(&err, &["too short for counters", "--explain"]);
     // What longer rounds counted is there all the same, and says what it is.
     let longer = |line: &str| {
         let mut line: Value = serde_json::from_str(line).expect("JSON");
@@ -166,8 +172,59 @@ fn a_record_without_passes_says_how_to_make_them() {
     let (text, _) = place.expect(0, &["explain", "longer.jsonl"]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("by the counters of the rounds") && text.contains("(by counters)"), "{text}");
+    // The report shows what `explain` and the page do.
     let (text, _) = place.expect(0, &["report", "longer.jsonl", "--format", "text"]);
-    assert!(!text.contains("WHERE THE TIME WENT"), "{text}");
+    assert!(text.contains("WHERE THE TIME WENT") && text.contains("(by counters)"), "{text}");
+    let (text, _) = place.expect(0, &["report", "longer.jsonl", "--format", "markdown"]);
+    assert!(text.contains("Where the time went") && text.contains("(by counters)"), "{text}");
+}
+
+#[test]
+fn a_record_that_was_cut_off_says_so_where_it_is_explained() {
+    let place = Place::new();
+    let longer = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        if let Some(seconds) = line["system"]["window_seconds"].as_f64() {
+            line["system"]["window_seconds"] = (seconds * 50.0).into();
+        }
+        line.to_string() + "\n"
+    };
+    let lines: String = include_str!("fixtures/schema1.jsonl").lines().map(longer).collect();
+    let end = lines.trim_end().rfind('\n').expect("lines");
+    std::fs::write(place.path().join("cut.jsonl"), &lines[..end - 20]).expect("a record");
+    let said = "killed or crashed";
+    for format in ["text", "markdown"] {
+        let (text, _) = place.expect(0, &["explain", "cut.jsonl", "--format", format]);
+        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{format}: {text}");
+    }
+    let (json, err) = place.expect(0, &["explain", "cut.jsonl", "--format", "json"]);
+    assert!(serde_json::from_str::<Value>(&json).is_ok() && err.contains(said), "{err}");
+}
+
+#[test]
+fn a_value_of_explain_is_told_from_a_lane() {
+    let place = Place::new();
+    let (_, err) = place.expect(2, &["race", "ext4", "--explain", "maybe", "--dry-run"]);
+    assert_one_sentence(&err, &["maybe", "--explain=no"]);
+    let (_, err) = place.expect(2, &["race", "ext4", "maybe", "--dry-run"]);
+    assert!(!err.contains("--explain"), "{err}");
+    let (_, err) = place.expect(2, &["race", "ext4", "--explain=YES", "--as-published", "--dry-run"]);
+    assert_one_sentence(&err, &["--explain does not go with --as-published"]);
+}
+
+#[test]
+fn a_race_says_before_it_begins_that_passes_come_behind_its_rounds() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let race = ["race", "ext4", "xfs", "--suite", &suite, "--lane-size", "512MiB", "--dry-run"];
+    let (text, _) = place.expect(0, &[&race[..], &["--explain", "--budget", "1s"]].concat());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("done once more") && text.contains("where --budget has no room for it"), "{text}");
+    let (text, _) = place.expect(0, &race);
+    assert!(!text.contains("done once more"), "{text}");
 }
 
 #[test]

@@ -65,8 +65,8 @@ pub struct Findings {
     pub seed: u64,
     /// Tie margin as a share.
     pub margin: f64,
-    /// `complete`, `interrupted`, `failed`, `running`, or `unfinished` where no end was written and no race is known to
-    /// go on.
+    /// `complete`, `interrupted`, `unexplained` (interrupted once all rounds were done), `failed`, `running`, or
+    /// `unfinished` where no end was written and no race is known to go on.
     pub outcome: String,
     /// The disk that the device of every lane was held to that had none of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,6 +111,9 @@ pub struct Findings {
     pub advice: Vec<Advice>,
     /// What a reader should know before believing the figures.
     pub warnings: Vec<Sentence>,
+    /// Why no pass looked at some of the race, and what would change that (method 7.1).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unexplained: Vec<Sentence>,
     /// What was known of this machine's noise when the race began; of a calibration what it found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Box<Calibration>>,
@@ -233,6 +236,9 @@ pub struct ResultFinding {
     /// What of it makes lanes differ, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub explained: Vec<Sentence>,
+    /// Lanes that were raced and of whose time nothing is told, with why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unexplained: Vec<Sentence>,
 }
 
 /// A lane and how it keeps the files of a result, as its filesystem tells it (FIEMAP).

@@ -80,6 +80,16 @@ impl Plan {
         }
     }
 
+    /// No pass looks where the time goes, and the command line that runs the race again asks for none.
+    pub fn leave_out_passes(&mut self) {
+        let by_itself = self.explain_in_time;
+        (self.explain, self.explain_in_time) = (false, false);
+        self.command_line.retain(|word| !(word == "--explain" || word.starts_with("--explain=")));
+        if by_itself {
+            self.command_line.push("--explain=no".to_owned());
+        }
+    }
+
     /// What the lanes' devices are held to, all of it.
     pub fn throttles(&self) -> Throttles {
         Throttles { base: self.throttle, lanes: self.lane_throttles.clone() }

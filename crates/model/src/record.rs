@@ -48,6 +48,9 @@ pub enum Line {
         started: String,
         /// Boot of the resuming run.
         boot_id: String,
+        /// Passes that look where the time goes are left out from here on (`--explain=no`).
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        without_passes: bool,
     },
     /// The race ended here.
     End {
@@ -58,6 +61,9 @@ pub enum Line {
         /// Why, where it did not complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// All rounds were done, and only passes that count in no verdict are missing.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        rounds_done: bool,
     },
 }
 
@@ -92,6 +98,25 @@ pub enum EndOutcome {
     Interrupted,
     /// An error.
     Failed,
+    /// Ctrl-C or a signal once all rounds were done: only passes that count in no verdict are missing. A record says
+    /// `interrupted`, and `rounds_done` beside it.
+    #[serde(skip)]
+    Unexplained,
+}
+
+impl EndOutcome {
+    /// Whether all rounds were done.
+    pub fn rounds_are_done(self) -> bool {
+        matches!(self, EndOutcome::Complete | EndOutcome::Unexplained)
+    }
+
+    /// What the end of a record says.
+    fn read(self, rounds_done: bool) -> EndOutcome {
+        match self {
+            EndOutcome::Interrupted if rounds_done => EndOutcome::Unexplained,
+            other => other,
+        }
+    }
 }
 
 /// The first line of a record.
@@ -270,6 +295,8 @@ enum Short {
         _started: String,
         #[serde(rename = "boot_id")]
         _boot_id: String,
+        #[serde(default)]
+        without_passes: bool,
     },
     End {
         #[serde(rename = "finished")]
@@ -277,6 +304,8 @@ enum Short {
         outcome: EndOutcome,
         #[serde(default, rename = "reason")]
         _reason: Option<String>,
+        #[serde(default)]
+        rounds_done: bool,
     },
 }
 
@@ -343,7 +372,6 @@ impl Record {
 
     /// Each kind is read into its own structure: what a line turns into in between would take a multiple of it.
     fn take(&mut self, line: &str) -> Result<(), String> {
-        let told = |error: serde_json::Error| error.to_string();
         let brief: Brief = serde_json::from_str(line).map_err(|error| match error.is_data() {
             true => "it has no kind".to_owned(),
             false => told(error),
@@ -358,12 +386,15 @@ impl Record {
             "unreached" => self.unreached.push(serde_json::from_str(line).map_err(told)?),
             "note" | "resume" | "end" => match serde_json::from_str(line).map_err(told)? {
                 Short::Note { said } => self.warnings.push(said),
-                Short::Resume { .. } => {
+                Short::Resume { without_passes, .. } => {
                     self.resumes += 1;
                     self.end = None;
                     self.unreached.clear();
+                    if without_passes {
+                        self.header.plan.leave_out_passes();
+                    }
                 }
-                Short::End { outcome, .. } => self.end = Some(outcome),
+                Short::End { outcome, rounds_done, .. } => self.end = Some(outcome.read(rounds_done)),
             },
             _ => {}
         }
@@ -381,7 +412,7 @@ fn header_of(first: &[u8]) -> Result<Header, RecordError> {
         ("durability", _) => Err(RecordError::Durability),
         ("header", Some(schema)) if schema > u64::from(SCHEMA) => Err(RecordError::Newer(schema)),
         ("header", Some(_)) => {
-            let header: Header = serde_json::from_str(&first).map_err(|error| damaged(1, &error.to_string()))?;
+            let header: Header = serde_json::from_str(&first).map_err(|error| damaged(1, &told(error)))?;
             let lanes = header.lanes.len().max(header.plan.lanes.len());
             let workloads = header.plan.workloads.len();
             match lanes > MOST_LANES || workloads > MOST_WORKLOADS {
@@ -393,6 +424,20 @@ fn header_of(first: &[u8]) -> Result<Header, RecordError> {
     }
 }
 
+/// What is wrong with a line, in words of people: a parser's own are of expected characters.
+fn told(error: serde_json::Error) -> String {
+    let column = error.column();
+    match error.classify() {
+        serde_json::error::Category::Eof => "it ends in its middle".to_owned(),
+        serde_json::error::Category::Data => {
+            format!("what stands at column {column} is missing something, or is of another kind")
+        }
+        serde_json::error::Category::Syntax | serde_json::error::Category::Io => {
+            format!("its text breaks at column {column}")
+        }
+    }
+}
+
 /// The parser quotes what it found, whoever wrote it and however long it is.
 fn damaged(line: usize, reason: &str) -> RecordError {
     RecordError::Damaged { line, reason: crate::text::quoted(reason) }
@@ -401,6 +446,30 @@ fn damaged(line: usize, reason: &str) -> RecordError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn damage_is_told_in_words_and_a_later_run_may_leave_passes_out() {
+        let header = include_str!("../../fairlane/tests/fixtures/schema1.jsonl").lines().next().unwrap_or_default();
+        let read = |lines: &[&str]| Record::parse(&format!("{header}\n{}\n", lines.join("\n")));
+        for (line, says) in [
+            ("{\"kind\":\"note\",\"said\":", "it ends in its middle"),
+            ("{\"kind\":\"note\",\"said\":3}", "of another kind"),
+            ("{\"kind\":\"note\";", "its text breaks at column 15"),
+        ] {
+            let said = read(&[line, "{\"kind\":\"x\"}"]).map(|_| ()).unwrap_err().to_string();
+            assert!(said.contains(says) && !said.contains("expected"), "{line}: {said}");
+        }
+        let end = "{\"kind\":\"end\",\"finished\":\"t\",\"outcome\":\"interrupted\",\"rounds_done\":true}";
+        let resume = "{\"kind\":\"resume\",\"started\":\"t\",\"boot_id\":\"b\",\"without_passes\":true}";
+        assert_eq!(read(&[end]).unwrap().end, Some(EndOutcome::Unexplained));
+        assert_eq!(read(&[&end.replace(",\"rounds_done\":true", "")]).unwrap().end, Some(EndOutcome::Interrupted));
+        let mut header: serde_json::Value = serde_json::from_str(header).unwrap();
+        header["plan"]["explain"] = true.into();
+        header["plan"]["command_line"] = serde_json::json!(["fairlane", "race", "ext4", "--explain", "--seed", "1"]);
+        let resumed = Record::parse(&format!("{header}\n{end}\n{resume}\n")).unwrap();
+        assert_eq!((resumed.end, resumed.header.plan.explain), (None, false));
+        assert_eq!(resumed.header.plan.again(), ["fairlane", "race", "ext4", "--seed", "1"]);
+    }
 
     #[test]
     fn what_is_no_whole_record_is_called_what_it_is() {

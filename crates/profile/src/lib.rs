@@ -5,6 +5,7 @@
 //! Nothing is mounted and nothing stays: everything hangs on descriptors of this process.
 
 mod capture;
+mod denied;
 mod events;
 mod stacks;
 mod states;
@@ -12,6 +13,7 @@ mod symbols;
 mod tracefs;
 
 pub use capture::{Capture, Kernel, LaneProcesses};
+pub use denied::Denied;
 
 use events::{Events, Rings};
 use rustix::time::{ClockId, clock_gettime};
@@ -61,9 +63,24 @@ pub enum ProfileError {
         "this is a container with process numbers of its own, and the kernel's events have others; run it outside, or with --pid=host"
     )]
     Namespace,
+    /// Somebody without root's rights lacks several of these.
+    #[error("{0}")]
+    Denied(Denied),
     /// Functions have no addresses.
     #[error("/proc/kallsyms shows no addresses; run as root, or allow it: sysctl kernel.kptr_restrict=1")]
     NoSymbols,
+}
+
+impl ProfileError {
+    /// Whether it is a matter of rights, which can be given.
+    fn is_of_rights(&self) -> bool {
+        match self {
+            ProfileError::Refused(error) => error.kind() == std::io::ErrorKind::PermissionDenied,
+            ProfileError::NoTracefs(errno) => [rustix::io::Errno::ACCESS, rustix::io::Errno::PERM].contains(errno),
+            ProfileError::NoSymbols => true,
+            _ => false,
+        }
+    }
 }
 
 /// Looks at all CPUs.
@@ -98,9 +115,16 @@ impl Profiler {
     /// # Errors
     /// What this kernel refuses or lacks.
     pub fn open() -> Result<Profiler, ProfileError> {
-        let rings = Rings::open(&tracefs()?)?;
-        let kernel = Kernel(Symbols::read().ok_or(ProfileError::NoSymbols)?);
-        Ok(Profiler { kernel, state: Some(State::Idle(Box::new(rings))) })
+        let opened = || -> Result<Profiler, ProfileError> {
+            let rings = Rings::open(&tracefs()?)?;
+            let kernel = Kernel(Symbols::read().ok_or(ProfileError::NoSymbols)?);
+            Ok(Profiler { kernel, state: Some(State::Idle(Box::new(rings))) })
+        };
+        // Who lacks one right mostly lacks others too: all of them are named at once.
+        opened().map_err(|error| match Denied::look() {
+            Some(denied) if error.is_of_rights() => ProfileError::Denied(denied),
+            _ => error,
+        })
     }
 
     /// Whether it could be opened, as far as one CPU tells; names of functions are not asked for.

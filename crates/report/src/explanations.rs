@@ -5,7 +5,8 @@ use crate::figures::time;
 use crate::layout::{Phrase, Tone, hang};
 use crate::lines::CLOSING_COLUMNS;
 use crate::{Style, facts, words};
-use model::findings::{Basis, Explanation, Findings, ResultFinding};
+use model::Sentence;
+use model::findings::{Basis, Explanation, Findings, Part, ResultFinding};
 use model::record::Record;
 use model::units::percent;
 
@@ -16,8 +17,21 @@ pub const EXPLANATION_FORMATS: [&str; 5] = ["text", "markdown", "json", "folded"
 const LEAST_SHARE: f64 = 0.02;
 /// Where a pass was so much slower or faster than the rounds, its shares are those of other work, and that is said.
 const TOLERATED: f64 = 0.1;
+/// From here on they differ so much that a reader has to be told not to take them for the rounds'. Chosen.
+const VERY_DIFFERENT: f64 = 0.25;
+/// With fewer samples a share of CPU time of 10 % is anything between 4 and 16 %.
+const FEW_SAMPLES: u64 = 100;
 /// Causes that are named beside the parts.
 const MOST_CAUSES: usize = 3;
+/// Templates of what is told of passes that were asked for and not done: a race's screen shows each of them.
+const REFUSALS: [&str; 6] = [
+    "nothing_explained",
+    "work_not_explained",
+    "partly_explained",
+    "ended_before_passes",
+    "ended_before_passes_of",
+    "passes_saw_nothing",
+];
 
 /// Whether a format shows stacks, which only passes of `--explain` see.
 pub fn is_of_stacks(format: &str) -> bool {
@@ -47,11 +61,21 @@ pub fn render_explanation(findings: &Findings, record: &Record, format: &str, st
     check_explanation(format)?;
     let mut out = String::new();
     match format {
-        "markdown" => markdown(&mut out, findings, crate::markdown::escape),
+        "markdown" => {
+            for said in ended(findings).into_iter().chain(reasons(findings)) {
+                out.push_str(&format!("{}\n\n", crate::markdown::escape(&said)));
+            }
+            markdown(&mut out, findings, crate::markdown::escape);
+        }
         "json" => out = json(findings),
         "folded" => folded(&mut out, record),
         "perf-script" => perf_script(&mut out, record),
-        _ => text(&mut out, findings, style),
+        _ => {
+            if let Some(said) = ended(findings) {
+                hang(&mut out, words::NOTE, CLOSING_COLUMNS, &Phrase::default().tone(Tone::Failed, said), None, style);
+            }
+            text(&mut out, findings, true, style);
+        }
     }
     Ok(out.trim_start_matches('\n').to_owned())
 }
@@ -64,6 +88,8 @@ fn json(findings: &Findings) -> String {
         group: &'a str,
         explanations: &'a [Explanation],
         explained: &'a [model::Sentence],
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        unexplained: &'a [model::Sentence],
     }
     let all: Vec<Explained> = explained(findings)
         .map(|of| Explained {
@@ -71,6 +97,7 @@ fn json(findings: &Findings) -> String {
             group: &of.group,
             explanations: &of.explanations,
             explained: &of.explained,
+            unexplained: &of.unexplained,
         })
         .collect();
     crate::json::pretty(&all)
@@ -146,36 +173,79 @@ fn word(of: &impl serde::Serialize) -> String {
     serde_json::to_value(of).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
+/// Results of which something is told, or why nothing is.
 fn explained(findings: &Findings) -> impl Iterator<Item = &ResultFinding> {
-    findings.results.iter().filter(|result| !result.explanations.is_empty())
+    findings.results.iter().filter(|result| !result.explanations.is_empty() || !result.unexplained.is_empty())
 }
 
-/// Whether a pass looked at any of it. What counters alone tell is shown where it is asked for: it is coarse, and long.
+/// Whether a pass looked at any of it.
 pub(crate) fn has_profiles(findings: &Findings) -> bool {
     let mut all = findings.results.iter().flat_map(|result| &result.explanations);
     all.any(|of| of.basis == Basis::Profile)
 }
 
-/// The section for a terminal.
-pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
-    if explained(findings).next().is_none() {
-        return;
+/// Whether there are shares of anything.
+pub(crate) fn has_shares(findings: &Findings) -> bool {
+    findings.results.iter().any(|result| !result.explanations.is_empty())
+}
+
+/// How a race ended that did not end by itself; `None`: it did.
+pub fn ended(findings: &Findings) -> Option<String> {
+    words::race::outcome(&findings.outcome)
+}
+
+/// A sentence without its full stop, whole: what it says to do stands at its end.
+fn full(said: &Sentence) -> String {
+    clean(said.trim().trim_end_matches('.'))
+}
+
+/// Why no pass looked at some of it.
+fn reasons(findings: &Findings) -> Vec<String> {
+    findings.unexplained.iter().map(|said| format!("{}.", full(said))).collect()
+}
+
+/// What is told of passes that were asked for and not done: whoever asked must not miss it.
+pub(crate) fn refusals(findings: &Findings) -> Vec<&Sentence> {
+    let is_refusal = |of: &&Sentence| of.said().is_some_and(|said| REFUSALS.contains(&said.id));
+    findings.unexplained.iter().filter(is_refusal).collect()
+}
+
+/// What the screen of a race says at its end: where it is told where the time went, and which passes could not be done.
+pub(crate) fn pointer(findings: &Findings, record_path: Option<&str>, style: &Style) -> String {
+    let mut out = String::new();
+    let mut label = words::EXPLAIN;
+    if let Some(path) = record_path.filter(|_| has_profiles(findings)) {
+        crate::lines::command(&mut out, label, &format!("fairlane explain {}", crate::lines::typed(path)), style);
+        label = "";
     }
+    for said in refusals(findings) {
+        hang(&mut out, label, CLOSING_COLUMNS, &Phrase::new(format!("{}.", full(said))), None, style);
+        label = "";
+    }
+    out
+}
+
+/// The section for a terminal. `alone`: nothing else is shown of the race, which may have said already why passes are
+/// missing.
+pub(crate) fn text(out: &mut String, findings: &Findings, alone: bool, style: &Style) {
     out.push('\n');
     let legend = if has_profiles(findings) { words::EXPLAINED_LEGEND } else { words::COUNTED_LEGEND };
     hang(out, words::EXPLAINED, CLOSING_COLUMNS, &Phrase::new(legend), None, style);
+    for said in findings.unexplained.iter().filter(|said| alone || !findings.warnings.contains(said)) {
+        hang(out, "", CLOSING_COLUMNS, &Phrase::new(format!("{}.", full(said))), None, style);
+    }
     for result in explained(findings) {
         let title = Phrase::default().tone(Tone::Label, full_title(result, findings));
         hang(out, "", 0, &title, None, style);
         for of in &result.explanations {
             let said = Phrase::default().name(&of.lane).say(format!(" {}", shares(of)));
             hang(out, "", 2, &said, None, style);
-            if let Some(causes) = causes(of) {
-                hang(out, "", 4, &Phrase::default().tone(Tone::Quiet, causes), None, style);
+            for quiet in causes(of).into_iter().chain(caveat(of)) {
+                hang(out, "", 4, &Phrase::default().tone(Tone::Quiet, quiet), None, style);
             }
         }
-        for sentence in &result.explained {
-            hang(out, "", 2, &Phrase::new(format!("{}.", clean(sentence))), None, style);
+        for sentence in result.unexplained.iter().chain(&result.explained) {
+            hang(out, "", 2, &Phrase::new(format!("{}.", full(sentence))), None, style);
         }
     }
 }
@@ -184,16 +254,20 @@ pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
 pub(crate) fn markdown(out: &mut String, findings: &Findings, escape: fn(&str) -> String) {
     for result in explained(findings) {
         out.push_str(&format!("\n**{}**\n\n", escape(&full_title(result, findings))));
-        out.push_str("| lane | an operation | shares | most of it |\n| --- | --- | --- | --- |\n");
+        if !result.explanations.is_empty() {
+            out.push_str("| lane | an operation | shares | most of it |\n| --- | --- | --- | --- |\n");
+        }
         for of in &result.explanations {
             let operation = format!("{}{}", time(of.seconds_per_operation), cost(of));
             let cells = [name(&of.lane), operation, parts(of), causes(of).unwrap_or_default()];
             let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
             out.push_str(&format!("| {} |\n", cells.join(" | ")));
         }
-        out.push('\n');
-        for sentence in &result.explained {
-            out.push_str(&format!("- {}.\n", escape(&clean(sentence))));
+        out.push_str(if result.explanations.is_empty() { "" } else { "\n" });
+        let caveats = result.explanations.iter().filter_map(|of| Some(format!("{}: {}", name(&of.lane), caveat(of)?)));
+        let said = result.unexplained.iter().chain(&result.explained).map(|said| format!("{}.", full(said)));
+        for line in caveats.chain(said) {
+            out.push_str(&format!("- {}\n", escape(&line)));
         }
     }
 }
@@ -231,6 +305,22 @@ fn cost(of: &Explanation) -> String {
     }
 }
 
+/// Why a pass's shares are to be taken with care; `None`: they are not.
+fn caveat(of: &Explanation) -> Option<String> {
+    if of.basis == Basis::Counters {
+        return None;
+    }
+    let differs = of.profiled_ratio().filter(|ratio| (ratio - 1.0).abs() > VERY_DIFFERENT);
+    let differs =
+        differs.map(|_| "this pass differs much from the rounds, so that its shares may not be theirs".to_owned());
+    let few = (of.samples < FEW_SAMPLES).then(|| match of.samples {
+        1 => "1 sample is little: shares of CPU time are rough".to_owned(),
+        samples => format!("{samples} samples are few: shares of CPU time are rough"),
+    });
+    let said: Vec<String> = differs.into_iter().chain(few).collect();
+    (!said.is_empty()).then(|| format!("{}.", said.join("; ")))
+}
+
 fn parts(of: &Explanation) -> String {
     let told = of.parts.iter().filter(|part| part.share >= LEAST_SHARE);
     let mut list: Vec<String> = told.map(|part| format!("{} {}", part.part.title(), percent(part.share))).collect();
@@ -241,18 +331,32 @@ fn parts(of: &Explanation) -> String {
     list.join(", ")
 }
 
+/// A cause, its share, and the parts that it counts for.
+type Summed<'a> = (&'a str, f64, Vec<(Part, f64)>);
+
 /// What the largest shares are, and functions that the table does not know.
 fn causes(of: &Explanation) -> Option<String> {
     // One cause may count for several parts: for the device's while that is at work, for a lock's while it is not.
-    let mut sums: Vec<(&str, f64)> = Vec::new();
+    let mut sums: Vec<Summed> = Vec::new();
     for cause in &of.causes {
-        match sums.iter_mut().find(|(known, _)| *known == cause.cause) {
-            Some((_, share)) => *share += cause.share,
-            None => sums.push((&cause.cause, cause.share)),
+        let part = (cause.part, cause.share);
+        match sums.iter_mut().find(|(known, ..)| *known == cause.cause) {
+            Some((_, share, parts)) => {
+                *share += cause.share;
+                parts.push(part);
+            }
+            None => sums.push((&cause.cause, cause.share, vec![part])),
         }
     }
     sums.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let causes = sums.iter().take(MOST_CAUSES).map(|(cause, share)| format!("{} {}", clean(cause), percent(*share)));
+    let causes = sums.iter().take(MOST_CAUSES).map(|(cause, share, parts)| {
+        let split: Vec<String> = match parts.len() {
+            1 => Vec::new(),
+            _ => parts.iter().map(|(part, share)| format!("{} {}", part.title(), percent(*share))).collect(),
+        };
+        let split = if split.is_empty() { String::new() } else { format!(" ({})", split.join(", ")) };
+        format!("{} {}{split}", clean(cause), percent(*share))
+    });
     let unknown = of.unknown.iter().take(2).map(|of| format!("{} {}", clean(&of.function), percent(of.share)));
     let list: Vec<String> = causes.chain(unknown).collect();
     (!list.is_empty()).then(|| list.join(", "))

@@ -48,11 +48,11 @@ pub use csv::csv;
 pub use durability::{
     DURABILITY_FORMATS, DurabilityPlan, PlannedCuts, check_durability, durability_plan, render_durability,
 };
-pub use explanations::{EXPLANATION_FORMATS, check_explanation, is_of_stacks, render_explanation};
+pub use explanations::{EXPLANATION_FORMATS, check_explanation, ended, is_of_stacks, render_explanation};
 pub use facts::page_notes;
 pub use features::{features_of, features_table, features_text, scenarios_text};
 pub use fio_json::fio_json;
-pub use plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary, plan_lines};
+pub use plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary, PlannedPasses, plan_lines};
 pub use terminal::{Screen, ScreenOptions};
 
 use model::findings::{Comparison, Findings, PublishedComparison};

@@ -2,7 +2,7 @@
 
 use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
-use crate::{Style, answer, facts, questions, words};
+use crate::{Style, answer, explanations, facts, questions, words};
 use model::findings::{Ceiling, Findings, ResultFinding, Settle, Statement};
 use model::sentence::Weight;
 
@@ -105,14 +105,17 @@ pub(crate) fn notes(findings: &Findings) -> (Vec<Phrase>, Vec<Phrase>) {
     }
 }
 
-/// The warnings that a reader has to heed, the heaviest first; `more`: where the others are.
+/// The warnings that a reader has to heed, the heaviest first; `more`: where the others are, on a screen that says
+/// beside them which passes could not be done.
 pub(crate) fn warnings(findings: &Findings, most: usize, more: Option<&str>, style: &Style) -> String {
     let mut out = String::new();
     // NOTE says it already.
     let cached = findings.answer.as_ref().and_then(|answer| answer.cached_disk.as_ref()).map(|of| words::sentence(of));
+    let refusals = if more.is_some() { explanations::refusals(findings) } else { Vec::new() };
+    let elsewhere: Vec<String> = refusals.into_iter().map(|said| words::sentence(said)).chain(cached).collect();
     let warnings: Vec<String> = facts::weighed_warnings(findings, &[])
         .into_iter()
-        .filter(|(weight, warning)| *weight < Weight::Detail && cached.as_ref() != Some(warning))
+        .filter(|(weight, warning)| *weight < Weight::Detail && !elsewhere.contains(warning))
         .map(|(_, warning)| warning)
         .collect();
     let mut label = words::WARNINGS;

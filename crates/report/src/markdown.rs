@@ -47,7 +47,7 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
         steps(&mut out, findings, table);
     }
     measured(&mut out, findings);
-    if explanations::has_profiles(findings) {
+    if explanations::has_shares(findings) {
         open(&mut out, words::EXPLAINED_TITLE);
         explanations::markdown(&mut out, findings, escape);
         close(&mut out);

@@ -78,7 +78,7 @@ fn title(findings: &Findings, tongue: &Tongue) -> Phrase {
 fn outcome(input: &Input, tongue: &Tongue) -> Option<Phrase> {
     let said = tongue.words;
     let outcome = match input.findings.outcome.as_str() {
-        "complete" => return None,
+        "complete" | "unexplained" => return None,
         "interrupted" => Phrase::new(said.interrupted),
         "failed" => Phrase::new(said.failed_race),
         "unfinished" => Phrase::new(said.unfinished),

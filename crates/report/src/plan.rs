@@ -36,8 +36,22 @@ pub struct PlanSummary {
     pub keep: bool,
     /// The article's own method, run once (`--as-published`).
     pub as_published: bool,
+    /// Whether each workload is done once more behind the rounds, to see where its time goes.
+    pub passes: PlannedPasses,
     /// What had to differ from what was asked, one sentence each.
     pub notes: Vec<String>,
+}
+
+/// Passes behind the rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PlannedPasses {
+    /// None.
+    #[default]
+    No,
+    /// As many as the time has room for.
+    InTime,
+    /// All, whatever the time is.
+    All,
 }
 
 /// What a race can probably tell in the time it has.
@@ -162,6 +176,7 @@ mod tests {
             budget_seconds: Some(180.0),
             keep: false,
             as_published: false,
+            passes: PlannedPasses::No,
             notes: Vec::new(),
         }
     }
@@ -174,6 +189,23 @@ mod tests {
              Writes about 30 GiB, needs 6 GiB free. Ctrl-C cleans up.\n\
              plan: 6 workloads, 6 to 20 rounds each, about 3 min\n"
         );
+    }
+
+    #[test]
+    fn passes_are_told_before_they_are_done_and_that_they_may_exceed_the_budget() {
+        let remark = |passes: PlannedPasses, budget_seconds: Option<f64>| {
+            let plan = PlanSummary { passes, budget_seconds, ..sample() };
+            let text = plan_lines(&plan, &Style { colour: false, width: 140, ..Style::default() });
+            text.replace('\u{a0}', " ").lines().skip(2).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(remark(PlannedPasses::No, Some(180.0)), "");
+        let all =
+            "behind the rounds each workload is done once more in every lane, to see where its time goes (--explain)";
+        assert_eq!(remark(PlannedPasses::All, None), format!("{all}; that comes on top."));
+        let beyond = format!("{all}; where --budget has no room for it, that comes on top.");
+        assert_eq!(remark(PlannedPasses::All, Some(180.0)), beyond);
+        let within = "in what time has room for it, each workload is done once more behind the rounds, to see where its time goes.";
+        assert_eq!(remark(PlannedPasses::InTime, Some(180.0)), within);
     }
 
     #[test]

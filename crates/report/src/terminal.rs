@@ -2,7 +2,7 @@
 
 use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
-use crate::{Style, appenders, facts, lines, operations, transactions, words};
+use crate::{Style, appenders, explanations, facts, lines, operations, transactions, words};
 use model::event::Event;
 use model::findings::{Findings, ResultFinding, Verdict};
 use std::io::{self, Write};
@@ -197,7 +197,13 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
         if let Some(said) = facts::self_check(findings) {
             hang(&mut out, words::SELF_CHECK, self.label_columns, &said, None, &style);
         }
-        out.push_str(&lines::warnings(findings, WARNINGS_SHOWN, Some("fairlane report"), &style));
+        let record = self.options.record_path.as_deref();
+        let report = match record.filter(|_| !self.options.record_is_last) {
+            Some(path) => format!("fairlane report {}", lines::typed(path)),
+            None => "fairlane report".to_owned(),
+        };
+        out.push_str(&lines::warnings(findings, WARNINGS_SHOWN, Some(&report), &style));
+        out.push_str(&explanations::pointer(findings, record, &style));
         out.push_str(&lines::closing(
             findings,
             self.options.record_path.as_deref(),

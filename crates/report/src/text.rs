@@ -26,8 +26,8 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     appenders::text(&mut out, findings, style);
     transactions::text(&mut out, findings, style);
     figures(&mut out, input, style);
-    if explanations::has_profiles(findings) {
-        explanations::text(&mut out, findings, style);
+    if explanations::has_shares(findings) {
+        explanations::text(&mut out, findings, false, style);
     }
     ground(&mut out, input, style);
     remarks(&mut out, input, style);
@@ -56,8 +56,13 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
 fn heading(out: &mut String, input: &Input, style: &Style) {
     let findings = input.findings;
     let names: Vec<&str> = findings.lanes.iter().map(|lane| lane.name.as_str()).collect();
-    let heading =
-        words::race::heading(&findings.suite, &names, &findings.started, input.record.resumes, &findings.outcome);
+    let heading = words::race::heading(
+        &findings.suite,
+        &names,
+        &findings.started,
+        input.record.resumes,
+        words::race::ended(&findings.outcome),
+    );
     for line in heading.wrap(style.columns()) {
         out.push_str(&line.paint(style));
         out.push('\n');

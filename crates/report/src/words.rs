@@ -50,10 +50,12 @@ pub(crate) const UNTESTED: &str = "UNTESTED";
 pub(crate) const EXPLAINED: &str = "WHERE THE TIME WENT";
 /// What its figures are.
 pub(crate) const EXPLAINED_LEGEND: &str = "of what callers waited for one operation, in passes that count in no verdict; below each lane the largest \
-     causes";
+     causes, in brackets the parts that one is split over";
 /// What they are where no pass looked.
 pub(crate) const COUNTED_LEGEND: &str = "of what callers waited for one operation, by the counters of the rounds: they cannot tell locks, journals \
-     and kernel threads apart; race with --explain for that";
+     and kernel threads apart";
+/// Where the screen of a race points to it.
+pub(crate) const EXPLAIN: &str = "EXPLAIN";
 /// How a lane's line says so beside others that were looked at.
 pub(crate) const BY_COUNTERS: &str = "by counters";
 /// The same as a title in Markdown.

@@ -6,6 +6,7 @@ mod common;
 
 mod appenders;
 mod durability;
+mod explanations;
 mod fio_consumer;
 mod fio_json;
 mod golden;

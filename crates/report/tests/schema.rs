@@ -139,8 +139,17 @@ fn record_lines_validate_and_a_broken_one_does_not() {
     let record = record(&races::three());
     let mut lines = vec![Line::Header(Box::new(record.header))];
     lines.extend(record.trials.into_iter().map(|trial| Line::Trial(Box::new(trial))));
-    lines.push(Line::Resume { started: "2026-07-01T10:00:00Z".to_owned(), boot_id: "b0071d".to_owned() });
-    lines.push(Line::End { finished: "2026-07-01T10:03:00Z".to_owned(), outcome: EndOutcome::Complete, reason: None });
+    lines.push(Line::Resume {
+        started: "2026-07-01T10:00:00Z".to_owned(),
+        boot_id: "b0071d".to_owned(),
+        without_passes: true,
+    });
+    lines.push(Line::End {
+        finished: "2026-07-01T10:03:00Z".to_owned(),
+        outcome: EndOutcome::Complete,
+        reason: None,
+        rounds_done: true,
+    });
     for line in &lines {
         let value = serde_json::to_value(line).unwrap();
         let error = validator.iter_errors(&value).map(|error| error.to_string()).next();

@@ -5,6 +5,7 @@ use crate::common;
 use common::{RECORD_PATH, ceilings, operations, pair, races, undecided};
 use model::event::Event;
 use model::findings::{Findings, ResultFinding, Verdict};
+use model::workload::{Kind, Workload};
 use report::{Screen, ScreenOptions, Style};
 use std::io::{self, Write};
 
@@ -59,6 +60,33 @@ fn a_whole_race_puts_its_result_once_on_the_data_stream() {
         std::fs::write(&path, &data).unwrap();
     }
     assert_eq!(data, std::fs::read_to_string(&path).unwrap_or_default(), "UPDATE_GOLDEN=1 writes it anew");
+}
+
+#[test]
+fn passes_that_were_asked_for_and_refused_are_never_cut_and_the_rest_names_its_record() {
+    let mut findings = common::told(&races::three());
+    let refused = "nothing is explained: the kernel refuses perf events; run as root";
+    let mut record = common::record(&findings);
+    let work = |name: &str| Workload { name: name.into(), title: name.into(), kind: Kind::Io(Box::default()) };
+    record.header.plan.workloads = vec![work("commit")];
+    record.warnings.push(refused.to_owned());
+    let said = stats::judge::findings(&record).unexplained;
+    assert_eq!(said.iter().map(ToString::to_string).collect::<Vec<_>>(), [refused]);
+    findings.unexplained.clone_from(&said);
+    findings.warnings = (0..20).map(|at| format!("warning {at}").into()).chain(said).collect();
+    let shown = |record_is_last: bool| {
+        let of = ScreenOptions { record_is_last, ..options(&findings, false) };
+        let mut screen = Screen::new(Vec::new(), Vec::new(), of);
+        screen.show(&Event::Finished(Box::new(findings.clone()))).unwrap();
+        let text = String::from_utf8(screen.into_streams().0).unwrap();
+        text.replace('\u{a0}', " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = shown(true);
+    assert!(text.contains(&format!("EXPLAIN {refused}.")), "{text}");
+    assert_eq!(text.matches("nothing is explained").count(), 1, "{text}");
+    assert!(text.contains("more in the report: fairlane report ") && !text.contains("fairlane report ~"), "{text}");
+    let text = shown(false);
+    assert!(text.contains(&format!("more in the report: fairlane report {RECORD_PATH}")), "{text}");
 }
 
 #[test]

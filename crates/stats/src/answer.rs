@@ -85,7 +85,8 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
         cached_disk: disk::finding(record).and_then(|disk| disk.said),
         not_tested,
     };
-    let ended = if record.end == Some(EndOutcome::Complete) { Undecided::OutOfBudget } else { Undecided::Interrupted };
+    let is_done = record.end.is_some_and(EndOutcome::rounds_are_done);
+    let ended = if is_done { Undecided::OutOfBudget } else { Undecided::Interrupted };
     answer.level = level::level(&answer, results, (!unraced.is_empty()).then_some(ended));
     Some(answer)
 }
@@ -224,7 +225,7 @@ fn next(
     if record.end == Some(EndOutcome::Failed) && (nobody || (open.is_empty() && unraced == 0)) {
         return (report(), None);
     }
-    if record.end != Some(EndOutcome::Complete) && (!open.is_empty() || unraced > 0) {
+    if !record.end.is_some_and(EndOutcome::rounds_are_done) && (!open.is_empty() || unraced > 0) {
         let seconds = seconds_left(record);
         return (["race", "--resume", THIS_RECORD].map(str::to_owned).to_vec(), Some(Settle::Resume { seconds }));
     }

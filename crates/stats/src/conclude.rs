@@ -285,6 +285,6 @@ fn because(result: &ResultFinding) -> Undecided {
 pub(crate) fn never_reached(findings: &Findings) -> impl Iterator<Item = Undecided> {
     let reached = findings.answer.as_ref().and_then(|answer| answer.reached);
     let count = reached.map_or(0, |reached| reached.of.saturating_sub(reached.workloads));
-    let ended = findings.outcome == "complete";
+    let ended = matches!(findings.outcome.as_str(), "complete" | "unexplained");
     std::iter::repeat_n(if ended { Undecided::OutOfBudget } else { Undecided::Interrupted }, count as usize)
 }

@@ -133,7 +133,7 @@ pub fn findings(record: &DurabilityRecord) -> DurabilityFindings {
         again: header.again.clone(),
         outcome: match record.end {
             Some(EndOutcome::Complete) => "complete",
-            Some(EndOutcome::Interrupted) => "interrupted",
+            Some(EndOutcome::Interrupted | EndOutcome::Unexplained) => "interrupted",
             Some(EndOutcome::Failed) => "failed",
             None => "unfinished",
         }

@@ -17,6 +17,7 @@ use crate::marks;
 use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::ranking;
+use crate::recorded;
 use crate::row_mean;
 use crate::said;
 use crate::search;
@@ -105,14 +106,14 @@ fn judge_group(
     warnings.extend(limited.warnings.into_iter().chain(throttle_warning(plan, &setting)));
     let uses = limited.device_use.iter().copied().zip(limited.impossible.iter().copied());
     let estimates = lane_estimates(&setting, uses, &mut warnings);
-    let raced: Vec<_> = lanes.iter().map(|lane| lane.lane).collect();
     let (kept, buffered, reads) = (acts::kept(lanes, group), buffered::lanes(&estimates), setting.reads);
-    warnings.extend(buffered::warnings(&raced, &estimates, reads, &kept));
+    warnings.extend(buffered::warnings(&raced(lanes), &estimates, reads, &kept));
     warnings.extend(acts::not_compressed(lanes, group, workload));
     let (pairs, intervals): (Vec<_>, Vec<_>) = judged.into_iter().map(|of| (of.pair, of.interval)).unzip();
     let result = ResultFinding {
         explanations: Vec::new(),
         explained: Vec::new(),
+        unexplained: Vec::new(),
         headline: None,
         workload: workload.name.clone(),
         title: workload.title.clone(),
@@ -140,6 +141,11 @@ fn judge_group(
         warnings,
     };
     JudgedResult { result, rule, intervals }
+}
+
+/// Lanes without their trials.
+fn raced<'a>(lanes: &[LaneSeries<'a>]) -> Vec<&'a model::lane::Lane> {
+    lanes.iter().map(|lane| lane.lane).collect()
 }
 
 /// Judges every couple of lanes. A pair is judged on the rounds of its look, and so is what limited it: what came after
@@ -398,7 +404,7 @@ pub fn findings(record: &Record) -> Findings {
     row_mean::set(&mut results);
     let ceilings = ceilings(record);
     let recorded = header.warnings.iter().chain(&record.warnings).cloned();
-    let mut warnings: Vec<Sentence> = recorded.map(recorded_warning).collect();
+    let mut warnings: Vec<Sentence> = recorded.map(recorded::warning).collect();
     if header.plan.as_published {
         warnings.insert(0, as_published(header.plan.rounds));
     }
@@ -455,20 +461,13 @@ pub fn findings(record: &Record) -> Findings {
         results,
         advice: Vec::new(),
         warnings,
+        unexplained: Vec::new(),
         calibration: calibrate::calibration(record).map(Box::new).or_else(|| header.calibration.clone()),
         trials: count_trials(record),
     };
     conclude::tell(&mut findings);
-    explain::set(record, &mut findings.results);
+    explain::set(record, &mut findings);
     findings
-}
-
-/// A warning of the record's own. That two lanes are one filesystem weighs more than all else that is said of a race.
-fn recorded_warning(said: String) -> Sentence {
-    match said.split_once(": what sets them apart is no filesystem's doing") {
-        Some((lanes, "")) => statement::one_filesystem(text(lanes)).weigh(Weight::Choice),
-        _ => Sentence::from(said),
-    }
 }
 
 /// The workloads that the race never came to. ANSWER names them too, with what would come to them.
@@ -485,10 +484,10 @@ fn not_raced(record: &Record) -> Vec<Sentence> {
         let work = text(&of.title);
         let unreached = record.unreached.iter().find(|unreached| unreached.workload == of.name);
         match (record.end, unreached) {
-            (Some(EndOutcome::Complete), Some(unreached)) => {
+            (Some(EndOutcome::Complete | EndOutcome::Unexplained), Some(unreached)) => {
                 statement::no_time_for(work, Value::Seconds(unreached.round_seconds))
             }
-            (Some(EndOutcome::Complete), None) => statement::not_raced_for_time(work),
+            (Some(EndOutcome::Complete | EndOutcome::Unexplained), None) => statement::not_raced_for_time(work),
             _ => statement::not_raced_at_all(work),
         }
     };
@@ -508,6 +507,7 @@ pub(crate) fn outcome_words(end: Option<EndOutcome>) -> &'static str {
         Some(EndOutcome::Complete) => "complete",
         Some(EndOutcome::Interrupted) => "interrupted",
         Some(EndOutcome::Failed) => "failed",
+        Some(EndOutcome::Unexplained) => "unexplained",
         None => "unfinished",
     }
 }

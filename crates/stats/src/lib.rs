@@ -41,6 +41,7 @@ pub mod order;
 pub mod page;
 mod pair;
 mod ranking;
+mod recorded;
 pub mod resample;
 pub mod resolution;
 mod row_mean;

@@ -235,7 +235,9 @@ impl Setting<'_> {
         match self.end {
             None | Some(EndOutcome::Interrupted | EndOutcome::Failed) if rounds_left => Undecided::Interrupted,
             _ if enough && 2 * flags > trials => Undecided::MachineBusy,
-            Some(EndOutcome::Complete) if rounds_left && self.has_budget => Undecided::OutOfBudget,
+            Some(EndOutcome::Complete | EndOutcome::Unexplained) if rounds_left && self.has_budget => {
+                Undecided::OutOfBudget
+            }
             _ if !enough => Undecided::TooFewRounds,
             _ => Undecided::Noise,
         }

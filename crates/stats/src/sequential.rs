@@ -78,7 +78,7 @@ pub enum Standing {
 /// please, look, and resume otherwise, looks as often as they like. Any look is the last one of a
 /// race that is complete.
 pub fn standing(done: u32, rounds: Rounds, end: Option<EndOutcome>) -> Standing {
-    let complete = end == Some(EndOutcome::Complete);
+    let complete = end.is_some_and(EndOutcome::rounds_are_done);
     match rounds {
         Rounds::Auto => match LOOKS.iter().rev().find(|&&look| look <= done) {
             Some(&look) => Standing::AtLook { rounds: look, last: complete || look == LOOKS[LOOKS.len() - 1] },

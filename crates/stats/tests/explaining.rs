@@ -5,6 +5,7 @@ use model::findings::{Basis, Explanation, Findings, Limit, Part};
 use model::plan::Rounds;
 use model::profile::{Activity, DeviceTime, Profile, StackTime, ThreadRole, ThreadTime};
 use model::record::Record;
+use model::trial::SystemUse;
 use model::workload::{Io, Kind, Workload};
 
 fn threads(role: ThreadRole, cpu_seconds: f64, runnable_seconds: f64, waiting_seconds: f64) -> ThreadTime {
@@ -388,4 +389,79 @@ fn a_page_holds_so_many_stacks_at_most() {
         "{}",
         page.stacks.lanes[0].left_out_seconds
     );
+}
+
+#[test]
+fn a_row_of_which_nothing_is_told_says_why() {
+    let why = |record: &Record| -> Vec<String> {
+        let findings = found(record);
+        assert!(findings.results.iter().all(|result| result.explanations.is_empty()), "{:#?}", findings.results);
+        findings.results.iter().flat_map(|result| &result.unexplained).map(ToString::to_string).collect()
+    };
+    let mut work: Workload = toml::from_str(
+        "name = \"names\"\ntitle = \"names\"\nkind = \"contention\"\nacts = [\"create\"]\nthreads = [2]\n\
+         sharing = [\"own\"]\noperations = 3000",
+    )
+    .unwrap();
+    let seconds = |of: &Workload, seconds: f64| {
+        counted(of, &|_| SystemUse { window_seconds: seconds, ..system(0.0, 0.0, 0.0, 0.0, 0.0) })
+    };
+    let said = why(&seconds(&work, 0.05));
+    assert_eq!(said.len(), 1, "lanes with one reason are told of together: {said:?}");
+    for part in ["not explained in a and b", "too short for counters"] {
+        assert!(said[0].contains(part), "{said:?}");
+    }
+    // Long enough, it is told of as any other work is.
+    let findings = found(&seconds(&work, 1.0));
+    assert!(findings.results.iter().all(|result| result.explanations.len() == 2 && result.unexplained.is_empty()));
+    work = random_writes(1);
+    if let Kind::Io(io) = &mut work.kind {
+        io.rate_of_slowest = Some(0.7);
+    }
+    let said = why(&seconds(&work, 1.0));
+    assert!(said[0].contains("waits by itself"), "{said:?}");
+}
+
+#[test]
+fn why_passes_are_missing_is_what_the_record_holds() {
+    use model::record::EndOutcome;
+    let why = |change: &dyn Fn(&mut Record)| -> Vec<String> {
+        let mut record = raced();
+        record.end = Some(EndOutcome::Complete);
+        change(&mut record);
+        found(&record).unexplained.iter().map(ToString::to_string).collect()
+    };
+    let asked = |record: &mut Record| record.header.plan.explain = true;
+    let in_time = |record: &mut Record| (record.header.plan.explain, record.header.plan.explain_in_time) = (true, true);
+    let said = why(&|_| {});
+    assert!(said.len() == 1 && said[0].contains("race with --explain"), "{said:?}");
+    let said = why(&|record| {
+        asked(record);
+        record.end = Some(EndOutcome::Interrupted);
+    });
+    assert!(said.len() == 1 && said[0].contains("--resume") && !said[0].contains("--explain"), "{said:?}");
+    let said = why(&in_time);
+    assert!(said.len() == 1 && said[0].contains("no room for passes"), "{said:?}");
+    let refused = stats::explain::nothing_is_explained("the kernel refuses perf events; run as root");
+    let said = why(&|record| {
+        asked(record);
+        record.warnings.push(refused.clone());
+    });
+    assert_eq!(said, [refused.as_str()]);
+    let guests = |record: &mut Record| record.header.lanes.iter_mut().for_each(|lane| lane.kernel = "6.1.0".to_owned());
+    let said = why(&|record| guests(record));
+    assert!(said.len() == 1 && said[0].contains("guests") && !said[0].contains("--explain"), "{said:?}");
+    // Work that a pass looked at lacks nothing.
+    let said = why(&|record| {
+        asked(record);
+        record.profiles = vec![creating("a", 1000, 0.25)];
+    });
+    assert!(said.is_empty(), "{said:?}");
+    let partly = stats::explain::is_partly_explained("small files", "nobody looked meanwhile");
+    let said = why(&|record| {
+        asked(record);
+        record.profiles = vec![creating("a", 1000, 0.25)];
+        record.warnings.push(partly.clone());
+    });
+    assert_eq!(said, [partly.as_str()]);
 }

@@ -212,6 +212,8 @@ export const de: Words = {
         .join("; ") + ".",
     outcomes: {
       interrupted: "Das Rennen wurde abgebrochen: Das hier beruht auf den vollendeten Runden.",
+      unexplained:
+        "Alle Runden sind gefahren. Das Rennen wurde in den Durchgängen danach abgebrochen, die in kein Urteil eingehen; --resume macht die fehlenden.",
       failed: "Das Rennen endete mit einem Fehler: Das hier beruht auf den vollendeten Runden.",
       running: "Das Rennen läuft noch: Das hier beruht auf den Runden, die bisher fertig sind.",
       unfinished: "Das Rennen wurde getötet oder ist abgestürzt: Das hier beruht auf den vollendeten Runden.",

@@ -23,14 +23,17 @@ export const explain: typeof en = {
   share: (part, share) => `${part} ${share}`,
   byProfile: "Anteile dessen, worauf Aufrufer bei einer Operation warteten, aus einem Durchgang nach den Runden, der in kein Urteil eingeht.",
   byCounters:
-    "Anteile dessen, worauf Aufrufer bei einer Operation warteten, nach den Zählern der Runden selbst. Die Anteile des Geräts sind Obergrenzen. Warten auf Sperren, Journale und Kernel-Threads unterscheiden Zähler nicht: es bleibt unerklärt. Ein Rennen mit --explain kann es.",
+    "Anteile dessen, worauf Aufrufer bei einer Operation warteten, nach den Zählern der Runden selbst. Die Anteile des Geräts sind Obergrenzen. Warten auf Sperren, Journale und Kernel-Threads unterscheiden Zähler nicht: es bleibt unerklärt.",
   mixed: (lanes) => say`Nur nach Zählern: ${joined(lanes, ", ")}.`,
   deviceAtMost: (lanes) => say`Gerät und Flush sind Obergrenzen bei ${joined(lanes, ", ")}.`,
   passes: (lanes) => say`${joined(lanes, "; ")}.`,
   pass: (lane, samples, lost, slower, faster) =>
     say`${lane} ${samples} Stichproben${lost ? `, ${lost} Ereignisse verloren` : ""}${slower ? `, ${slower} langsamer als in den Runden` : ""}${faster ? `, ${faster} schneller als in den Runden` : ""}`,
   causes: (lane, causes) => say`${lane}: ${joined(causes, ", ")}`,
-  cause: (what, share) => say`${what} ${share}`,
+  cause: (what, share, parts) => say`${what} ${share}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}`,
+  differs: (lane) => say`Der Durchgang von ${lane} weicht stark von den Runden ab: seine Anteile müssen nicht die ihren sein.`,
+  fewSamples: (lane, samples) => say`${samples} Stichproben von ${lane} sind wenige: Anteile an CPU-Zeit sind grob.`,
+  ofSteps: "Wohin die Zeit jedes Schritts ging",
   unknown: (functions) => say`unbekannten Zwecks ${joined(functions, ", ")}`,
   headline: {
     part: (part, share) => `${part} ${share}`,

@@ -233,6 +233,8 @@ export const en = {
         .join("; ") + ".",
     outcomes: {
       interrupted: "The race was interrupted: these are the figures of the rounds that it finished.",
+      unexplained:
+        "All rounds are done. The race was interrupted in the passes behind them, which count in no verdict; --resume does those that are missing.",
       failed: "The race ended with an error: these are the figures of the rounds that it finished.",
       running: "The race is still running: these are the figures so far.",
       unfinished: "The race was killed or crashed: these are the figures of the rounds that it finished.",

@@ -24,14 +24,17 @@ export const explain = {
   byProfile:
     "Shares of what callers waited for one operation, from a pass behind the rounds that counts in no verdict.",
   byCounters:
-    "Shares of what callers waited for one operation, by the counters of the rounds themselves. The device’s shares are upper bounds. Counters cannot tell waits for locks, journals and kernel threads apart: those are not explained. A race with --explain can.",
+    "Shares of what callers waited for one operation, by the counters of the rounds themselves. The device’s shares are upper bounds. Counters cannot tell waits for locks, journals and kernel threads apart: those are not explained.",
   mixed: (lanes: readonly Said[]) => say`By counters alone: ${joined(lanes, ", ")}.`,
   deviceAtMost: (lanes: readonly Said[]) => say`Device and flush are upper bounds in ${joined(lanes, ", ")}.`,
   passes: (lanes: readonly Said[]) => say`${joined(lanes, "; ")}.`,
   pass: (lane: Said, samples: string, lost: string | null, slower: string | null, faster: string | null) =>
     say`${lane} ${samples} samples${lost ? `, ${lost} events lost` : ""}${slower ? `, ${slower} slower than in the rounds` : ""}${faster ? `, ${faster} faster than in the rounds` : ""}`,
   causes: (lane: Said, causes: readonly Said[]) => say`${lane}: ${joined(causes, ", ")}`,
-  cause: (what: Said, share: string) => say`${what} ${share}`,
+  cause: (what: Said, share: string, parts: readonly string[]) => say`${what} ${share}${parts.length > 0 ? ` (${parts.join(", ")})` : ""}`,
+  differs: (lane: Said) => say`The pass of ${lane} differs much from the rounds, so that its shares may not be theirs.`,
+  fewSamples: (lane: Said, samples: string) => say`${samples} samples of ${lane} are few: shares of CPU time are rough.`,
+  ofSteps: "Where the time of each step went",
   unknown: (functions: readonly Said[]) => say`of unknown purpose ${joined(functions, ", ")}`,
   headline: {
     part: (part: string, share: string) => `${part} ${share}`,

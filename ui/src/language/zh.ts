@@ -209,6 +209,7 @@ export const zh: Words = {
         .join("；") + "。",
     outcomes: {
       interrupted: "比赛被中断：以下只依据已完成的轮次。",
+      unexplained: "各轮都已完成。比赛在其后不计入结论的几遍中被中断；--resume 会补做所缺的。",
       failed: "比赛因错误而终止：以下只依据已完成的轮次。",
       running: "比赛仍在进行：以下只依据目前已完成的轮次。",
       unfinished: "比赛被终止或已崩溃：以下只依据已完成的轮次。",

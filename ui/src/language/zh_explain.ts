@@ -23,14 +23,17 @@ export const explain: typeof en = {
   share: (part, share) => `${part} ${share}`,
   byProfile: "调用者单次操作所花时间的占比，来自各轮之后的一遍，不计入任何结论。",
   byCounters:
-    "调用者单次操作所花时间的占比，来自各轮自身的计数器。设备的占比是上限。计数器分不清等锁、等日志和等内核线程，这些算作未解释；用 --explain 可以分清。",
+    "调用者单次操作所花时间的占比，来自各轮自身的计数器。设备的占比是上限。计数器分不清等锁、等日志和等内核线程，这些算作未解释。",
   mixed: (lanes) => say`仅凭计数器：${joined(lanes, "、")}。`,
   deviceAtMost: (lanes) => say`${joined(lanes, "、")} 的设备与刷写占比是上限。`,
   passes: (lanes) => say`${joined(lanes, "；")}。`,
   pass: (lane, samples, lost, slower, faster) =>
     say`${lane} ${samples} 个样本${lost ? `，丢失 ${lost} 个事件` : ""}${slower ? `，比各轮慢 ${slower}` : ""}${faster ? `，比各轮快 ${faster}` : ""}`,
   causes: (lane, causes) => say`${lane}：${joined(causes, "、")}`,
-  cause: (what, share) => say`${what} ${share}`,
+  cause: (what, share, parts) => say`${what} ${share}${parts.length > 0 ? `（${parts.join("、")}）` : ""}`,
+  differs: (lane) => say`${lane} 的这一遍与各轮相差很大，其占比未必就是各轮的占比。`,
+  fewSamples: (lane, samples) => say`${lane} 只有 ${samples} 个样本，CPU 时间的占比只是粗略值。`,
+  ofSteps: "各步骤的时间花在哪里",
   unknown: (functions) => say`用途不明 ${joined(functions, "、")}`,
   headline: {
     part: (part, share) => `${part} ${share}`,

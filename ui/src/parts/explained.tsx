@@ -1,7 +1,7 @@
 // Where the time of one operation went: a bar for each lane, what the largest shares are, and flame graphs on demand.
 import { useId, useState } from "preact/hooks";
 import type { Explanation, Part, RacePage, ResultFinding } from "../types";
-import { resultTitle, sentence, useUi, type Ui } from "../ui";
+import { known, resultTitle, sentence, useUi, type Ui } from "../ui";
 import { hasGroups } from "../words/answer";
 import { shownName, stacksOf } from "../words/flame";
 import { name, plain, text, type Said } from "../words/say";
@@ -10,8 +10,13 @@ import { Flame } from "./flame";
 import { PartKey, PARTS } from "./part-key";
 import { FigureTable } from "./table";
 
-/** A pass that was slower or faster by more is said to be of other work. */
+/** A pass that was slower or faster by more says so, and from the second on that its shares may not be the rounds'. */
 const TOLERATED = 0.1;
+const VERY_DIFFERENT = 0.25;
+/** With fewer samples shares of CPU time are rough. */
+const FEW_SAMPLES = 100;
+/** So many steps of a table show their bars at once; more of them on demand. */
+const MOST_OPEN_STEPS = 8;
 /** Causes and unknown functions that are named of a lane, and the least share of one. */
 const MOST_CAUSES = 3;
 const MOST_UNKNOWN = 2;
@@ -24,7 +29,7 @@ export function Explained({ race, result }: { race: RacePage; result: ResultFind
   const [open, setOpen] = useState(false);
   const id = useId();
   const explained = (result.explanations ?? []).filter((of) => of.parts.length > 0);
-  if (explained.length === 0) return null;
+  if (explained.length === 0) return <Unexplained result={result} />;
   const stacks = stacksOf(race, result);
   const shown = PARTS.filter((part) => explained.some((of) => shareOf(of, part) > 0));
   return (
@@ -48,6 +53,7 @@ export function Explained({ race, result }: { race: RacePage; result: ResultFind
         {asTable ? <SharesTable explained={explained} parts={shown} /> : <Bars race={race} explained={explained} parts={shown} />}
         <figcaption>
           <Speak said={[caption(ui, explained)]} /> <Speak said={remarks(ui, explained)} />
+          {explained.some(isCounted) ? <Missing race={race} /> : null}
         </figcaption>
       </figure>
       <Details result={result} explained={explained} />
@@ -55,6 +61,73 @@ export function Explained({ race, result }: { race: RacePage; result: ResultFind
         {open ? <Flame race={race} result={result} stacks={stacks} /> : null}
       </div>
     </div>
+  );
+}
+
+/** Why nothing is told of a result's time. */
+function Unexplained({ result }: { result: ResultFinding }) {
+  const ui = useUi();
+  const why = result.unexplained ?? [];
+  if (why.length === 0) return null;
+  return (
+    <div class="explained">
+      <h4 class="figure-title">{ui.words.explain.title}</h4>
+      <Why said={why} />
+    </div>
+  );
+}
+
+function Why({ said }: { said: readonly string[] }) {
+  const ui = useUi();
+  return (
+    <ul class="notes">
+      {said.map((why) => (
+        <li key={why}>
+          <Speak said={sentence(ui, why)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Why no pass looked, where no warning says it. */
+function Missing({ race }: { race: RacePage }) {
+  const ui = useUi();
+  const { findings } = race;
+  const said = (findings.unexplained ?? []).filter((why) => !findings.warnings.includes(why));
+  return (
+    <>
+      {said.map((why) => (
+        <span key={why}>
+          {" "}
+          <Speak said={sentence(ui, why)} />
+          {ui.words.end}
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** The bars of all steps of a table, one step below the other; a step that is opened has the rest. */
+export function StepBars({ race, results }: { race: RacePage; results: readonly ResultFinding[] }) {
+  const ui = useUi();
+  const all = results.map((result) => ({ result, explained: (result.explanations ?? []).filter((of) => of.parts.length > 0) }));
+  const shown = all.filter(({ result, explained }) => explained.length > 0 || (result.unexplained ?? []).length > 0);
+  if (shown.length === 0) return null;
+  const parts = PARTS.filter((part) => shown.some(({ explained }) => explained.some((of) => shareOf(of, part) > 0)));
+  return (
+    <details class="step-bars" open={shown.length <= MOST_OPEN_STEPS}>
+      <summary>{ui.words.explain.ofSteps}</summary>
+      {shown.map(({ result, explained }) => (
+        <section key={result.group}>
+          <h4 class="figure-title">
+            <Speak said={known(ui, result.group)} />
+          </h4>
+          {explained.length > 0 ? <Rows race={race} explained={explained} parts={parts} /> : <Why said={result.unexplained ?? []} />}
+        </section>
+      ))}
+      <PartKey parts={parts} />
+    </details>
   );
 }
 
@@ -67,23 +140,29 @@ function isCounted(of: Explanation): boolean {
   return of.basis === "counters";
 }
 
-function Bars({ race, explained, parts }: { race: RacePage; explained: Explanation[]; parts: readonly Part[] }) {
-  const ui = useUi();
+function Bars(of: { race: RacePage; explained: Explanation[]; parts: readonly Part[] }) {
   return (
     <>
-      <div class="bars">
-        {explained.map((of) => (
-          <div class="bar-row" key={of.lane}>
-            <span class="bar-lane">
-              <LaneName index={race.findings.lanes.findIndex((lane) => lane.name === of.lane)} name={of.lane} />
-            </span>
-            <span class="bar-time">{ui.figures.time(of.seconds_per_operation)}</span>
-            <Bar of={of} parts={parts.filter((part) => shareOf(of, part) > 0)} />
-          </div>
-        ))}
-      </div>
-      <PartKey parts={parts} />
+      <Rows {...of} />
+      <PartKey parts={of.parts} />
     </>
+  );
+}
+
+function Rows({ race, explained, parts }: { race: RacePage; explained: Explanation[]; parts: readonly Part[] }) {
+  const ui = useUi();
+  return (
+    <div class="bars">
+      {explained.map((of) => (
+        <div class="bar-row" key={of.lane}>
+          <span class="bar-lane">
+            <LaneName index={race.findings.lanes.findIndex((lane) => lane.name === of.lane)} name={of.lane} />
+          </span>
+          <span class="bar-time">{ui.figures.time(of.seconds_per_operation)}</span>
+          <Bar of={of} parts={parts.filter((part) => shareOf(of, part) > 0)} />
+        </div>
+      ))}
+    </div>
   );
 }
 
@@ -157,9 +236,15 @@ function Details({ result, explained }: { result: ResultFinding; explained: Expl
   const w = ui.words.explain;
   const profiled = explained.filter((of) => !isCounted(of));
   const differences = result.explained ?? [];
-  if (differences.length === 0 && profiled.length === 0) return null;
+  const unexplained = result.unexplained ?? [];
+  if (differences.length === 0 && profiled.length === 0 && unexplained.length === 0) return null;
   return (
     <ul class="notes">
+      {unexplained.map((said) => (
+        <li key={said}>
+          <Speak said={sentence(ui, said)} />
+        </li>
+      ))}
       {differences.map((said) => (
         <li key={said}>
           <Speak said={sentence(ui, said)} />
@@ -173,24 +258,44 @@ function Details({ result, explained }: { result: ResultFinding; explained: Expl
           </li>
         ) : null;
       })}
+      {profiled.flatMap((of) => cautions(ui, of)).map((said) => (
+        <li key={plain(said)} class="quiet-note">
+          <Speak said={said} />
+        </li>
+      ))}
     </ul>
   );
 }
 
-/** The largest causes, and functions that no table knows. One cause may count for several parts. */
+/** Why a pass's shares are to be taken with care. */
+function cautions(ui: Ui, of: Explanation): Said[] {
+  const w = ui.words.explain;
+  const rounds = of.unprofiled_operations_per_second ?? 0;
+  const differs = rounds > 0 && Math.abs(of.operations_per_second / rounds - 1) > VERY_DIFFERENT;
+  return [
+    ...(differs ? [w.differs(name(of.lane))] : []),
+    ...(of.samples < FEW_SAMPLES ? [w.fewSamples(name(of.lane), ui.figures.whole(of.samples))] : []),
+  ];
+}
+
+/** The largest causes, and functions that no table knows. One cause may count for several parts, which are then named. */
 function causesOf(ui: Ui, of: Explanation): Said[] {
   const w = ui.words.explain;
-  const sums = new Map<string, number>();
-  for (const { cause, share } of of.causes) sums.set(cause, (sums.get(cause) ?? 0) + share);
-  const told = (what: Said, share: number) => w.cause(what, ui.figures.percent(share));
+  const sums = new Map<string, { share: number; parts: string[] }>();
+  for (const { cause, part, share } of of.causes) {
+    const sum = sums.get(cause) ?? { share: 0, parts: [] };
+    sum.parts.push(w.share(w.parts[part], ui.figures.percent(share)));
+    sums.set(cause, { ...sum, share: sum.share + share });
+  }
+  const told = (what: Said, share: number, parts: readonly string[]) => w.cause(what, ui.figures.percent(share), parts);
   const causes = [...sums]
-    .sort((x, y) => y[1] - x[1])
+    .sort((x, y) => y[1].share - x[1].share)
     .slice(0, MOST_CAUSES)
-    .filter(([, share]) => share >= LEAST_CAUSE)
-    .map(([cause, share]) => told(sentence(ui, cause), share));
+    .filter(([, { share }]) => share >= LEAST_CAUSE)
+    .map(([cause, { share, parts }]) => told(sentence(ui, cause), share, parts.length > 1 ? parts : []));
   const unknown = (of.unknown ?? [])
     .slice(0, MOST_UNKNOWN)
     .filter(({ share }) => share >= LEAST_CAUSE)
-    .map(({ function: called, share }) => told(text(shownName(called)), share));
+    .map(({ function: called, share }) => told(text(shownName(called)), share, []));
   return unknown.length > 0 ? [...causes, w.unknown(unknown)] : causes;
 }

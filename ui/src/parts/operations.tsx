@@ -9,7 +9,7 @@ import { resultSaid } from "../words/told";
 import { LaneName, LimitMark, Mark, Section, Speak } from "./basics";
 import { Courses } from "./course";
 import { Estimates } from "./estimates";
-import { Explained } from "./explained";
+import { Explained, StepBars } from "./explained";
 import { ResultFigures } from "./results";
 
 /** Steps from which on a reader is told how many verdicts chance alone may make, and the error of each. */
@@ -128,6 +128,7 @@ function Table({ race, table, several }: { race: RacePage; table: OperationsFind
           </tbody>
         </table>
       </div>
+      <StepBars race={race} results={table.rows.flatMap((row) => resultOf(findings, table, row) ?? [])} />
       <ul class="notes">
         {reasons.map(({ lane, why, some }) => (
           <li key={`${lane} ${why}`}>

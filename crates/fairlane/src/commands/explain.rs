@@ -5,7 +5,7 @@ use super::report::{named, put};
 use super::screen::style;
 use crate::failure::Failure;
 use crate::options::Explain;
-use crate::state;
+use crate::{state, terminal};
 
 /// Renders what the passes of a record showed, or else what its rounds counted.
 ///
@@ -19,24 +19,27 @@ pub fn run(options: &Explain) -> Result<(), Failure> {
         outputs::check(&[("-o", output)], &[("the record", &path)])?;
     }
     let record = state::load_to_show(&path)?;
-    // Why no pass showed anything; what the rounds counted is shares all the same, and no stacks.
-    let asked = record.header.plan.explain && !record.header.plan.explain_in_time;
-    if record.profiles.is_empty() && asked && report::is_of_stacks(&options.format) {
-        let notes: Vec<String> = record.warnings.iter().map(|note| report::clean_text(note)).collect();
-        let why = if notes.is_empty() { "it ended before its passes".to_owned() } else { notes.join("; ") };
-        return Err(Failure::failed(format!("this race could not explain itself: {why}")));
+    let mut findings = stats::judge::findings(&record);
+    state::mark_running(&mut findings, &record, &path);
+    let missing: Vec<String> = findings.unexplained.iter().map(|said| report::clean_text(said)).collect();
+    if report::is_of_stacks(&options.format) && record.profiles.is_empty() {
+        // What the rounds counted is shares all the same, and no stacks.
+        let why = if missing.is_empty() { "no pass looked at them".to_owned() } else { missing.join("; ") };
+        return Err(Failure::usage(format!("{} holds no stacks: {why}", model::text::escaped_path(&path))));
     }
-    if record.profiles.is_empty() && report::is_of_stacks(&options.format) {
-        return Err(Failure::usage(format!(
-            "{} holds no stacks, because no pass looked at them; race again with --explain, which also says what hinders it",
-            model::text::escaped_path(&path)
-        )));
-    }
-    let findings = stats::judge::findings(&record);
     if !report::is_of_stacks(&options.format) && findings.results.iter().all(|result| result.explanations.is_empty()) {
-        return Err(Failure::failed(
-            "too little was measured to tell where the time went; race longer, or with --explain".to_owned(),
-        ));
+        let of_results = findings.results.iter().flat_map(|result| &result.unexplained);
+        let mut why: Vec<String> = of_results.map(|said| report::clean_text(said)).collect();
+        why.dedup();
+        why.extend(missing);
+        return Err(Failure::failed(match why.is_empty() {
+            true => "too little was measured to tell where the time went; race longer".to_owned(),
+            false => why.join("; "),
+        }));
+    }
+    // Formats for programs have no place for it.
+    if let Some(said) = report::ended(&findings).filter(|_| !["text", "markdown"].contains(&options.format.as_str())) {
+        terminal::say!("{}: {said}", model::text::escaped_path(&path));
     }
     let style = if output.is_none() { style() } else { report::Style { piped: true, ..report::Style::default() } };
     put(&report::render_explanation(&findings, &record, &options.format, &style).map_err(Failure::usage)?, output)

@@ -373,6 +373,7 @@ mod tests {
             budget_seconds,
             keep: false,
             as_published: false,
+            passes: report::PlannedPasses::No,
             notes: Vec::new(),
         };
         assert!(first_look(&summary((6, 20), None)).unwrap().contains("60 s"));

@@ -126,6 +126,7 @@ mod tests {
             budget_seconds: plan.budget_seconds,
             keep: false,
             as_published: false,
+            passes: report::PlannedPasses::No,
             notes: Vec::new(),
         }
     }

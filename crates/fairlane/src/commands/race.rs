@@ -46,7 +46,20 @@ pub fn run(options: &Race) -> Result<(), Failure> {
         of_size,
         most_telling,
     };
-    contest::run(contest, |_| Ok(()))
+    contest::run(contest, |_| Ok(())).map_err(|failure| of_explain(failure, options))
+}
+
+/// A word behind `--explain` is a lane, because the option's value stands behind an equals sign; who meant it for the option
+/// is told.
+fn of_explain(failure: Failure, options: &Race) -> Failure {
+    let is_taken = |word: &String| failure.message.contains(&format!("no filesystem is called `{word}`"));
+    match options.explain.is_some() && options.lanes.iter().any(is_taken) {
+        true => Failure {
+            message: format!("{}; a value of --explain stands behind =: --explain=no", failure.message),
+            ..failure
+        },
+        false => failure,
+    }
 }
 
 /// Options become a plan; nothing is touched yet. `notes`: what had to differ from what was asked.

@@ -9,7 +9,7 @@ use lanes::{LaneSet, filesystems};
 use model::operations::Method;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::workload::{Kind, Workload};
-use report::{Contestants, Ground, PlanSummary};
+use report::{Contestants, Ground, PlanSummary, PlannedPasses};
 
 /// Steps of a pass of a search, on average: five to twelve in the first one, four in a later one, and where a lane
 /// gives way with more writers than others one without a filesystem.
@@ -51,7 +51,18 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
         budget_seconds: plan.budget_seconds,
         keep,
         as_published: plan.as_published,
+        passes: passes(plan, lane_set),
         notes: Vec::new(),
+    }
+}
+
+/// Passes behind the rounds; none looks at lanes in guests.
+fn passes(plan: &Plan, lane_set: &LaneSet) -> PlannedPasses {
+    let any = (0..lane_set.lane_count()).any(|lane| !lane_set.in_guest(lane));
+    match (plan.explain && any, plan.explain_in_time) {
+        (false, _) => PlannedPasses::No,
+        (true, true) => PlannedPasses::InTime,
+        (true, false) => PlannedPasses::All,
     }
 }
 

@@ -12,7 +12,7 @@ use super::{Race, trial_run};
 use crate::failure::Failure;
 use model::event::Event;
 use model::plan::Plan;
-use model::record::{Line, Record};
+use model::record::{EndOutcome, Line, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -50,6 +50,7 @@ impl<'a> Race<'a> {
             expected,
             decided: plan.workloads.iter().map(|_| BTreeSet::new()).collect(),
             can_profile: false,
+            rounds_done: record.end.is_some_and(EndOutcome::rounds_are_done),
             file,
             record,
         }
@@ -62,11 +63,17 @@ impl<'a> Race<'a> {
 /// When the file cannot be written.
 pub fn go_on_with(mut record: Record, plan: Plan, path: &Path) -> Result<(Record, RecordFile), Failure> {
     let mut file = RecordFile::reopen(path, &record)?;
-    file.append(&[Line::Resume { started: trial_run::now(), boot_id: machine::boot_id() }])?;
+    let without_passes = record.header.plan.explain && !plan.explain;
+    file.append(&[Line::Resume { started: trial_run::now(), boot_id: machine::boot_id(), without_passes }])?;
     record.resumes += 1;
-    record.end = None;
+    // Rounds that are all done are gone on with where there is more time for them.
+    let same = (plan.budget_seconds, plan.rounds) == (record.header.plan.budget_seconds, record.header.plan.rounds);
+    record.end = record.end.filter(|end| end.rounds_are_done() && same);
     record.unreached.clear();
     record.header.plan = plan;
+    if without_passes {
+        record.header.plan.leave_out_passes();
+    }
     Ok((record, file))
 }
 

@@ -89,7 +89,7 @@ impl Race<'_> {
         let opened = self.runner.lanes.profiler();
         let mut profiler = match opened {
             Ok(profiler) => profiler,
-            Err(reason) => return self.note(format!("nothing is explained: {reason}")),
+            Err(reason) => return self.note(stats::explain::nothing_is_explained(&reason.to_string())),
         };
         for index in 0..self.plan().workloads.len() {
             let workload = self.plan().workloads[index].clone();
@@ -97,7 +97,7 @@ impl Race<'_> {
                 continue;
             }
             if let Some(why) = self.cannot_explain(&workload) {
-                self.note(format!("{} is not explained: {why}", workload.title))?;
+                self.note(stats::explain::is_not_explained(&workload.title, why))?;
                 continue;
             }
             if !self.is_to_be_explained(index) || !self.pass_fits(index) {
@@ -178,7 +178,7 @@ impl Race<'_> {
         raced?;
         let Profiling { profiler, unseen, found } = profiling;
         if let Some(reason) = unseen {
-            self.note(format!("not all of {} is explained: {reason}", workload.title))?;
+            self.note(stats::explain::is_partly_explained(&workload.title, &reason))?;
         }
         let names = self.runner.names.clone();
         let pass_seconds = self.runner.clock.since(begun).as_secs_f64() / found.len().max(1) as f64;

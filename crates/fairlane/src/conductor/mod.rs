@@ -93,6 +93,8 @@ pub struct Race<'a> {
     pub decided: Vec<BTreeSet<usize>>,
     /// Passes will see something: time is kept for them.
     pub can_profile: bool,
+    /// All rounds are done: what is left is to look where the time goes.
+    pub rounds_done: bool,
 }
 
 impl Race<'_> {
@@ -108,7 +110,8 @@ impl Race<'_> {
             Err(failure) => (EndOutcome::Failed, Some(failure.message.clone())),
         };
         self.runner.lanes.end_agents();
-        let end = self.append(Line::End { finished: trial_run::now(), outcome, reason });
+        let rounds_done = self.rounds_done && outcome == EndOutcome::Interrupted;
+        let end = self.append(Line::End { finished: trial_run::now(), outcome, reason, rounds_done });
         result.and(end)
     }
 
@@ -116,6 +119,16 @@ impl Race<'_> {
         if self.plan().find_max.is_some() {
             return self.search_all();
         }
+        if !self.rounds_done {
+            self.race_rounds()?;
+        }
+        self.name_what_did_not_fit()?;
+        self.rounds_done = true;
+        self.explain_all()
+    }
+
+    /// All rounds of all workloads.
+    fn race_rounds(&mut self) -> Result<(), Failure> {
         let count = self.plan().workloads.len();
         self.can_profile = self.can_explain();
         self.first_ceilings()?;
@@ -141,9 +154,7 @@ impl Race<'_> {
             }
             self.announce(index);
         }
-        self.spend_the_rest()?;
-        self.name_what_did_not_fit()?;
-        self.explain_all()
+        self.spend_the_rest()
     }
 
     fn announce(&mut self, index: usize) {
@@ -490,30 +501,6 @@ impl Race<'_> {
 
     fn elapsed_seconds(&self) -> f64 {
         self.raced_before_seconds + self.runner.clock.since(self.begun).as_secs_f64()
-    }
-
-    fn append(&mut self, line: Line) -> Result<(), Failure> {
-        self.append_all(vec![line])
-    }
-
-    fn append_all(&mut self, lines: Vec<Line>) -> Result<(), Failure> {
-        failpoint::at("record");
-        self.file.append(&lines)?;
-        for line in lines {
-            match line {
-                Line::Probe(probe) => self.record.probes.push(*probe),
-                Line::Disk(disk) => self.record.disks.push(*disk),
-                Line::Rate(rate) => self.record.rates.push(*rate),
-                Line::Note { said } => self.record.warnings.push(said),
-                Line::Trial(trial) => self.record.trials.push(*trial),
-                Line::Step(step) => self.record.steps.push(*step),
-                Line::Profile(profile) => self.record.profiles.push(*profile),
-                Line::Unreached(unreached) => self.record.unreached.push(unreached),
-                Line::End { outcome, .. } => self.record.end = Some(outcome),
-                Line::Header(_) | Line::Resume { .. } => {}
-            }
-        }
-        Ok(())
     }
 }
 

@@ -144,6 +144,50 @@ fn a_race_that_cannot_explain_itself_says_so_and_is_a_race_all_the_same() {
 }
 
 #[test]
+fn a_race_that_was_interrupted_in_its_passes_has_all_its_rounds_and_races_none_again() {
+    // This kernel may not let itself be looked at.
+    if profile::Profiler::open().is_err() {
+        return;
+    }
+    let mut scene = Scene::new(&["a", "b"], &[RANDOM_WRITE], Rounds::Auto, Some(1e6));
+    let whole = scene.race(&mut scene.lanes(&[(1000.0, 0.01), (2000.0, 0.01)]));
+    assert!(whole.is_complete());
+    std::fs::remove_file(scene.path()).unwrap();
+    scene.header.plan.explain = true;
+    let mut lanes = scene.lanes(&[(1000.0, 0.01), (2000.0, 0.01)]);
+    lanes.looks_at_the_kernel = true;
+    lanes.faults = vec![(at(1, "random-write", whole.rounds("random-write") + 1, 1), Fault::Interrupt)];
+    let interrupted = scene.race(&mut lanes);
+    assert_eq!(interrupted.result.as_ref().unwrap_err().status, Status::Interrupted);
+    assert_eq!(interrupted.record.end, Some(EndOutcome::Unexplained));
+    assert_eq!(interrupted.verdicts(), whole.verdicts(), "the rounds decide as those of a whole race");
+    let findings = stats::judge::findings(&interrupted.record);
+    assert_eq!(findings.outcome, "unexplained");
+    assert!(findings.unexplained.iter().any(|said| said.contains("--resume")), "{:?}", findings.unexplained);
+    scene.clock.stop.store(false, std::sync::atomic::Ordering::Relaxed);
+    let mut lanes = scene.lanes(&[(1000.0, 0.01), (2000.0, 0.01)]);
+    lanes.looks_at_the_kernel = true;
+    let resumed = scene.go_on(&mut lanes);
+    assert!(resumed.is_complete());
+    assert_eq!(resumed.rounds("random-write"), whole.rounds("random-write"));
+}
+
+#[test]
+fn passes_that_are_left_out_when_a_race_goes_on_are_proposed_no_more() {
+    let mut scene = Scene::new(&["a", "b"], &[RANDOM_WRITE], Rounds::Fixed(3), None);
+    scene.header.plan.explain = true;
+    scene.header.plan.command_line = ["fairlane", "race", "a", "b", "--explain"].map(str::to_owned).to_vec();
+    let mut lanes = scene.lanes(&[(1000.0, 0.01), (2000.0, 0.01)]);
+    lanes.faults = vec![(at(1, "random-write", 2, 1), Fault::Interrupt)];
+    assert!(scene.race(&mut lanes).result.is_err());
+    scene.clock.stop.store(false, std::sync::atomic::Ordering::Relaxed);
+    scene.header.plan.explain = false;
+    let resumed = scene.go_on(&mut scene.lanes(&[(1000.0, 0.01), (2000.0, 0.01)]));
+    assert!(resumed.is_complete());
+    assert_eq!(resumed.record.header.plan.again(), ["fairlane", "race", "a", "b"]);
+}
+
+#[test]
 fn rounds_leave_the_time_of_the_passes_that_come_behind_them() {
     let budget = 60.0;
     let mut scene = Scene::new(&TWO, &[RANDOM_WRITE], Rounds::Auto, Some(budget));

@@ -1,8 +1,9 @@
 //! The record of a race: appended to after every round, never inside a measured window.
 
+use super::{Race, failpoint};
 use crate::failure::Failure;
 use crate::record_writer::RecordWriter;
-use model::record::{Line, Record};
+use model::record::{EndOutcome, Line, Record};
 use std::path::Path;
 
 /// The record being written.
@@ -54,5 +55,34 @@ impl RecordFile {
         self.holds_figures |=
             written.is_ok() && lines.iter().any(|line| matches!(line, Line::Trial(_) | Line::Step(_)));
         written
+    }
+}
+
+impl Race<'_> {
+    /// Appends a line, and keeps it in memory.
+    pub(super) fn append(&mut self, line: Line) -> Result<(), Failure> {
+        self.append_all(vec![line])
+    }
+
+    /// Appends lines, and keeps them in memory.
+    pub(super) fn append_all(&mut self, lines: Vec<Line>) -> Result<(), Failure> {
+        failpoint::at("record");
+        self.file.append(&lines)?;
+        for line in lines {
+            match line {
+                Line::Probe(probe) => self.record.probes.push(*probe),
+                Line::Disk(disk) => self.record.disks.push(*disk),
+                Line::Rate(rate) => self.record.rates.push(*rate),
+                Line::Note { said } => self.record.warnings.push(said),
+                Line::Trial(trial) => self.record.trials.push(*trial),
+                Line::Step(step) => self.record.steps.push(*step),
+                Line::Profile(profile) => self.record.profiles.push(*profile),
+                Line::Unreached(unreached) => self.record.unreached.push(unreached),
+                Line::End { rounds_done: true, .. } => self.record.end = Some(EndOutcome::Unexplained),
+                Line::End { outcome, .. } => self.record.end = Some(outcome),
+                Line::Header(_) | Line::Resume { .. } => {}
+            }
+        }
+        Ok(())
     }
 }

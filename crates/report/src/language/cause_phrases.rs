@@ -4,14 +4,14 @@
 pub(super) static CAUSES: &[(&str, &str, &str)] = &[
     // Of causes/: on the CPU.
     ("allocating and clearing memory", "分配和清零内存", "Speicher belegen und nullen"),
-    ("btrfs", "btrfs", "btrfs"),
+    ("btrfs's own code", "btrfs 自身的代码", "eigener Code von btrfs"),
     ("buffers of the block device", "块设备的缓冲区", "Puffer des Blockgeräts"),
     ("checksums", "校验和", "Prüfsummen"),
     ("compressing", "压缩", "Komprimieren"),
     ("copying to and from the page cache", "与页缓存之间的复制", "Kopieren in den und aus dem Seitencache"),
     ("directories", "目录", "Verzeichnisse"),
     ("encrypting", "加密", "Verschlüsseln"),
-    ("ext4", "ext4", "ext4"),
+    ("ext4's own code", "ext4 自身的代码", "eigener Code von ext4"),
     (
         "finding and keeping pages of the page cache",
         "查找和维护页缓存的页",
@@ -39,9 +39,9 @@ pub(super) static CAUSES: &[(&str, &str, &str)] = &[
     ("switching threads", "切换线程", "Threadwechsel"),
     ("system calls themselves", "系统调用本身", "Systemaufrufe selbst"),
     ("the block layer", "块层", "die Blockschicht"),
-    ("the filesystem", "文件系统", "das Dateisystem"),
+    ("the filesystem's own code", "文件系统自身的代码", "eigener Code des Dateisystems"),
     ("trees", "树", "Bäume"),
-    ("xfs", "xfs", "xfs"),
+    ("xfs's own code", "xfs 自身的代码", "eigener Code von xfs"),
     // Of causes/: waits.
     (
         "held back because too many pages are dirty",

@@ -59,6 +59,7 @@ pub(super) static WORDS: Words = Words {
     repeat: "So lässt es sich wiederholen",
 
     against: "{lane} gegenüber {other}: {claims}.",
+    time_went: "Wohin die Zeit ging bei {work}: {why}.",
     percent_between: "zwischen {low} und {high} %",
     percent_about: "{size} %",
     percent_at_least: "mindestens {size} %",

@@ -56,6 +56,7 @@ pub(super) static WORDS: Words = Words {
     repeat: "How to repeat it",
 
     against: "{lane} against {other}: {claims}.",
+    time_went: "Where the time went at {work}: {why}.",
     percent_between: "between {low} and {high} %",
     percent_about: "{size} %",
     percent_at_least: "at least {size} %",

@@ -1,9 +1,6 @@
 //! The statistics' sentences in German, by the names of their templates.
 
 pub(super) static SENTENCES: &[(&str, &str)] = &[
-    ("cause_of_difference", "{share} {cause}"),
-    ("cause_of_saving", "abzüglich {share} {cause}"),
-    ("difference", "je Operation {fast_time} in {fast}, {slow_time} in {slow}; von {more} mehr: {causes}"),
     // What limited a result.
     ("every_lane", "jede Bahn"),
     ("lane_and_figure", "{lane} {figure}"),

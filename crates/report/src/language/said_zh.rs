@@ -2,9 +2,6 @@
 
 pub(super) static SENTENCES: &[(&str, &str)] = &[
     // Where the time of operations went.
-    ("cause_of_difference", "{share} {cause}"),
-    ("cause_of_saving", "减去 {share} {cause}"),
-    ("difference", "此处一次操作在 {fast} 上用 {fast_time}，在 {slow} 上用 {slow_time}；多出的 {more} 中：{causes}"),
     // What limited a result.
     ("every_lane", "每条赛道"),
     ("lane_and_figure", "{lane} {figure}"),

@@ -11,8 +11,8 @@ use model::units::percent;
 use std::collections::BTreeMap;
 
 /// The templates of a language: name and text. Empty: it needs none.
-pub fn catalogue(language: Language) -> &'static [(&'static str, &'static str)] {
-    Tongue::new(language).said
+pub fn catalogue(language: Language) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    Tongue::new(language).said.into_iter().flatten()
 }
 
 /// What the findings say, in every language but English, by the English text: sentences of the
@@ -52,7 +52,12 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
     let of_results = findings.results.iter().flat_map(|of| {
         let whys = of.pairs.iter().filter_map(|pair| pair.why.as_ref());
         let failures = of.estimates.iter().filter_map(|lane| lane.failure.as_ref());
-        std::iter::once(&of.limit_reason).chain(&of.warnings).chain(&of.explained).chain(whys).chain(failures)
+        std::iter::once(&of.limit_reason)
+            .chain(&of.warnings)
+            .chain(&of.explained)
+            .chain(&of.unexplained)
+            .chain(whys)
+            .chain(failures)
     });
     let of_tables = findings.operations.iter().flat_map(|of| {
         let whys = of.pairs.iter().filter_map(|pair| pair.why.as_ref());
@@ -74,6 +79,7 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
     findings
         .warnings
         .iter()
+        .chain(&findings.unexplained)
         .chain(&findings.code_only)
         .chain(of_answer)
         .chain(of_results)
@@ -123,7 +129,7 @@ impl Tongue {
     /// A sentence of the statistics; as it is where it came from a file or nobody translated it.
     pub(crate) fn sentence(&self, sentence: &Sentence) -> String {
         let template = sentence.said().and_then(|said| {
-            let row = self.said.iter().find(|(id, _)| *id == said.id)?;
+            let row = self.said.into_iter().flatten().find(|(id, _)| *id == said.id)?;
             Some((row.1, &said.values))
         });
         let Some((template, values)) = template else { return self.name(sentence) };

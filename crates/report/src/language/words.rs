@@ -127,6 +127,8 @@ words! {
     // Differences.
     /// `{lane}`, `{other}`, `{claims}`.
     against;
+    /// `{work}`, `{why}`: where the time of one of these went.
+    time_went;
     /// `{low}`, `{high}`.
     percent_between;
     /// `{size}`.

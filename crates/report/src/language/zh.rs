@@ -56,6 +56,7 @@ pub(super) static WORDS: Words = Words {
     repeat: "如何重复这次测量",
 
     against: "{lane} 相比 {other}：{claims}。",
+    time_went: "{work}的时间花在哪里：{why}。",
     percent_between: "{low}% 到 {high}%",
     percent_about: "{size}%",
     percent_at_least: "{size}% 以上",

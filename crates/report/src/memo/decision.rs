@@ -1,6 +1,6 @@
 //! The decision, what it brings, and what it costs.
 
-use super::work::{Distance, claim, when};
+use super::work::{Distance, claim, noun, when};
 use crate::clean::shorten;
 use crate::figures;
 use crate::language::{Tongue, fill};
@@ -11,6 +11,7 @@ use model::findings::{
     Verdict,
 };
 use model::lane::Lane;
+use model::sentence::Value;
 
 /// Columns of a kernel's release.
 const KERNEL_COLUMNS: usize = 60;
@@ -109,6 +110,7 @@ pub(super) fn named<S: AsRef<str>>(lanes: &[S]) -> Vec<Phrase> {
 /// What taking these lanes brings: how far they are ahead of those that are left.
 pub(super) fn brings(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Vec<Phrase> {
     let mut said = Claims::default();
+    let mut why = None;
     for reason in reasons(findings).filter(|reason| !decision.takes(&reason.lane)) {
         let Some(result) = result_of(findings, reason) else { continue };
         // The answer names the lane that does best; a lane that is taken is what the reader asks for.
@@ -121,8 +123,29 @@ pub(super) fn brings(findings: &Findings, decision: &Decision, tongue: &Tongue) 
         let Some(lane) = winners.find(beats) else { continue };
         let acts = if lane == reason.against { &reason.acts } else { &result.acts };
         said.add(findings, (result, acts), (lane, &reason.lane), tongue);
+        why = why.or_else(|| time_went(findings, result, (lane, &reason.lane), tongue));
     }
-    said.points(tongue)
+    let mut points = said.points(tongue);
+    points.extend(why);
+    points
+}
+
+/// What a pass showed of why one lane is faster than the other; `None`: no pass looked, or it shows nothing.
+fn time_went(
+    findings: &Findings,
+    result: &ResultFinding,
+    (fast, slow): (&str, &str),
+    tongue: &Tongue,
+) -> Option<Phrase> {
+    let is_of = |of: &&Sentence| {
+        let lanes = of.said().map(|said| said.values.as_slice()).unwrap_or_default();
+        let named = |place: &str, lane: &str| {
+            lanes.iter().any(|(name, value)| *name == place && matches!(value, Value::Name(name) if name == lane))
+        };
+        named("fast", fast) && named("slow", slow)
+    };
+    let why = crate::words::sentence(&tongue.sentence(result.explained.iter().find(is_of)?));
+    Some(fill(tongue.words.time_went, &[("work", noun(findings, result, tongue)), ("why", Phrase::new(why))]))
 }
 
 /// What taking these lanes costs: where they lose, what they do not promise, CPU and extra writes.

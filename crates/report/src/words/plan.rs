@@ -3,7 +3,7 @@
 use crate::clean::shorten;
 use crate::figures;
 use crate::layout::Phrase;
-use crate::plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary};
+use crate::plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary, PlannedPasses};
 use crate::words;
 use model::plan::LOOKS;
 
@@ -150,7 +150,24 @@ pub(crate) fn remarks(plan: &PlanSummary) -> Vec<Phrase> {
     });
     let notes = plan.notes.iter().map(|note| format!("{}.", words::sentence(note)));
     let told = plan.resolves.as_ref().map(foresight);
+    let told = told.into_iter().chain(passes(plan));
     published.into_iter().chain(short).chain(few_rounds(plan)).chain(told).chain(notes).map(Phrase::new).collect()
+}
+
+/// What is done behind the rounds, and what it takes.
+fn passes(plan: &PlanSummary) -> Option<String> {
+    let all = "behind the rounds each workload is done once more in every lane, to see where its time goes (--explain)";
+    match (plan.passes, plan.budget_seconds) {
+        (PlannedPasses::No, _) => None,
+        (PlannedPasses::InTime, _) => Some(
+            "in what time has room for it, each workload is done once more behind the rounds, to see where its time goes."
+                .to_owned(),
+        ),
+        (PlannedPasses::All, None) => Some(format!("{all}; that comes on top.")),
+        (PlannedPasses::All, Some(_)) => {
+            Some(format!("{all}; where --budget has no room for it, that comes on top."))
+        }
+    }
 }
 
 /// The rounds from which on a verdict is likely.

@@ -14,10 +14,22 @@ pub(crate) fn outcome(outcome: &str) -> Option<String> {
         "running" => {
             return Some("The race is still running: these are the figures so far.".to_owned());
         }
+        "unexplained" => {
+            return Some(
+                "All rounds are done. The race was interrupted in the passes behind them, which count in no verdict; \
+                 --resume does those that are missing."
+                    .to_owned(),
+            );
+        }
         "unfinished" => "The race was killed or crashed".to_owned(),
         other => format!("The race ended as \"{}\"", shorten(other, 40)),
     };
     Some(format!("{what}: these are the figures of the rounds that it finished."))
+}
+
+/// The word for it in a heading.
+pub(crate) fn ended(outcome: &str) -> &str {
+    if outcome == "unexplained" { "interrupted in its passes" } else { outcome }
 }
 
 /// The command that goes on with a race that did not end by itself.

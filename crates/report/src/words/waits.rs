@@ -36,6 +36,7 @@ mod tests {
         ResultFinding {
             explanations: Vec::new(),
             explained: Vec::new(),
+            unexplained: Vec::new(),
             headline: None,
             workload: "commit".to_owned(),
             title: "commits".to_owned(),

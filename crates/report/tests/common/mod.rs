@@ -157,6 +157,7 @@ pub fn result(
     ResultFinding {
         explanations: Vec::new(),
         explained: Vec::new(),
+        unexplained: Vec::new(),
         headline: None,
         buffered: Vec::new(),
         kept: Vec::new(),
@@ -308,6 +309,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, mut answer: Option<An
         conclusion: Conclusion::default(),
         advice: Vec::new(),
         warnings: Vec::new(),
+        unexplained: Vec::new(),
         calibration: None,
         trials: TrialCounts { ok: 144, repeated: 3, failed: 0, void: 0 },
     }

@@ -259,4 +259,35 @@ mod tests {
         assert_eq!(wait(&["some_new_function"]), None);
         assert_eq!(wait(&[]), None);
     }
+
+    /// fscrypt is asked for every name and every file, also where nothing is encrypted.
+    #[test]
+    fn only_what_ciphers_is_called_encrypting() {
+        let cpu = |frames: &[&str]| {
+            let rows = Rows::new(frames.iter().copied(), &mut Known::default());
+            let places: Vec<u32> = (0..frames.len() as u32).rev().collect();
+            rows.find(Activity::Cpu, &places).map(|cause| cause.says.as_str())
+        };
+        for plain in [
+            &["fscrypt_match_name", "ext4_search_dir", "__ext4_find_entry", "ext4_lookup", "lookup_open"][..],
+            &["fscrypt_setup_filename", "ext4_fname_setup_filename", "ext4_add_entry", "ext4_create", "lookup_open"],
+            &["fscrypt_fname_siphash", "ext4fs_dirhash", "ext4_dx_add_entry", "ext4_add_entry", "ext4_create"],
+            &["fscrypt_prepare_new_inode", "__ext4_new_inode", "ext4_create", "path_openat"],
+            &["fscrypt_file_open", "ext4_file_open", "do_dentry_open", "vfs_open"],
+            &["fscrypt_match_name", "f2fs_find_target_dentry", "f2fs_find_entry", "f2fs_lookup"],
+            &["fscrypt_set_bio_crypt_ctx", "ext4_bio_write_folio", "ext4_do_writepages"],
+            &["chacha_block_generic", "crng_make_state", "get_random_u32", "find_group_orlov", "__ext4_new_inode"],
+        ] {
+            assert!(cpu(plain).is_some_and(|says| says != "encrypting"), "{plain:?}: {:?}", cpu(plain));
+        }
+        for ciphers in [
+            &["fscrypt_crypt_data_unit", "fscrypt_encrypt_pagecache_blocks", "ext4_bio_write_folio"][..],
+            &["some_cipher", "fscrypt_decrypt_bio", "ext4_end_bio"],
+            &["fscrypt_fname_encrypt", "fscrypt_setup_filename", "ext4_fname_setup_filename", "ext4_lookup"],
+            &["fname_decrypt", "fscrypt_fname_disk_to_usr", "ext4_readdir"],
+            &["aes_xts_encrypt_aesni", "crypto_skcipher_encrypt", "crypt_convert_block_skcipher", "kcryptd_crypt"],
+        ] {
+            assert_eq!(cpu(ciphers), Some("encrypting"), "{ciphers:?}");
+        }
+    }
 }

@@ -3,7 +3,10 @@
 use crate::comparable;
 use crate::limit::LEAST_CPU_WINDOW_SECONDS;
 use crate::series::{LaneSeries, Scope, Series};
+use crate::statements::explain as statement;
+use model::Sentence;
 use model::findings::{Basis, Explanation, Part, PartShare};
+use model::sentence::Value;
 use model::workload::Workload;
 
 /// Requests in flight that are not at the device wait for whoever works, if somebody did for so much of the window. Where
@@ -30,7 +33,7 @@ struct Sums {
     queue: f64,
 }
 
-/// What the counters of a lane's rounds tell; `None`: the work waits by itself, or too little was measured.
+/// What the counters of a lane's rounds tell, or why they do not: the work waits by itself, or too little was measured.
 /// `is_held`: the lane's device was held to limits, and reached them.
 pub(super) fn explain(
     series: &Series,
@@ -38,10 +41,13 @@ pub(super) fn explain(
     workload: &Workload,
     group: &str,
     is_held: bool,
-) -> Option<Explanation> {
+) -> Result<Explanation, Sentence> {
     let traits = workload.traits();
-    if traits.is_paced() || traits.is_done_by_programs() || traits.is_whole(group) {
-        return None;
+    if traits.is_done_by_programs() || traits.is_whole(group) {
+        return Err(statement::done_by_programs());
+    }
+    if traits.is_paced() {
+        return Err(statement::waits_by_itself());
     }
     let mut sums = sums(series, lane, group);
     let has_device = !lane.lane.backing.is_empty();
@@ -49,8 +55,11 @@ pub(super) fn explain(
         // User-mode Linux counts its kernel's work as the user's.
         sums.kernel += std::mem::take(&mut sums.own);
     }
-    if sums.window < LEAST_CPU_WINDOW_SECONDS || sums.operations <= 0.0 {
-        return None;
+    if sums.operations <= 0.0 {
+        return Err(statement::nothing_done());
+    }
+    if sums.window < LEAST_CPU_WINDOW_SECONDS {
+        return Err(statement::too_short_for_counters(Value::Seconds(LEAST_CPU_WINDOW_SECONDS)));
     }
     let depth = f64::from(traits.queue_depth().max(1));
     let callers = f64::from(traits.concurrency(group).max(1));
@@ -73,7 +82,7 @@ pub(super) fn explain(
         .map(|(part, seconds)| PartShare { part, share: seconds / whole })
         .collect();
     parts.sort_by(|a, b| b.share.total_cmp(&a.share));
-    Some(Explanation {
+    Ok(Explanation {
         lane: lane.lane.name.clone(),
         basis: Basis::Counters,
         seconds_per_operation: whole / sums.operations,

@@ -7,11 +7,14 @@ mod causes;
 mod counters;
 mod differences;
 mod headline;
+mod passes;
 mod shares;
 
 use crate::estimate::median;
 use crate::series::Series;
-use model::findings::{Basis, Explanation, Limit, Part, ResultFinding};
+use crate::statements::{explain as statement, names};
+use model::Sentence;
+use model::findings::{Basis, Explanation, Findings, Limit, Part, ResultFinding};
 use model::profile::{Activity, Profile, StackTime, ThreadRole};
 use model::record::Record;
 use model::workload::Workload;
@@ -19,6 +22,8 @@ use shares::Held;
 use std::collections::BTreeMap;
 
 pub(crate) use causes::Known;
+pub(crate) use passes::refusal;
+pub use passes::{is_not_explained, is_partly_explained, nothing_is_explained};
 
 /// Whatever an explanation calls a cause: rows of the table, and what no row tells.
 pub fn cause_names() -> impl Iterator<Item = &'static str> {
@@ -46,8 +51,14 @@ impl Causes {
     }
 }
 
-/// Explains each result of a record: by its profiles, and lanes without one by the counters of their rounds.
-pub(crate) fn set(record: &Record, results: &mut [ResultFinding]) {
+/// Explains a record: each result by its profiles, and lanes without one by the counters of their rounds; and why passes are
+/// missing.
+pub(crate) fn set(record: &Record, findings: &mut Findings) {
+    explain_results(record, &mut findings.results);
+    findings.unexplained = passes::missing(record);
+}
+
+fn explain_results(record: &Record, results: &mut [ResultFinding]) {
     let mut series: BTreeMap<String, Series> = BTreeMap::new();
     let mut known = Known::default();
     for result in results {
@@ -57,14 +68,35 @@ pub(crate) fn set(record: &Record, results: &mut [ResultFinding]) {
         let series = series.entry(result.workload.clone()).or_insert_with(|| Series::new(record, &result.workload));
         // In the order of the lanes.
         let reached = matches!(result.limit, Limit::Device | Limit::OwnDisk | Limit::WriteAmplification);
-        let explained = record.header.lanes.iter().filter_map(|lane| {
-            profiled(record, series, &mut known, workload, &lane.name, (&result.group, reached)).or_else(|| {
-                let lane = series.lanes.iter().find(|of| of.lane.name == lane.name)?;
-                let is_held = reached && record.header.plan.throttle_of(&lane.lane.name).is_some();
-                counters::explain(series, lane, workload, &result.group, is_held)
-            })
-        });
-        result.explanations = explained.collect();
+        let mut missing: Vec<(Sentence, Vec<&str>)> = Vec::new();
+        result.explanations.clear();
+        for lane in &record.header.lanes {
+            let of_group = (result.group.as_str(), reached);
+            let found = match profiled(record, series, &mut known, workload, &lane.name, of_group) {
+                Some(found) => Ok(found),
+                // What failed in a lane, or was never raced there, is told of by its figures.
+                None => match series.lanes.iter().find(|of| of.lane.name == lane.name && !of.ok.is_empty()) {
+                    Some(of) => {
+                        let is_held = reached && record.header.plan.throttle_of(&lane.name).is_some();
+                        counters::explain(series, of, workload, &result.group, is_held)
+                    }
+                    None => continue,
+                },
+            };
+            let why = match found {
+                Ok(found) => {
+                    result.explanations.push(found);
+                    continue;
+                }
+                Err(why) => why,
+            };
+            match missing.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, lanes)) => lanes.push(&lane.name),
+                None => missing.push((why, vec![&lane.name])),
+            }
+        }
+        let missing = missing.into_iter().map(|(why, lanes)| statement::not_explained_in(names(lanes), why));
+        result.unexplained = missing.collect();
         let profiled = result.explanations.iter().filter(|of| of.basis == Basis::Profile).cloned();
         result.explained = differences::sentences(&profiled.collect::<Vec<_>>(), result.reference.as_deref());
         result.headline = headline::headline(result);

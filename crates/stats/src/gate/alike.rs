@@ -357,7 +357,7 @@ pub fn remarks(sides: [&Side; 2]) -> Vec<String> {
     for named in &all {
         let record = named.record;
         let how = match record.end {
-            Some(EndOutcome::Complete) => None,
+            Some(EndOutcome::Complete | EndOutcome::Unexplained) => None,
             Some(EndOutcome::Interrupted) => Some("was interrupted"),
             Some(EndOutcome::Failed) => Some("ended with an error"),
             None => Some("has no end: it still runs, or it crashed"),

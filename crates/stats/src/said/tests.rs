@@ -41,6 +41,7 @@ fn result(verdicts: &[Verdict], turned: &[bool]) -> ResultFinding {
     ResultFinding {
         explanations: Vec::new(),
         explained: Vec::new(),
+        unexplained: Vec::new(),
         headline: None,
         buffered: Vec::new(),
         kept: Vec::new(),

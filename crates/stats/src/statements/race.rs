@@ -8,6 +8,8 @@ templates! {
     as_published_often() = "as published: the article's own method, run more often than the article did";
     // As the race itself wrote it into its record.
     one_filesystem(lanes) = "{lanes}: what sets them apart is no filesystem's doing";
+    virtual_machine() = "this is a virtual machine: its disk may be shared, cached by the host or capped";
+    other_defaults(size) = "mkfs chooses other defaults on large disks than on lanes of {size}: journal, log, chunk sizes";
     taken_up_once() = "the race was interrupted and continued once";
     taken_up_often(times) = "the race was interrupted and continued {times} times";
     no_time_for(work, round) = "{work} was not raced: a round of it takes about {round}, and the time was up";
