@@ -147,6 +147,19 @@ pub struct Lane {
     pub queue: Option<QueueLimits>,
 }
 
+impl Lane {
+    /// Whether two lanes' filesystems stand on the same layers and on equally many disks.
+    pub fn stands_alike(&self, other: &Lane) -> bool {
+        self.layers == other.layers && self.disks == other.disks
+    }
+
+    /// What its filesystem stands on: `1 disk`, `raid5:3 on 3 disks`.
+    pub fn stands_on(&self) -> String {
+        let disks = if self.disks == 1 { "1 disk".to_owned() } else { format!("{} disks", self.disks) };
+        if self.layers.is_empty() { disks } else { format!("{} on {disks}", self.layers.join("/")) }
+    }
+}
+
 /// What the first lane is called where it runs a second time (`--with-self`).
 pub fn twin_name(first: &str) -> String {
     format!("{first}~self")

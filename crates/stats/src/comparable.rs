@@ -144,6 +144,7 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
         // Two guests: the one comparison that tells something is of two kernels, with all else equal.
         let equal =
             a.filesystem == b.filesystem && a.mkfs_command == b.mkfs_command && a.mount_options == b.mount_options;
+        let equal = equal && a.stands_alike(b);
         let kernels = [name(&a.name), name(kernel_beside(a, b)), name(&b.name), name(kernel_beside(b, a))];
         let [a_is, a_on, b_is, b_on] = kernels;
         if !equal || a.venue != QEMU {

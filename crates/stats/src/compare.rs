@@ -310,6 +310,9 @@ impl<'a> Sides<'a> {
             let [then, now] = apart_in(&a.mkfs_command, &b.mkfs_command);
             return (Verdict::None, format!("made in another way: by mkfs with {then}, then with {now}"));
         }
+        if !a.stands_alike(b) {
+            return (Verdict::None, format!("different ground: {}, then {}", a.stands_on(), b.stands_on()));
+        }
         if a.venue != b.venue {
             return (Verdict::None, format!("different venue: {} and {}", a.venue, b.venue));
         }
@@ -445,6 +448,9 @@ fn lane_warnings(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Vec<Stri
         if before.mount_options != lane.mount_options {
             let [then, now] = apart_in(&before.mount_options, &lane.mount_options);
             warnings.push(format!("{name}: different mount options, {then} and {now}"));
+        }
+        if !before.stands_alike(lane) {
+            warnings.push(format!("{name}: different ground, {} and {}", before.stands_on(), lane.stands_on()));
         }
         if before.venue != lane.venue {
             warnings.push(format!("{name}: different venues, {} and {}", before.venue, lane.venue));

@@ -37,6 +37,8 @@ struct Made {
     filesystem: String,
     mkfs_command: Vec<String>,
     mount_options: Vec<String>,
+    /// Its layers, and how many disks.
+    stands_on: String,
     venue: String,
     /// What its guest is made of but for the kernel; `None`: it lives in none.
     guest: Option<String>,
@@ -82,6 +84,7 @@ pub fn figures(record: &Record, name: &str) -> RecordFigures {
         filesystem: lane.filesystem.clone(),
         mkfs_command: lane.mkfs_command.clone(),
         mount_options: lane.mount_options.clone(),
+        stands_on: lane.stands_on(),
         venue: lane.venue.clone(),
         guest: guest_of(lane),
         kernel: lane.kernel.clone(),

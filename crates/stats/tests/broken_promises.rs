@@ -56,6 +56,10 @@ fn a_lane_that_broke_a_promise_is_excluded_where_it_is_needed_and_says_so() {
     assert!(broken(&xfs, &kernel, lost(false)).is_of(&guest, &kernel));
     guest.venue = "uml".to_owned();
     assert!(!broken(&xfs, &kernel, lost(false)).is_of(&guest, &kernel));
+    // Nor what stands on layers or on several disks.
+    let mut stacked = [xfs.clone(), xfs.clone()];
+    (stacked[0].layers, stacked[1].disks) = (vec!["crypt".to_owned()], 2);
+    assert!(stacked.iter().all(|lane| !broken(&xfs, &kernel, lost(false)).is_of(lane, &kernel)));
     // A scenario that does not need it takes it all the same.
     assert_eq!(chosen(&race, "growth", &[broken(&xfs, &kernel, lost(false))]).lane.as_deref(), Some("xfs"));
 }

@@ -175,13 +175,15 @@ fn other_parameters_lanes_and_versions_are_refused_by_name_and_value() {
     };
     assert!(refused(kind).starts_with("workload w differs: kind is \"io\" in old/1 and \"small-files\" in new/2, and"));
     type Change = fn(&mut Record);
-    let changes: [(Change, &str); 12] = [
+    let changes: [(Change, &str); 14] = [
         (|of| of.header.version = "9.9.9".into(), "Fairlane 0.1.0 and new/2 by 9.9.9"),
         (|of| of.header.plan.suite = "general".into(), "a race of quick and new/2 of general"),
         (|of| of.header.plan.as_published = true, "as published"),
         (|of| of.header.plan.lane_size = model::Bytes(1 << 30), "2GiB and those of new/2 1GiB"),
         (|of| of.header.lanes[1].filesystem = "btrfs".into(), "lane xfs is xfs in old/1 and btrfs in new/2"),
         (|of| of.header.lanes[1].mkfs_command.push("-m".into()), "`mkfs.xfs {device}` in old/1 and by"),
+        (|of| of.header.lanes[1].disks = 2, "lane xfs stands on 1 disk in old/1 and on 2 disks in new/2"),
+        (|of| of.header.lanes[1].layers = vec!["crypt".into()], "on 1 disk in old/1 and on crypt on 1 disk in new/2"),
         (|of| of.header.lanes[1].promises.barriers = false, "(write barriers)"),
         (|of| of.header.lanes[1].promises.data_checksums = true, "(data checksums)"),
         (|of| of.header.lanes[1].venue = "device".into(), "image in old/1, device in new/2"),

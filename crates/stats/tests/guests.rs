@@ -103,6 +103,28 @@ fn one_filesystem_on_two_kernels_gets_a_verdict_that_names_them() {
     assert!(matches!(pair.verdict, Verdict::Faster | Verdict::Slower), "{pair:?}");
     let why = pair.why.as_deref().unwrap_or_default();
     assert!(why.contains("6.1") && why.contains("6.12"), "{pair:?}");
+    // On other layers something else differs than the kernel.
+    let mut lanes = vec![lane("old"), lane("new")];
+    for (lane, kernel) in lanes.iter_mut().zip(["6.1", "6.12"]) {
+        (lane.filesystem, lane.mkfs_command) = ("ext4".into(), vec!["mkfs.ext4".into()]);
+        move_to_qemu(lane, kernel, "512MiB");
+    }
+    (lanes[1].layers, lanes[1].disks) = (vec!["raid1:2".to_owned()], 2);
+    assert_eq!(judge_workload(&race(lanes, [1000.0, 700.0]), "w")[0].pairs[0].verdict, Verdict::None);
+}
+
+#[test]
+fn what_one_bare_disk_does_is_no_ceiling_of_several() {
+    let device_use = |disks: u32| {
+        let mut lanes = vec![lane("ext4"), lane("xfs")];
+        lanes[1].disks = disks;
+        let mut race = race(lanes, [1000.0; 2]);
+        race.probes = vec![common::probe("w", Profile::RandRead, 1, 1000.0)];
+        let result = judge_workload(&race, "w").remove(0);
+        result.estimates.iter().map(|of| of.device_use.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(device_use(1), [true, true]);
+    assert_eq!(device_use(2), [true, false]);
 }
 
 #[test]

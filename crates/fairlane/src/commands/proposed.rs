@@ -84,6 +84,8 @@ fn lane(spec: &LaneSpec, plan: &Plan) -> Lane {
         mkfs_command: row.map(|row| row.mkfs_command(&spec.mkfs_options)).unwrap_or_default(),
         mount_options: row.map(|row| row.all_mount_options(&spec.mount_options)).unwrap_or_default(),
         venue: venue.to_owned(),
+        layers: spec.layers.iter().map(model::stack::LayerSpec::to_line).collect(),
+        disks: spec.disks(),
         backing: "vda".to_owned(),
         size_bytes: plan.lane_size.get(),
         ..base

@@ -192,6 +192,7 @@ pub fn same_lanes(record: &Record, now: &[Lane], path: &Path) -> Result<(), Fail
             ("filesystem", then.filesystem == now.filesystem),
             ("mkfs command", then.mkfs_command == now.mkfs_command),
             ("mount options", then.mount_options == now.mount_options),
+            ("layers and disks", then.stands_alike(now)),
             ("venue", then.venue == now.venue),
             ("place", then.ground == now.ground),
             ("size", then.size_bytes == now.size_bytes),

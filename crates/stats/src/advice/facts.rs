@@ -133,6 +133,9 @@ impl Broken {
             && self.filesystem == lane.filesystem
             && self.mkfs_command == lane.mkfs_command
             && self.mount_options == lane.mount_options
+            // What was cut stood on one disk, and on nothing else.
+            && lane.layers.is_empty()
+            && lane.disks == 1
     }
 }
 
@@ -140,6 +143,10 @@ impl Table<'_> {
     /// What is known of a lane's feature, its options applied.
     pub fn fact(&self, lane: &Lane, feature: Feature) -> Fact {
         let row = self.features.iter().find(|row| row.filesystem == lane.filesystem);
+        // A layer checks what it reads, whatever stands on it.
+        if feature == Feature::DataChecksums && lane.promises.data_checksums && !lane.layers.is_empty() {
+            return Fact { is: "yes".into(), source: OWN_WORD.into(), ..Fact::default() };
+        }
         match row.and_then(|row| row.cell(feature)) {
             Some(cell) => apply(cell, lane),
             // A filesystem of the user's own says this much itself.

@@ -109,9 +109,9 @@ fn is_same(a: &Record, b: &Record) -> bool {
 }
 
 /// What makes two lanes of two records the same one.
-fn identity(lane: &Lane) -> (String, String, Vec<String>, Vec<String>, String) {
-    let commands = (lane.mkfs_command.clone(), lane.mount_options.clone());
-    (lane.name.clone(), lane.filesystem.clone(), commands.0, commands.1, lane.venue.clone())
+fn identity(lane: &Lane) -> [Vec<String>; 3] {
+    let words = [&lane.name, &lane.filesystem, &lane.venue, &lane.stands_on()].map(String::clone).to_vec();
+    [words, lane.mkfs_command.clone(), lane.mount_options.clone()]
 }
 
 /// Advice for a scenario from one race, or from several that are [`combinable`]. `needs`: what the user

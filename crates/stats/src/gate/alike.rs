@@ -120,6 +120,13 @@ fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result
             theirs.mkfs_command.join(" ")
         ));
     }
+    if !mine.stands_alike(theirs) {
+        return Err(format!(
+            "lane {lane} stands on {} in {of_a} and on {} in {of_b}; name lanes apart with NAME=FS, or race the two in one race",
+            mine.stands_on(),
+            theirs.stands_on()
+        ));
+    }
     if mine.promises != theirs.promises {
         let mut different = mine.promises.durability_differences(&theirs.promises);
         if mine.promises.data_checksums != theirs.promises.data_checksums {
