@@ -120,11 +120,10 @@ fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result
             theirs.mkfs_command.join(" ")
         ));
     }
-    if !mine.stands_alike(theirs) {
+    let (on, other) = (mine.stands_on(), theirs.stands_on());
+    if on != other {
         return Err(format!(
-            "lane {lane} stands on {} in {of_a} and on {} in {of_b}; name lanes apart with NAME=FS, or race the two in one race",
-            mine.stands_on(),
-            theirs.stands_on()
+            "lane {lane} stands on {on} in {of_a} and on {other} in {of_b}; race the two as lanes of one race"
         ));
     }
     if mine.promises != theirs.promises {
