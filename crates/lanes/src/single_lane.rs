@@ -71,6 +71,7 @@ impl SingleLane {
                 spec.name
             )));
         }
+        check_ground(spec, row)?;
         let Commands { mkfs, mount_options, devices } =
             contestant.commands(spec).map_err(|error| error.in_lane(&spec.name))?;
         if let Some(device) = devices.first() {
@@ -305,6 +306,25 @@ impl SingleLane {
             Err(other) => Err(other),
         }
     }
+}
+
+/// Refuses what it cannot stand on: it is cut and damaged on disks of its own, as many as its mkfs asks for, without layers.
+fn check_ground(spec: &LaneSpec, row: &Filesystem) -> Result<(), LaneFailure> {
+    let least = (row.least_devices)(&spec.mkfs_options);
+    if let Some(layer) = spec.layers.first() {
+        return Err(usage(format!(
+            "lane {} stands on {}, and only what stands on a disk itself is cut and damaged here; remove the layers",
+            spec.name, layer.name
+        )));
+    }
+    if spec.devices != 1 && spec.devices != least {
+        return Err(usage(format!(
+            "lane {} is given {} disks, and is cut and damaged on as many as its mkfs asks for, {least}; leave the number \
+             out",
+            spec.name, spec.devices
+        )));
+    }
+    Ok(())
 }
 
 fn owned(words: &[&str]) -> Vec<String> {

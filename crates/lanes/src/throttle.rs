@@ -41,8 +41,8 @@ pub(crate) struct Throttling {
     mechanism: Mechanism,
     /// What was mounted or made for it, to be undone.
     made: Vec<EntryId>,
-    /// The limited devices, by their ground and their number on it.
-    devices: BTreeMap<(usize, usize), Limited>,
+    /// The limited devices, by their ground.
+    devices: BTreeMap<usize, Limited>,
 }
 
 /// A device that may be limited.
@@ -148,26 +148,12 @@ impl Throttling {
                 values.push(throttle);
             }
         }
-        let names = ground.device_name().into_iter().chain(ground.further_device_names());
-        for (disk, name) in names.filter(|_| !values.is_empty()).enumerate() {
-            self.take_device((index, disk), name, &values, journal)?;
-        }
-        Ok(())
-    }
-
-    /// Every value that a device may come to carry is journalled, and tried once.
-    fn take_device(
-        &mut self,
-        key: (usize, usize),
-        name: String,
-        values: &[Throttle],
-        journal: &mut Journal,
-    ) -> Result<(), LaneFailure> {
+        let Some(name) = ground.device_name().filter(|_| !values.is_empty()) else { return Ok(()) };
         let number = mechanism::number_of(&name)?;
         self.mechanism.refuse_limited(number, &name)?;
         let sequence = mechanism::sequence_of(&name);
         let mut journalled = Vec::new();
-        for &throttle in values {
+        for &throttle in &values {
             let entry = match self.mechanism {
                 // The limit goes with its group.
                 Mechanism::V2 { .. } => None,
@@ -175,11 +161,11 @@ impl Throttling {
             };
             journalled.push((throttle, entry));
         }
-        self.devices.insert(key, Limited { number, name, values: journalled, held: None });
-        for &throttle in values {
-            self.hold_device(key, throttle)?;
+        self.devices.insert(index, Limited { number, name, values: journalled, held: None });
+        for throttle in values {
+            self.hold(index, throttle)?;
         }
-        self.lift_device(key)
+        self.lift(index)
     }
 
     /// Holds a ground's device to these limits from now on, and to no others. Holding twice is holding
@@ -188,21 +174,13 @@ impl Throttling {
     /// # Errors
     /// [`LaneFailure::Failed`] where the kernel does not take them.
     fn hold(&mut self, index: usize, throttle: Throttle) -> Result<(), LaneFailure> {
-        self.devices_of(index).into_iter().try_for_each(|key| self.hold_device(key, throttle))
-    }
-
-    fn devices_of(&self, index: usize) -> Vec<(usize, usize)> {
-        self.devices.range((index, 0)..(index + 1, 0)).map(|(key, _)| *key).collect()
-    }
-
-    fn hold_device(&mut self, key: (usize, usize), throttle: Throttle) -> Result<(), LaneFailure> {
-        let Some(device) = self.devices.get(&key).filter(|device| device.held != Some(throttle)) else {
+        let Some(device) = self.devices.get(&index).filter(|device| device.held != Some(throttle)) else {
             return Ok(());
         };
         let journalled = device.values.iter().any(|(value, _)| *value == throttle);
         assert!(journalled, "a limit stands in the journal before it is set");
-        self.lift_device(key)?;
-        let Some(device) = self.devices.get_mut(&key) else { return Ok(()) };
+        self.lift(index)?;
+        let Some(device) = self.devices.get_mut(&index) else { return Ok(()) };
         // Half of them may be set when it fails.
         device.held = Some(throttle);
         self.mechanism.set(device.number, &device.name, &throttle)
@@ -216,16 +194,12 @@ impl Throttling {
         }
     }
 
-    /// Lifts the limits of a ground's devices, going on after an error; answers the first.
+    /// Lifts the limits of a ground's device.
     ///
     /// # Errors
     /// [`LaneFailure::Failed`] where the kernel does not; it counts as held still.
     pub(crate) fn lift(&mut self, index: usize) -> Result<(), LaneFailure> {
-        self.devices_of(index).into_iter().map(|key| self.lift_device(key)).fold(Ok(()), Result::and)
-    }
-
-    fn lift_device(&mut self, key: (usize, usize)) -> Result<(), LaneFailure> {
-        let Some(device) = self.devices.get_mut(&key) else { return Ok(()) };
+        let Some(device) = self.devices.get_mut(&index) else { return Ok(()) };
         let Some(throttle) = device.held else { return Ok(()) };
         self.mechanism.lift(device.number, &device.name, &throttle)?;
         device.held = None;
@@ -250,12 +224,12 @@ impl Throttling {
             }
             done
         };
-        let keys: Vec<(usize, usize)> = self.devices.keys().copied().collect();
-        for key in keys {
-            if !note(self.lift_device(key)) {
+        let indices: Vec<usize> = self.devices.keys().copied().collect();
+        for index in indices {
+            if !note(self.lift(index)) {
                 continue;
             }
-            let values = self.devices.remove(&key).map(|device| device.values).unwrap_or_default();
+            let values = self.devices.remove(&index).map(|device| device.values).unwrap_or_default();
             for entry in values.into_iter().filter_map(|(_, entry)| entry) {
                 if let Some(journal) = journal.as_deref_mut() {
                     note(journal.done(entry));
@@ -310,6 +284,13 @@ impl LaneSet {
         throttles.check(&names).map_err(|error| usage(error.to_string()))?;
         if *throttles == Throttles::default() {
             return Ok(None);
+        }
+        if let Some(lane) = self.lanes.iter().find(|lane| lane.spec.disks() > 1) {
+            return Err(usage(format!(
+                "--throttle holds the one disk of a lane, and {} stands on {}; race it without --throttle",
+                lane.name,
+                lane.spec.disks()
+            )));
         }
         let lanes = self.lanes.iter().map(|lane| Candidate {
             name: &lane.name,
@@ -470,7 +451,7 @@ mod tests {
             lanes: Vec::new(),
             mechanism: Mechanism::V1(target.clone()),
             made: vec![entry],
-            devices: BTreeMap::from([((0, 0), device)]),
+            devices: BTreeMap::from([(0, device)]),
         };
         let is_mounted = || mountinfo::at(&mountinfo::read().unwrap(), &target).is_some();
         remount(rustix::mount::MountFlags::RDONLY);

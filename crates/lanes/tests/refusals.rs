@@ -61,6 +61,28 @@ fn what_a_filesystem_cannot_stand_on_is_refused_with_what_it_can() {
     ] {
         says(&refusal(scratch.settings(&[spec], 1024)), FailureKind::Usage, &parts);
     }
+    for (spec, parts) in [
+        ("ext4/crypt", vec!["stands on crypt", "remove the layers"]),
+        ("btrfs:3", vec!["is given 3 disks", "leave the number out"]),
+        ("btrfs,-draid1,-mraid1:3", vec!["asks for, 2"]),
+    ] {
+        let spec = spec.parse().unwrap();
+        says(&lanes::SingleLane::resolve(&spec).map(drop).unwrap_err(), FailureKind::Usage, &parts);
+    }
+    let two = "btrfs,-draid1,-mraid1:2".parse().unwrap();
+    assert_eq!(lanes::SingleLane::resolve(&two).map(|lane| lane.least_devices()).ok(), Some(2));
+    scratch.assert_nothing_left();
+}
+
+#[test]
+fn several_disks_are_not_throttled_as_one() {
+    if !privileged("several throttled disks") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut settings = scratch.settings(&["btrfs:2"], 256);
+    settings.throttles.base = Some("100MiB/s".parse().unwrap());
+    says(&refusal(settings), FailureKind::Usage, &["btrfs:2 stands on 2", "without --throttle"]);
     scratch.assert_nothing_left();
 }
 

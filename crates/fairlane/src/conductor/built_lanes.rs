@@ -172,7 +172,8 @@ impl RacedLanes for BuiltLanes {
         let under = self.lane_set.settle_on_host(grounds);
         let (guests, host): (Vec<usize>, Vec<usize>) =
             grounds.iter().partition(|ground| self.lane_set.is_guest_disk(**ground));
-        let own = host.iter().filter_map(|ground| self.lane_set.device_names(*ground).device).collect();
+        let names = host.iter().map(|ground| self.lane_set.device_names(*ground));
+        let own = names.flat_map(|of| of.device.into_iter().chain(of.further)).collect();
         Disks { own, guests, under }
     }
 

@@ -46,7 +46,8 @@ impl Profiling {
         opened_after_seconds: f64,
         (groups, system): (&[Group], &SystemUse),
     ) {
-        let own: Vec<&str> = devices.device.as_deref().or(devices.backing.as_deref()).into_iter().collect();
+        let first = devices.device.as_deref().or(devices.backing.as_deref());
+        let own: Vec<&str> = first.into_iter().chain(devices.further.iter().map(String::as_str)).collect();
         let window = self.profiler.stop((opened_after_seconds, system.window_seconds), &own);
         let (window, agent) = match (window, agent) {
             (Ok(window), Some(agent)) => (window, agent),

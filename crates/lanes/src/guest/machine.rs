@@ -32,8 +32,8 @@ pub struct Machine {
     pub disks: Vec<PathBuf>,
     /// User-mode Linux opens images O_SYNC.
     pub sync: bool,
-    /// A lane discards. Disks of others take no discards: layers punch holes on their own account, and an image with
-    /// holes is no equal ground any more.
+    /// Disks of user-mode Linux take discards. Below layers they do not, unless a lane discards: layers punch holes on
+    /// their own account, and an image with holes is no equal ground any more.
     pub discards: bool,
     /// KVM truly works here.
     pub kvm: bool,

@@ -242,13 +242,10 @@ impl Worker<'_> {
         }
         let begun = Instant::now();
         let stack = Stack::build(lane, disks, layers, devices).map_err(with_module_failures)?;
-        let answer = Answer::Stacked {
-            devices: stack.devices.clone(),
-            bytes: stack.bytes()?,
-            seconds: begun.elapsed().as_secs_f64(),
-        };
+        let (devices, bytes) = (stack.devices.clone(), stack.bytes());
+        // From here on it is taken down before another takes its place.
         self.stacks.insert(lane, stack);
-        Ok(answer)
+        Ok(Answer::Stacked { devices, bytes: bytes?, seconds: begun.elapsed().as_secs_f64() })
     }
 
     /// Of these devices, and of every layer below them.

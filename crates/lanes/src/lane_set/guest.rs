@@ -286,6 +286,12 @@ impl LaneSet {
         }
     }
 
+    /// Only layers discard without being told to: where there are none, disks are as they always were.
+    fn disks_take_discards(&self, guest: usize) -> bool {
+        let mut there = self.lanes.iter().filter(|lane| lane.guest == Some(guest));
+        there.clone().all(|lane| lane.spec.layers.is_empty()) || there.any(|lane| lane.contestant.discards(&lane.spec))
+    }
+
     fn boot_of(&mut self, index: usize, journal: &mut Journal, stop: &AtomicBool) -> Result<Boot, LaneFailure> {
         let kind = self.guests[index].kind;
         let disks = self.disks_of(index);
@@ -329,8 +335,7 @@ impl LaneSet {
                 memory: memory_of(&self.settings),
                 disks,
                 sync: self.settings.guest.sync,
-                discards: (self.lanes.iter())
-                    .any(|lane| lane.guest == Some(index) && lane.contestant.discards(&lane.spec)),
+                discards: self.disks_take_discards(index),
                 kvm: false,
             },
             folder,

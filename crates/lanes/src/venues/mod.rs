@@ -91,7 +91,7 @@ pub(crate) trait Venue: Debug {
         None
     }
 
-    /// The others as /proc/diskstats names them.
+    /// The others as /proc/diskstats names them, where the lane works.
     fn further_device_names(&self) -> Vec<String> {
         let name = |path: PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
         self.further_block_devices().into_iter().filter_map(name).collect()
