@@ -98,6 +98,9 @@ fn three_filesystems_tie_on_random_reads_of_an_emulated_disk() {
     place.assert_nothing_left();
 }
 
+/// The share of its ceiling from which on a lane ran at its device (method 3.2, rule 4).
+const AT_THE_DEVICE: f64 = 0.95;
+
 /// Whether the kernel's clock showed CPU time in at least two lanes of `workload`.
 fn ranked_by_cpu(record: &[serde_json::Value], workload: &str) -> bool {
     let busy = |trial: &&serde_json::Value| {
@@ -179,15 +182,23 @@ fn three_filesystems_are_held_to_one_disk_and_none_is_told_apart() {
     for workload in ["read", "random-read"] {
         let results = findings["results"].as_array().unwrap();
         let result = results.iter().find(|result| result["workload"] == workload).unwrap();
+        // One round: a lane that the machine stopped for a moment kept its disk less busy than that, and the report says so.
+        // Over six rounds it is asked without a condition (above).
+        let shares: Vec<f64> =
+            result["estimates"].as_array().unwrap().iter().map(|of| of["device_use"].as_f64().unwrap()).collect();
+        assert!(shares.iter().any(|&share| share >= AT_THE_DEVICE), "{result:#}");
+        for pair in result["pairs"].as_array().unwrap() {
+            assert!(pair["verdict"] != "faster" && pair["verdict"] != "slower", "{pair:#}");
+        }
+        if shares.iter().any(|&share| share < AT_THE_DEVICE) {
+            continue;
+        }
         assert_eq!(result["limit"], "device", "{result:#}");
         let reason = result["limit_reason"].as_str().unwrap();
         assert!(reason.contains("the emulated disk's 20MiB/s,2000iops"), "{reason}");
         assert!(reason.contains("cannot tell these filesystems apart"), "{reason}");
         // A fast CPU spends less on so little work than a tick of the kernel's clock shows: nothing to rank by.
         assert_eq!(reason.contains("; by CPU per operation: "), ranked_by_cpu(&record, workload), "{reason}");
-        for pair in result["pairs"].as_array().unwrap() {
-            assert!(pair["verdict"] != "faster" && pair["verdict"] != "slower", "{pair:#}");
-        }
     }
     let (text, _) = place.expect(0, &["report", "r.jsonl"]);
     assert!(text.contains("--throttle 20MiB/s,2000iops"), "AGAIN runs it on the same disk:\n{text}");
