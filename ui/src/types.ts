@@ -1846,6 +1846,10 @@ export interface Throttle {
  */
 export interface Lane {
   /**
+   * What lies above the filesystem, as the lane names it: `overlay`; empty: nothing.
+   */
+  above?: string;
+  /**
    * The disk under it, as the kernel names it (`nvme0n1`); empty: none.
    */
   backing: string;

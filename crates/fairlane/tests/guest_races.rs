@@ -377,6 +377,27 @@ slices = 2
 slice_seconds = 0.1
 "#;
 
+/// A file that is read once, cold.
+const COLD_READS: &str = r#"
+[[workload]]
+name = "read"
+title = "cold read"
+kind = "operations"
+[[workload.files]]
+name = "large"
+count = 4
+size = "4MiB"
+[[workload.step]]
+operation = "create"
+files = "large"
+sync = "end"
+[[workload.step]]
+operation = "read"
+files = "large"
+cold = true
+sync = "none"
+"#;
+
 /// What a layer writes is a fact of its kind: each copy, and parity with every small write, and a journal's second write.
 #[test]
 fn layers_stand_under_filesystems_and_their_price_is_seen_at_the_disks() {
@@ -413,6 +434,40 @@ fn layers_stand_under_filesystems_and_their_price_is_seen_at_the_disks() {
     ] {
         let found = written_per_byte(lane);
         assert!((least..most).contains(&found), "{lane}: {found} bytes at the disks per byte written");
+    }
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+/// NFS hands a commit to the server, and the server to its disk, unless its export is asynchronous.
+#[test]
+fn work_goes_through_nfs_and_overlays_and_what_answers_before_the_disk_promises_less() {
+    if !user_mode_linux() {
+        return;
+    }
+    let home = Home::new();
+    let suite = SMALL_WRITES.replace("direct = true", "fdatasync = 1") + COLD_READS;
+    std::fs::write(home.0.path().join("above.toml"), suite).unwrap();
+    let lanes = ["ext4", "nfs(ext4)", "nfs(ext4),vers=4.1,async", "overlay(ext4),volatile", "overlay(ext4)"];
+    let fixed =
+        ["race", "--suite", "./above.toml", "--on", "uml", "--rounds", "1", "--lane-size", "96MiB", "-o", "r.jsonl"];
+    home.expect(0, &[&fixed[..], &lanes[..]].concat());
+    let record = home.record();
+    assert_all_done(&record, &lanes, "uml", 2);
+    let warned = record.header.warnings.join("\n");
+    assert!(warned.contains("NFS are one machine") && warned.contains("overlay is empty"), "{warned}");
+    for lane in lanes {
+        let of = record.header.lanes.iter().find(|of| of.name == lane).unwrap();
+        let kept = lane != "nfs(ext4),vers=4.1,async" && lane != "overlay(ext4),volatile";
+        assert_eq!((of.filesystem.as_str(), of.promises.fsync_reaches_stable_storage), ("ext4", kept), "{lane}");
+        let written = record.trials.iter().find(|trial| trial.lane == lane && trial.workload == "write").unwrap();
+        let flushes = written.system.device.flushes as f64 / written.groups[0].operations as f64;
+        assert_eq!(flushes > 0.5, kept, "{lane}: {flushes} flushes for a write with its fdatasync");
+        // Nothing of it lay in the memory of server or client any more.
+        let read = record.trials.iter().find(|trial| trial.lane == lane && trial.workload == "read").unwrap();
+        let group = read.groups.iter().find(|group| group.name == "read").unwrap();
+        let share = group.system.as_ref().unwrap().device.read_bytes as f64 / group.bytes as f64;
+        assert!(share > 0.9, "{lane}: {share} of the bytes came from the disk");
     }
     home.0.assert_nothing_left();
     home.assert_no_process_stays();

@@ -105,6 +105,7 @@ fn a_disk_is_mounted_and_the_guest_ends(kind: GuestKind) {
         source: Path::new("/dev").join(Machine::disk_name(kind, 0)),
         options: vec!["noatime".to_owned()],
         target: target.clone(),
+        above: None,
     };
     assert!(matches!(guest.ask(&mount, &stop).unwrap(), Answer::Mounted { .. }));
     assert!(
@@ -193,7 +194,13 @@ fn disks_of_user_mode_linux_wait_for_the_disk_where_that_is_asked_for() {
         let stop = AtomicBool::new(false);
         let target = PathBuf::from("/lanes/0");
         let source = Path::new("/dev").join(Machine::disk_name(GuestKind::Uml, 0));
-        let mount = Ask::Mount { filesystem: "ext4".to_owned(), source, options: Vec::new(), target: target.clone() };
+        let mount = Ask::Mount {
+            filesystem: "ext4".to_owned(),
+            source,
+            options: Vec::new(),
+            target: target.clone(),
+            above: None,
+        };
         // A disk is opened when somebody opens its device.
         guest.ask(&mount, &stop).unwrap();
         let flags = opened_with(guest.pid(), &image);

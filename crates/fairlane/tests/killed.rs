@@ -14,7 +14,8 @@ fn start(place: &Place, hold: Option<&str>) -> Child {
     let mut command = place.fairlane(&[
         "race",
         "ext4",
-        "xfs",
+        // Two mounts, one on the other.
+        "overlay(xfs)",
         "--suite",
         &suite,
         "--rounds",

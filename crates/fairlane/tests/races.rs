@@ -282,3 +282,30 @@ fn lanes_leave_nothing_to_be_written_beside_the_next_ones_part() {
     // Without the sync of each part it is 2 to 15 %.
     assert!(others * 100 < own, "neighbours wrote {others} beside {own}");
 }
+
+#[test]
+fn an_overlay_is_raced_beside_the_filesystem_that_it_lies_above() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    // A colon ends a directory in a list of an overlay's.
+    let images = place.path().join("a:b, c");
+    std::fs::create_dir(&images).unwrap();
+    let suite = place.tiny_suite();
+    let lanes = ["race", "ext4", "overlay(ext4),metacopy=on", "o=overlay(btrfs,-draid1,-mraid1:2)"];
+    let terms = ["--suite", &suite, "--rounds", "2", "--lane-size", "320MiB", "--on", images.to_str().unwrap()];
+    place.expect(0, &[&lanes[..], &terms, &["-o", "r.jsonl"]].concat());
+    let text = std::fs::read_to_string(place.path().join("r.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lane = |number: usize| &lines[0]["lanes"][number];
+    assert_eq!((&lane(1)["filesystem"], &lane(1)["above"]), (&"ext4".into(), &"overlay,metacopy=on".into()));
+    assert_eq!((&lane(2)["above"], &lane(2)["disks"]), (&"overlay".into(), &2.into()));
+    assert!(lane(0).get("above").is_none());
+    assert!(lines[0]["warnings"].to_string().contains("the lower directory of an overlay is empty"), "{}", lines[0]);
+    // Rounds beside other tests may be raced again.
+    let trials = lines.iter().filter(|line| line["kind"] == "trial" && line["outcome"] != "repeated");
+    let outcomes: Vec<String> = trials.map(|trial| format!("{}: {}", trial["lane"], trial["outcome"])).collect();
+    assert!(outcomes.len() >= 6 && outcomes.iter().all(|outcome| outcome.ends_with("\"ok\"")), "{outcomes:?}");
+    place.assert_nothing_left();
+}

@@ -97,6 +97,30 @@ fn damaged_and_newer_records_are_refused_and_a_torn_end_is_forgiven() {
 }
 
 #[test]
+fn what_cannot_lie_above_a_filesystem_is_refused_before_anything_is_made() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    for (line, says) in [
+        (vec!["overlay"], vec!["lies above a filesystem", "overlay(ext4)"]),
+        (vec!["overlay(ext4),lowerdir=/etc"], vec!["no option `lowerdir=/etc`", "it takes metacopy=on|off"]),
+        (vec!["overlay(ext4)/raid1:2"], vec!["bracket"]),
+        (vec!["nfs(ext4)"], vec!["the whole machine's", "--on"]),
+        (vec!["overlay(rsext4)"], vec!["a library inside the agent"]),
+        (vec!["overlay(exfat)"], vec!["overlay cannot lie above exfat", "take another filesystem"]),
+        (vec!["overlay(/srv)"], vec!["a directory is raced as it is"]),
+    ] {
+        let (_, err) = place.expect(2, &[&["race"], &line[..], &["--lane-size", "320MiB", "--suite", &suite]].concat());
+        assert_one_sentence(&err, &says);
+    }
+    let (_, err) = place.expect(2, &["powercut", "overlay(ext4)"]);
+    assert_one_sentence(&err, &["works through overlay", "leave it out"]);
+    place.assert_nothing_left();
+}
+
+#[test]
 fn a_lane_size_that_is_proposed_is_taken() {
     if !root() {
         return;

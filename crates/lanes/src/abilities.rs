@@ -2,6 +2,7 @@
 //! anything is written; what depends on the kernel, or on how a directory's filesystem was made, shows
 //! when the steps are rehearsed on the mounted lane.
 
+use crate::above;
 use crate::contestant::Contestant;
 use crate::filesystems;
 use crate::lane_set::{LaneSet, LaneState};
@@ -52,6 +53,19 @@ pub(crate) fn reflink(_: &[String], _: &[String]) -> Vec<Lack> {
 
 /// What a lane is known to lack by its specification; of a directory by the filesystem that holds it.
 pub(crate) fn lacks(lane: &LaneState, ground: Option<&dyn Venue>) -> Vec<Lack> {
+    let mut lacks = below(lane, ground);
+    if let Some(Ok((above, options))) = lane.spec.above.as_ref().map(above::read) {
+        for ability in (above.lacks)(&options) {
+            if !lacks.iter().any(|lack| lack.ability == *ability) {
+                lacks.extend(always(&[*ability]));
+            }
+        }
+    }
+    lacks
+}
+
+/// What its filesystem lacks, whatever lies above it.
+pub(crate) fn below(lane: &LaneState, ground: Option<&dyn Venue>) -> Vec<Lack> {
     match (&lane.contestant, ground) {
         (Contestant::Row(row), _) => (row.lacks)(&lane.spec.mkfs_options, &lane.mount_options),
         (Contestant::Custom(custom), _) => custom

@@ -1,5 +1,6 @@
 //! What this machine can race: kernel support and tools, row by row of the table.
 
+use crate::above::Above;
 use crate::command::find_program;
 use crate::filesystems::{FILESYSTEMS, Filesystem, Home};
 use crate::guest::Kernel;
@@ -65,6 +66,28 @@ pub(crate) fn layer_in_guest(layer: &Layer, kernel: &Kernel) -> Availability {
         None => Availability::ToolMissing { program, package },
         Some(_) => Availability::Ready,
     }
+}
+
+/// Whether a guest with this kernel can lay something above a filesystem.
+pub(crate) fn above_in_guest(above: &Above, kernel: &Kernel) -> Availability {
+    let lacks = kernel.modules.knows_builtin() && above.modules.iter().any(|own| !kernel.modules.has(own));
+    if lacks { Availability::KernelLacks } else { Availability::Ready }
+}
+
+/// Whether this machine's own kernel can.
+pub(crate) fn above_here(above: &Above) -> Availability {
+    let module = above.modules.last().copied().unwrap_or_default();
+    if kernel_has(above.filesystem, module) { Availability::Ready } else { Availability::KernelLacks }
+}
+
+/// Everything that may lie above a filesystem by its name, and whether this machine can lay it there (`None`: only guests
+/// do), and a guest with this kernel.
+pub fn survey_above(kernel: Option<&Kernel>) -> Vec<(&'static str, Option<Availability>, Option<Availability>)> {
+    let row = |above: &&'static Above| {
+        let here = above.on_host.then(|| above_here(above));
+        (above.name, here, kernel.map(|kernel| above_in_guest(above, kernel)))
+    };
+    crate::above::TABLE.iter().map(row).collect()
 }
 
 /// Every layer by its name and what it is, and whether a guest with this kernel can build it.

@@ -126,8 +126,12 @@ pub(crate) struct OpenLane {
     pub(crate) ground: usize,
     /// Where the work happens; of a library its disk.
     pub(crate) directory: PathBuf,
+    /// Where the filesystem is mounted: elsewhere where something lies above it.
+    pub(crate) base: PathBuf,
     /// `None` for a directory lane, for a library and in a guest.
     pub(crate) mounted: Option<EntryId>,
+    /// What lies above it; `None`: nothing, or it is a guest's.
+    pub(crate) above: Option<EntryId>,
     /// A FUSE program in the foreground.
     pub(crate) process: Option<Running>,
     /// The guest that it is mounted in: of one that died nothing is left.

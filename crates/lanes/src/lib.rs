@@ -7,6 +7,7 @@
 //! To add a filesystem: one file in [`filesystems`].
 
 mod abilities;
+mod above;
 mod architecture;
 pub mod availability;
 pub mod command;

@@ -33,7 +33,7 @@ static OPTIONS: [&str; 20] = [
 
 /// Whether a lane is a name of the table, with a label at most: what a suite may ask for.
 pub fn is_bare(lane: &LaneSpec) -> bool {
-    let LaneSpec { name, contestant, mkfs_options, mount_options, devices: _, layers: _, venue } = lane;
+    let LaneSpec { name, contestant, mkfs_options, mount_options, devices: _, layers: _, above, venue } = lane;
     let Contestant::Filesystem(filesystem) = contestant else { return false };
     // A label that is the name of another filesystem would have its figures taken for that one's.
     let honest = name == filesystem || filesystems::find(name).is_none();
@@ -42,6 +42,7 @@ pub fn is_bare(lane: &LaneSpec) -> bool {
         && mkfs_options.is_empty()
         && mount_options.is_empty()
         && !lane.is_stacked()
+        && above.is_none()
         && venue.is_none()
 }
 

@@ -311,6 +311,12 @@ impl SingleLane {
 /// Refuses what it cannot stand on: it is cut and damaged on disks of its own, as many as its mkfs asks for, without layers.
 fn check_ground(spec: &LaneSpec, row: &Filesystem) -> Result<(), LaneFailure> {
     let least = (row.least_devices)(&spec.mkfs_options);
+    if let Some(above) = &spec.above {
+        return Err(usage(format!(
+            "lane {} works through {}, and only filesystems themselves are cut and damaged here; leave it out",
+            spec.name, above.name
+        )));
+    }
     if let Some(layer) = spec.layers.first() {
         return Err(usage(format!(
             "lane {} stands on {}, and only what stands on a disk itself is cut and damaged here; remove the layers",

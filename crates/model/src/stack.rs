@@ -1,4 +1,5 @@
-//! What a lane's filesystem stands on: layers from top to bottom, each behind a `/` as in `ext4/crypt/raid5:3,chunk=64K`.
+//! What a lane's filesystem stands on, layers from top to bottom each behind a `/` as in `ext4/crypt/raid5:3,chunk=64K`; and
+//! what lies above it, as in `overlay(ext4)`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,19 +20,21 @@ pub const LAYERS: [&str; 13] = [
     "snapshot",
     "delay",
 ];
+/// What may lie above a filesystem, with the filesystem in brackets behind it.
+pub const ABOVE: [&str; 2] = ["overlay", "nfs"];
 /// Devices that one layer, or one filesystem, may be told to stand on.
 pub const MOST_DEVICES: u32 = 24;
 
-/// One layer of a lane, as the user wrote it.
+/// One layer of a lane, or what lies above its filesystem, as the user wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LayerSpec {
-    /// One of [`LAYERS`].
+    /// One of [`LAYERS`] or of [`ABOVE`].
     pub name: String,
     /// What it is told, in order: `chunk=64K`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
-    /// Devices that it stands on, each of them all that stands below; 1 to [`MOST_DEVICES`].
+    /// Devices that it stands on, each of them all that stands below; 1 to [`MOST_DEVICES`]; above a filesystem 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub devices: u32,
 }
@@ -53,6 +56,8 @@ pub(crate) enum PartError {
     EmptyOption,
     /// The brackets do not close.
     Bracket,
+    /// What lies above a filesystem stands without one.
+    NothingBelow(String),
 }
 
 /// A filesystem or a layer with what it was told.
@@ -131,6 +136,41 @@ pub(crate) fn read(part: &str, from: usize) -> Result<Part<'_>, PartError> {
         return Err(PartError::EmptyOption);
     }
     Ok(Part { name, devices: devices.unwrap_or(1), inside, options })
+}
+
+/// Splits a lane without name and venue into what lies above its filesystem, with its options, and the filesystem with all
+/// that stands below it. `None`: nothing lies above.
+pub(crate) fn split_above(body: &str) -> Result<Option<(LayerSpec, &str)>, PartError> {
+    let end = body.find([',', '(', '/', ':']).unwrap_or(body.len());
+    let (name, rest) = body.split_at(end);
+    if !ABOVE.contains(&name) {
+        return Ok(None);
+    }
+    if !rest.starts_with('(') {
+        return Err(PartError::NothingBelow(name.to_owned()));
+    }
+    let mut depth = 0usize;
+    let close = rest.bytes().position(|byte| {
+        depth = match byte {
+            b'(' => depth + 1,
+            b')' => depth - 1,
+            _ => depth,
+        };
+        depth == 0
+    });
+    let close = close.ok_or(PartError::Bracket)?;
+    let inside = &rest[1..close];
+    if inside.is_empty() {
+        return Err(PartError::NothingBelow(name.to_owned()));
+    }
+    let options: Vec<String> = match &rest[close + 1..] {
+        "" => Vec::new(),
+        told => told.strip_prefix(',').ok_or(PartError::Bracket)?.split(',').map(str::to_owned).collect(),
+    };
+    if options.iter().any(String::is_empty) {
+        return Err(PartError::EmptyOption);
+    }
+    Ok(Some((LayerSpec { name: name.to_owned(), options, devices: 1 }, inside)))
 }
 
 /// Where the bracket closes that a text begins with.

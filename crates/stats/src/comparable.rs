@@ -335,6 +335,7 @@ pub(crate) mod tests {
             flushes_stop_short: venue == UML,
             geometry: Vec::new(),
             layers: Vec::new(),
+            above: String::new(),
             disks: 1,
             definition_sha256: String::new(),
             queue: None,

@@ -85,6 +85,7 @@ fn lane(spec: &LaneSpec, plan: &Plan) -> Lane {
         mount_options: row.map(|row| row.all_mount_options(&spec.mount_options)).unwrap_or_default(),
         venue: venue.to_owned(),
         layers: spec.layers.iter().map(model::stack::LayerSpec::to_line).collect(),
+        above: spec.above.as_ref().map(model::stack::LayerSpec::to_line).unwrap_or_default(),
         disks: spec.disks(),
         backing: "vda".to_owned(),
         size_bytes: plan.lane_size.get(),

@@ -31,7 +31,7 @@ pub(crate) const CHANNEL: &str = "/channel.path";
 pub enum Ask {
     /// What it is.
     Hello,
-    /// Mounts a filesystem of the kernel; the folder is made.
+    /// Mounts a filesystem of the kernel, and what lies above it; the folder is made.
     Mount {
         /// As /proc/filesystems names it.
         filesystem: String,
@@ -39,15 +39,21 @@ pub enum Ask {
         source: PathBuf,
         /// All options.
         options: Vec<String>,
-        /// Where.
+        /// Where the work happens.
         target: PathBuf,
+        /// What lies above it; then the filesystem itself is mounted elsewhere.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        above: Option<LayerSpec>,
     },
     /// Runs a FUSE program that mounts and then goes on in the background.
     MountFuse {
         /// The program and its arguments.
         command: Vec<String>,
-        /// Where it will be mounted.
+        /// Where it will be mounted, and the work happens.
         target: PathBuf,
+        /// As of [`Ask::Mount`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        above: Option<LayerSpec>,
     },
     /// Builds the layers of a lane on its disks; those that it had are taken down before.
     Stack {

@@ -5,7 +5,7 @@ use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::layers::Stack;
-use crate::{command, loop_device, mount, mountinfo};
+use crate::{above, command, loop_device, mount, mountinfo};
 use model::agent::Devices;
 use model::stack::LayerSpec;
 use model::timeline::Look;
@@ -58,6 +58,7 @@ pub fn run(watch: &dyn Fn(&Devices, bool) -> Looking) -> Result<(), String> {
         agents: BTreeMap::new(),
         fuse: BTreeMap::new(),
         stacks: BTreeMap::new(),
+        covered: BTreeMap::new(),
         watch,
         looking: BTreeMap::new(),
     };
@@ -123,6 +124,8 @@ struct Worker<'a> {
     agents: BTreeMap<u32, Agent>,
     /// FUSE programs by where they are mounted.
     fuse: BTreeMap<PathBuf, Child>,
+    /// What lies above a filesystem by where the work happens, and where the filesystem itself is mounted.
+    covered: BTreeMap<PathBuf, (LayerSpec, PathBuf)>,
     /// Layers of lanes, as they stand.
     stacks: BTreeMap<u32, Stack>,
     watch: &'a dyn Fn(&Devices, bool) -> Looking,
@@ -160,30 +163,21 @@ impl Worker<'_> {
     fn answer(&mut self, ask: Ask) -> Result<Answer, LaneFailure> {
         match ask {
             Ask::Hello => Ok(Answer::Hello(hello())),
-            Ask::Mount { filesystem, source, options, target } => {
-                make_folder(&target)?;
-                mount::mount(&filesystem, &source.to_string_lossy(), &options, &target)?;
-                Ok(mounted(&target))
+            Ask::Mount { filesystem, source, options, target, above } => {
+                self.mount(target, above, |_, at| mount::mount(&filesystem, &source.to_string_lossy(), &options, at))
             }
-            Ask::MountFuse { command, target } => {
-                make_folder(&target)?;
-                let child = mount_fuse(&command, &target)?;
-                self.fuse.insert(target.clone(), child);
-                Ok(mounted(&target))
-            }
+            Ask::MountFuse { command, target, above } => self.mount(target, above, |worker, at| {
+                let child = mount_fuse(&command, at)?;
+                worker.fuse.insert(at.to_owned(), child);
+                Ok(())
+            }),
             Ask::Stack { lane, disks, layers, devices } => self.stack(lane, &disks, &layers, devices),
             Ask::Unstack { lane } => {
                 let rebuilt = self.stacks.remove(&lane).map_or(Ok(None), |mut stack| stack.take_down())?;
                 Ok(Answer::Unstacked { rebuilt })
             }
             Ask::Format { command, device, further } => format_device(&command, &device, &further),
-            Ask::Unmount { target } => {
-                if mount::is_mounted(&target)? {
-                    mount::unmount_patiently(&target)?;
-                }
-                self.fuse.remove(&target).map_or(Ok(()), wait_for_end)?;
-                Ok(Answer::Done)
-            }
+            Ask::Unmount { target } => self.unmount(&target).map(|()| Answer::Done),
             Ask::DropCache { devices } => self.drop_caches(&devices).map(|()| Answer::Done),
             Ask::Watch { lane, devices, appenders } => {
                 self.looking.insert(lane, (self.watch)(&devices, appenders));
@@ -228,6 +222,43 @@ impl Worker<'_> {
                 Ok(Answer::Done)
             }
         }
+    }
+
+    /// Mounts a lane's filesystem by `how`, which is told where, and what lies above it.
+    fn mount(
+        &mut self,
+        target: PathBuf,
+        above: Option<LayerSpec>,
+        how: impl FnOnce(&mut Self, &Path) -> Result<(), LaneFailure>,
+    ) -> Result<Answer, LaneFailure> {
+        make_folder(&target)?;
+        let Some(above) = above else {
+            how(self, &target)?;
+            return Ok(mounted(&target));
+        };
+        let below = above::below_in_guest(&target)?;
+        how(self, &below)?;
+        // From here on both are unmounted, whatever fails.
+        self.covered.insert(target.clone(), (above.clone(), below.clone()));
+        let laid = above::mount(&above, &above::Place { below: &below, target: &target });
+        if let Err(error) = laid {
+            let _ = self.unmount(&target);
+            return Err(with_module_failures(error));
+        }
+        Ok(mounted(&below))
+    }
+
+    fn unmount(&mut self, target: &Path) -> Result<(), LaneFailure> {
+        let mut base = target.to_owned();
+        if let Some((above, below)) = self.covered.get(target) {
+            above::unmount(above, &above::Place { below, target })?;
+            base.clone_from(below);
+        }
+        if mount::is_mounted(&base)? {
+            mount::unmount_patiently(&base)?;
+        }
+        self.covered.remove(target);
+        self.fuse.remove(&base).map_or(Ok(()), wait_for_end)
     }
 
     fn stack(

@@ -7,7 +7,7 @@ use crate::lane_set::LaneSet;
 use crate::lane_set::open::{mount_options_of, mount_source};
 use crate::venues::Venue;
 use crate::venues::device::overwrite;
-use crate::{command, disk, formatting, layers};
+use crate::{above, command, disk, formatting, layers};
 use model::agent::FilesystemProcesses;
 use model::lane::Lane;
 use model::stack::LayerSpec;
@@ -74,6 +74,7 @@ impl LaneSet {
             None => (lane.contestant.filesystem_name().to_owned(), lane.promises, lane.mount_options.clone()),
         };
         let mut geometry = lane.geometry.clone();
+        geometry.extend(lane.spec.above.iter().map(|above| format!("above: {}", above::describe(above))));
         geometry.extend(lane.spec.layers.iter().map(|layer| format!("layer: {}", layers::describe(layer))));
         if lane.stacked_bytes > 0 {
             let bytes = model::units::human_bytes(lane.stacked_bytes as f64);
@@ -99,6 +100,7 @@ impl LaneSet {
                 && !self.settings.guest.sync,
             geometry,
             layers: lane.spec.layers.iter().map(LayerSpec::to_line).collect(),
+            above: lane.spec.above.as_ref().map(LayerSpec::to_line).unwrap_or_default(),
             disks: ground.disks() as u32,
             definition_sha256: match &lane.contestant {
                 Contestant::Custom(custom) => custom.sha256.clone(),
@@ -144,7 +146,8 @@ impl LaneSet {
         let lane = &self.lanes[index];
         let ground_index = self.store_for(index, 0);
         let ground = &*self.stores[ground_index];
-        let directory = self.lane_directory(index, ground_index);
+        let work = self.lane_directory(index, ground_index);
+        let directory = if lane.guest.is_some() { work.clone() } else { lane.base(&work) };
         let source = ground.future_block_device().unwrap_or_else(|| mount_source(ground));
         let mut lines = Vec::new();
         if !lane.mkfs_command.is_empty() {
@@ -182,6 +185,9 @@ impl LaneSet {
             }
         };
         lines.push(format!("{}: {}", lane.name, command::display(&words)));
+        if let Some(above) = &lane.spec.above {
+            lines.push(format!("{}: lay {} over it, at {}", lane.name, above::describe(above), work.display()));
+        }
         lines
     }
 }

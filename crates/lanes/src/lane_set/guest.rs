@@ -1,5 +1,6 @@
 //! The guests of a race: which it needs, what they must have, and when they are started.
 
+use crate::above;
 use crate::command;
 use crate::contestant::Contestant;
 use crate::custom::Kind;
@@ -315,6 +316,9 @@ impl LaneSet {
             let program = program.map(|name| (name, package_of(&lane.contestant)));
             for layer in lane.layers() {
                 modules.extend(layer.modules);
+            }
+            if let Some(above) = lane.spec.above.as_ref().and_then(|spec| above::find(&spec.name)) {
+                modules.extend(above.modules);
             }
             for (name, package) in program.into_iter().chain(lane.layers().map(|layer| layer.program)) {
                 let program = command::find_program(name).ok_or_else(|| match package {

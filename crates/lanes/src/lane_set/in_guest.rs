@@ -86,8 +86,10 @@ impl LaneSet {
         let directory_of_lane = directory.clone();
         lane.open = Some(OpenLane {
             ground,
+            base: directory_of_lane.clone(),
             directory: directory_of_lane,
             mounted: None,
+            above: None,
             process: None,
             guest: Some(guest.clone()),
         });
@@ -229,18 +231,19 @@ fn disks_in_guest(ground: &dyn Venue) -> Vec<PathBuf> {
 }
 
 fn mount_request(state: &LaneState, settings: &Settings, devices: &[PathBuf], target: PathBuf) -> Ask {
-    let (source, further) = (devices[0].clone(), &devices[1..]);
+    let (source, further, above) = (devices[0].clone(), &devices[1..], state.spec.above.clone());
     match &state.contestant {
         Contestant::Custom(custom) => {
             let mut command = custom_mount_command(custom, &source, &target, &state.mount_options);
             name_program(&mut command);
-            Ask::MountFuse { command, target }
+            Ask::MountFuse { command, target, above }
         }
         contestant => Ask::Mount {
             filesystem: contestant.filesystem_name().to_owned(),
             source,
             options: mount_options_of(state, settings, further),
             target,
+            above,
         },
     }
 }

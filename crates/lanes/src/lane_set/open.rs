@@ -1,5 +1,6 @@
 //! A lane from formatted to closed: opened, made cold, unmounted, its image checked.
 
+use crate::above::{self, Place};
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, cannot, usage};
 use crate::formatting::{self, MountRequest};
@@ -53,8 +54,10 @@ impl LaneSet {
             make_folder(&directory)?;
             self.lanes[index].open = Some(OpenLane {
                 ground: ground_index,
+                base: directory.clone(),
                 directory: directory.clone(),
                 mounted: None,
+                above: None,
                 process: None,
                 guest: None,
             });
@@ -71,6 +74,19 @@ impl LaneSet {
         if in_guest {
             return self.open_in_guest(index, ground_index, phases_seconds, journal, stop);
         }
+        self.mount(index, ground_index, directory, phases_seconds, journal, stop)
+    }
+
+    /// Mounts a formatted lane on this machine, and what lies above it.
+    fn mount(
+        &mut self,
+        index: usize,
+        ground_index: usize,
+        directory: PathBuf,
+        mut phases_seconds: BTreeMap<String, f64>,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Opened, LaneFailure> {
         let ground = &*self.stores[ground_index];
         let lane = &mut self.lanes[index];
         let source = mount_source(ground);
@@ -79,31 +95,50 @@ impl LaneSet {
             Contestant::Row(_) => Some(source.to_string_lossy().into_owned()),
             _ => None,
         };
-        let entry = journal.will(Thing::Mount { target: directory.clone(), source: expected })?;
+        let base = lane.base(&directory);
+        if !base.is_dir() {
+            make_folder(&base)?;
+        }
+        let entry = journal.will(Thing::Mount { target: base.clone(), source: expected })?;
         let started = Instant::now();
         let options = mount_options_of(lane, &self.settings, &ground.further_block_devices());
-        let request =
-            MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &directory };
+        let request = MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &base };
         let process = match formatting::mount(&request, stop) {
             Ok(process) => process,
             Err(error) => {
                 // A mount command that was killed half-way may have mounted.
-                while mount::is_mounted(&directory)? {
-                    mount::unmount_patiently(&directory)?;
+                while mount::is_mounted(&base)? {
+                    mount::unmount_patiently(&base)?;
                 }
                 journal.done(entry)?;
                 return Err(error);
             }
         };
-        phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
-        lane.open = Some(OpenLane {
+        let open = OpenLane {
             ground: ground_index,
+            base: base.clone(),
             directory: directory.clone(),
             mounted: Some(entry),
+            above: None,
             process,
             guest: None,
-        });
-        learn_promises(lane, &directory);
+        };
+        // What fails from here on leaves it open, and it is closed.
+        lane.open = Some(open);
+        learn_promises(lane, &base);
+        if let Some(spec) = lane.spec.above.clone() {
+            let source = Some(above::SOURCE.to_owned());
+            let entry = journal.will(Thing::Mount { target: directory.clone(), source })?;
+            let laid = above::mount(&spec, &Place { below: &base, target: &directory });
+            if let Some(open) = &mut lane.open {
+                open.above = Some(entry);
+            }
+            if let Err(error) = laid {
+                let _ = self.close_lane(index, Some(journal));
+                return Err(error);
+            }
+        }
+        phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
         Ok(Opened { directory, library: None, guest: None, phases_seconds })
     }
 
@@ -126,8 +161,15 @@ impl LaneSet {
         if let Some(guest) = &guest {
             self.drop_cache_in_guest(index, ground_index, guest, stop)?;
         }
-        let open =
-            OpenLane { ground: ground_index, directory: disk, mounted: None, process: None, guest: guest.clone() };
+        let open = OpenLane {
+            ground: ground_index,
+            base: disk.clone(),
+            directory: disk,
+            mounted: None,
+            above: None,
+            process: None,
+            guest: guest.clone(),
+        };
         self.lanes[index].open = Some(open);
         Ok(Opened { directory: PathBuf::new(), library: Some(target), guest, phases_seconds: BTreeMap::new() })
     }
@@ -258,12 +300,15 @@ impl LaneSet {
             return Ok(cold_in(guest.kind()));
         }
         let source = mount_source(ground);
-        formatting::unmount(&lane.contestant, &source, &open.directory, open.process.take())?;
+        let place = Place { below: &open.base, target: &open.directory };
+        lane.spec.above.iter().try_for_each(|spec| above::unmount(spec, &place))?;
+        formatting::unmount(&lane.contestant, &source, &open.base, open.process.take())?;
         [&source].into_iter().chain(&further).try_for_each(|of| let_go::check(of, &AtomicBool::new(false)))?;
         ground.drop_caches()?;
         let request =
-            MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &open.directory };
+            MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &open.base };
         open.process = formatting::mount(&request, &AtomicBool::new(false))?;
+        lane.spec.above.iter().try_for_each(|spec| above::mount(spec, &place))?;
         Ok(Cold::Cold)
     }
 
@@ -305,11 +350,10 @@ impl LaneSet {
             }
         }
         // A failed `make_cold` may have left it unmounted; a library never was mounted.
-        if open.mounted.is_some() && mount::is_mounted(&open.directory)? {
-            let process = open.process.take();
-            let unmounted = formatting::unmount(&lane.contestant, &mount_source(ground), &open.directory, process);
+        if open.mounted.is_some() {
+            let unmounted = unmount_here(lane, &mut open, ground);
             if let Err(error) = unmounted {
-                if mount::is_mounted(&open.directory)? {
+                if mount::is_mounted(&open.base)? {
                     lane.open = Some(open);
                 }
                 return Err(error);
@@ -317,6 +361,7 @@ impl LaneSet {
         }
         closed.unmount_seconds = started.elapsed().as_secs_f64();
         if let (Some(journal), Some(entry)) = (journal, open.mounted) {
+            open.above.map_or(Ok(()), |above| journal.done(above))?;
             journal.done(entry)?;
             let_go::check(&mount_source(ground), &AtomicBool::new(false))?;
         }
@@ -340,6 +385,17 @@ impl LaneSet {
         }
         Ok(closed)
     }
+}
+
+/// Unmounts what of a lane is mounted on this machine, from the top.
+fn unmount_here(lane: &LaneState, open: &mut OpenLane, ground: &dyn Venue) -> Result<(), LaneFailure> {
+    if let Some(spec) = &lane.spec.above {
+        above::unmount(spec, &Place { below: &open.base, target: &open.directory })?;
+    }
+    if !mount::is_mounted(&open.base)? {
+        return Ok(());
+    }
+    formatting::unmount(&lane.contestant, &mount_source(ground), &open.base, open.process.take())
 }
 
 /// How cold a lane is after its guest dropped what it caches. The disk of user-mode Linux is the host's page cache.

@@ -1,5 +1,7 @@
 //! Lanes whose filesystem stands on layers, or on several disks: what they may be, and how they are built in their guest.
 
+use crate::abilities;
+use crate::above;
 use crate::availability::{self, Availability};
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, failed, privilege, usage};
@@ -14,12 +16,21 @@ use crate::undo::Journal;
 use model::lane::Promises;
 use model::stack::MOST_DEVICES;
 use model::{Flag, Mark};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 impl LaneState {
     /// The rows of its layers, which were looked up before.
     pub(crate) fn layers(&self) -> impl Iterator<Item = &'static Layer> {
         self.spec.layers.iter().filter_map(|layer| layers::find(&layer.name))
+    }
+
+    /// Where its filesystem is mounted on this machine, whose work happens in `directory`.
+    pub(crate) fn base(&self, directory: &Path) -> PathBuf {
+        match (&self.spec.above, directory.file_name()) {
+            (Some(_), Some(name)) => directory.with_file_name(format!("{}-below", name.display())),
+            _ => directory.to_owned(),
+        }
     }
 
     /// Whether its filesystem is mounted without the last of its own devices.
@@ -32,7 +43,15 @@ impl LaneState {
     /// What it promises with these mount options: a layer that checks what it reads does so for every filesystem.
     pub(crate) fn promises_with(&self, mount_options: &[String]) -> Promises {
         let promises = self.contestant.promises(&self.spec.mkfs_options, mount_options);
-        Promises { data_checksums: promises.data_checksums || self.layers().any(|layer| layer.checksums), ..promises }
+        let promises = Promises {
+            data_checksums: promises.data_checksums || self.layers().any(|layer| layer.checksums),
+            ..promises
+        };
+        match self.spec.above.as_ref().map(above::read) {
+            // What cannot be read was refused before.
+            Some(Ok((above, options))) => (above.promises)(&options, promises),
+            _ => promises,
+        }
     }
 
     /// What is made below its filesystem, for `--dry-run`.
@@ -48,6 +67,7 @@ impl LaneState {
 /// [`LaneFailure::Usage`] with the remedy; [`LaneFailure::Privilege`] where the guest's kernel or a tool lacks it.
 pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) -> Result<(), LaneFailure> {
     check_devices(lane)?;
+    check_above(lane, guests)?;
     if !lane.spec.is_stacked() {
         return Ok(());
     }
@@ -98,6 +118,42 @@ pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) ->
     Ok(())
 }
 
+/// Refuses what cannot lie above a lane's filesystem.
+fn check_above(lane: &LaneState, guests: &[GuestSlot]) -> Result<(), LaneFailure> {
+    let Some(spec) = &lane.spec.above else { return Ok(()) };
+    let (above, _) = above::read(spec)?;
+    let filesystem = lane.contestant.filesystem_name();
+    if lane.contestant.is_library() {
+        return Err(usage(format!("a library is mounted nowhere, so {} cannot lie above it", above.name)));
+    }
+    let lacks = |ability| abilities::below(lane, None).iter().any(|lack| lack.ability == ability);
+    if let Some(ability) = above.asks_of_filesystem.filter(|&ability| lacks(ability)) {
+        return Err(usage(format!(
+            "{} cannot lie above {filesystem}, which has no {}; take another filesystem",
+            above.name,
+            ability.words()
+        )));
+    }
+    let availability = match lane.guest.map(|guest| &guests[guest]) {
+        Some(guest) => availability::above_in_guest(above, &guest.kernel),
+        None if above.on_host => availability::above_here(above),
+        None => {
+            let guests = GuestKind::options_here();
+            return Err(usage(format!(
+                "{} would be the whole machine's, so it is raced in a guest alone; race all lanes there: {guests}",
+                above.name
+            )));
+        }
+    };
+    match availability {
+        Availability::KernelLacks => Err(privilege(format!(
+            "the kernel lacks {}; race it in a guest whose kernel has it, or name one: @qemu:/path/to/vmlinuz",
+            above.filesystem
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a number of devices that the filesystem itself does not take.
 fn check_devices(lane: &LaneState) -> Result<(), LaneFailure> {
     let devices = lane.spec.devices;
@@ -145,7 +201,7 @@ pub(crate) fn rebuilt(answer: &Answer) -> Option<Flag> {
 impl LaneSet {
     /// What a reader should know of figures of lanes on layers or on several disks.
     pub(crate) fn stacked_warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
+        let mut warnings = self.warnings_of_above();
         if self.lanes.iter().any(|lane| lane.spec.disks() > 1) {
             warnings.push(
                 "the disks of a lane are images on one disk: what layers and copies cost is measured, what several disks \
@@ -160,6 +216,15 @@ impl LaneSet {
                     .to_owned(),
             );
         }
+        warnings
+    }
+
+    /// What a reader should know of what lies above lanes.
+    fn warnings_of_above(&self) -> Vec<String> {
+        let told = self.lanes.iter().filter_map(|lane| above::find(&lane.spec.above.as_ref()?.name));
+        let mut warnings: Vec<String> = told.map(|above| above.warning.to_owned()).collect();
+        warnings.sort();
+        warnings.dedup();
         warnings
     }
 

@@ -151,7 +151,7 @@ impl Building {
         };
         let layer = find(&spec.name).ok_or_else(|| failed(format!("there is no layer {}", spec.name)))?;
         let under = (0..spec.devices).map(|_| self.level(below, disks)).collect::<Result<Vec<_>, _>>()?;
-        let options = Options::read(layer, &spec.options)?;
+        let options = Options::read(layer.name, layer.options, &spec.options)?;
         (layer.build)(self, &under, &options)
     }
 

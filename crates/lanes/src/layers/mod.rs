@@ -113,51 +113,60 @@ pub(crate) fn check(spec: &LayerSpec) -> Result<&'static Layer, LaneFailure> {
             if least == 1 { layer.name.to_owned() } else { format!("{}:{least}", layer.name) }
         )));
     }
-    Options::read(layer, &spec.options).map(|_| layer)
+    Options::read(layer.name, layer.options, &spec.options).map(|_| layer)
 }
 
 impl Options {
-    /// Reads what a layer is told.
+    /// Reads what a layer of this name is told, of what it may be.
     ///
     /// # Errors
     /// [`LaneFailure::Usage`] for the first option that it does not take.
-    fn read(layer: &Layer, options: &[String]) -> Result<Options, LaneFailure> {
+    pub(crate) fn read(name: &str, takes: &[LayerOption], options: &[String]) -> Result<Options, LaneFailure> {
         let mut read = BTreeMap::new();
         for option in options {
             let (key, value) = option.split_once('=').unwrap_or((option, ""));
             let shown = model::text::escaped(option.as_bytes());
-            let known = layer.options.iter().find(|known| known.key == key).ok_or_else(|| {
-                let takes: Vec<String> = layer.options.iter().map(LayerOption::describe).collect();
+            let known = takes.iter().find(|known| known.key == key).ok_or_else(|| {
+                let takes: Vec<String> = takes.iter().map(LayerOption::describe).collect();
                 let takes = if takes.is_empty() { "no option".to_owned() } else { takes.join("; ") };
-                usage(format!("{} has no option `{shown}`; it takes {takes}", layer.name))
+                usage(format!("{} has no option `{shown}`; it takes {takes}", name))
             })?;
             if !known.takes.takes(value, option.contains('=')) {
-                return Err(usage(format!("{} does not take `{shown}`; write {}", layer.name, known.describe())));
+                return Err(usage(format!("{} does not take `{shown}`; write {}", name, known.describe())));
             }
             if read.insert(key.to_owned(), value.to_owned()).is_some() {
-                return Err(usage(format!("{} is told `{key}` twice; remove one", layer.name)));
+                return Err(usage(format!("{} is told `{key}` twice; remove one", name)));
             }
         }
         if read.contains_key("degraded") && read.contains_key("rebuilding") {
-            return Err(usage(format!("{} is told `degraded` and `rebuilding`; remove one", layer.name)));
+            return Err(usage(format!("{} is told `degraded` and `rebuilding`; remove one", name)));
         }
         Ok(Options(read))
     }
 
-    fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.0.contains_key(key)
     }
 
-    fn text(&self, key: &str) -> Option<&str> {
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
+    /// All of them as they were told, in the order of their keys.
+    pub(crate) fn words(&self) -> impl Iterator<Item = String> {
+        let told = |(key, value): (&String, &String)| match value.as_str() {
+            "" => key.clone(),
+            value => format!("{key}={value}"),
+        };
+        self.0.iter().map(told)
+    }
+
     /// A size in bytes.
-    fn size(&self, key: &str, usual: u64) -> u64 {
+    pub(crate) fn size(&self, key: &str, usual: u64) -> u64 {
         self.text(key).and_then(|text| text.parse::<model::Bytes>().ok()).map_or(usual, |size| size.0)
     }
 
-    fn number(&self, key: &str, usual: u64) -> u64 {
+    pub(crate) fn number(&self, key: &str, usual: u64) -> u64 {
         self.text(key).and_then(|text| text.parse().ok()).unwrap_or(usual)
     }
 }

@@ -214,6 +214,7 @@ pub fn lane(name: &str, filesystem: &str) -> Lane {
         flushes_stop_short: false,
         geometry: vec!["journal: 64 MiB".to_owned()],
         layers: Vec::new(),
+        above: String::new(),
         disks: 1,
         definition_sha256: String::new(),
         queue: None,
@@ -401,6 +402,7 @@ pub fn record(findings: &Findings) -> Record {
         mount_options: Vec::new(),
         devices: 1,
         layers: Vec::new(),
+        above: None,
         venue: None,
     });
     let header = Header {

@@ -34,6 +34,7 @@ pub fn lane(name: &str) -> Lane {
         flushes_stop_short: false,
         geometry: Vec::new(),
         layers: Vec::new(),
+        above: String::new(),
         disks: 1,
         definition_sha256: String::new(),
         queue: None,

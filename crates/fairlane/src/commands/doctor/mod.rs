@@ -136,6 +136,16 @@ impl Survey {
         }
     }
 
+    fn above(&self, text: &mut String) {
+        let _ = writeln!(text, "above a filesystem, as in overlay(ext4)");
+        let uml = availability::survey_above(self.uml.as_ref().ok().filter(|_| self.uml_runs.is_ok()));
+        let qemu = availability::survey_above(self.qemu.as_ref().ok());
+        for ((name, here, uml), (.., qemu)) in uml.into_iter().zip(qemu) {
+            let here = here.map_or_else(|| "in guests alone".to_owned(), |state| cell(Some(state)));
+            let _ = writeln!(text, "  {name:<10}{here:<WIDTH$}{:<WIDTH$}{}", cell(uml), cell(qemu));
+        }
+    }
+
     fn text(&self) -> String {
         let mut text = String::new();
         let _ = writeln!(text, "{:<12}{:<WIDTH$}{:<WIDTH$}qemu", "filesystem", "image, device", "uml");
@@ -155,6 +165,7 @@ impl Survey {
             let _ = writeln!(text, "{}", line.trim_end());
         }
         self.layers(&mut text);
+        self.above(&mut text);
         self.guests(&mut text);
         let _ = writeln!(text, "I/O engines");
         for engine in engine::io::ENGINES {

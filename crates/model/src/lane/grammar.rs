@@ -1,0 +1,439 @@
+//! The text of a lane: read from a command line, and written so that it makes the same lane again.
+
+use super::{Contestant, LaneSpec, Venue};
+use crate::stack::{self, LayerSpec, PartError};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Why a lane could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LaneError {
+    /// Nothing stands where a filesystem should.
+    #[error("lane `{0}` names no filesystem; write it like ext4, ext4,nobarrier or lean=xfs,-mreflink=0")]
+    Empty(String),
+    /// A name that reports could not show.
+    #[error("lane `{0}`: a name has 1 to 64 characters and no control characters; give it one: NAME=FILESYSTEM…")]
+    Name(String),
+    /// An option between two commas is missing.
+    #[error("lane `{0}` has an empty option; remove the extra comma")]
+    EmptyOption(String),
+    /// The brackets of the long form do not close.
+    #[error(
+        "lane `{0}`: the bracket of FS(MKFS OPTIONS) is not closed, or text follows it; write it like ext4(-b 1024),noatime"
+    )]
+    Bracket(String),
+    /// What lies above a filesystem stands without one.
+    #[error("lane `{lane}`: {above} lies above a filesystem; write that in brackets, like {above}(ext4)")]
+    NothingBelow {
+        /// The lane.
+        lane: String,
+        /// What lies above.
+        above: String,
+    },
+    /// What follows a colon is no number of devices.
+    #[error("lane `{lane}`: `{count}` is no number of disks; write 1 to {most} behind the colon, like ext4/raid5:3", most = stack::MOST_DEVICES)]
+    Devices {
+        /// The lane.
+        lane: String,
+        /// What stands there.
+        count: String,
+    },
+    /// What follows a `/` behind an option is no layer.
+    #[error("lane `{lane}`: there is no layer `{layer}`{hint}; layers are {}", stack::LAYERS.join(", "))]
+    Layer {
+        /// The lane.
+        lane: String,
+        /// What was taken for a layer.
+        layer: String,
+        /// What may be meant; empty: nothing is near.
+        hint: String,
+    },
+    /// What lies above a filesystem was given a directory.
+    #[error("lane `{0}`: a directory is raced as it is, with nothing above it; name a filesystem in the brackets")]
+    Above(String),
+    /// A control character in an option.
+    #[error("lane `{0}` has a control character in it; remove it")]
+    Control(String),
+    /// What stands behind an `@` that no option's value holds names no venue.
+    #[error("lane `{lane}`: there is no venue `{venue}`: {remedy}")]
+    Venue {
+        /// The lane.
+        lane: String,
+        /// What was taken for a venue.
+        venue: String,
+        /// What may be meant, and what there is.
+        remedy: String,
+    },
+}
+
+impl FromStr for LaneSpec {
+    type Err = LaneError;
+
+    fn from_str(text: &str) -> Result<Self, LaneError> {
+        let whole = || crate::text::escaped(text.as_bytes());
+        if text.chars().any(char::is_control) {
+            return Err(LaneError::Control(whole()));
+        }
+        let (name, rest) = split_name(text);
+        if let Some(name) = name
+            && (name.is_empty() || name.chars().count() > 64)
+        {
+            return Err(LaneError::Name(whole()));
+        }
+        if rest.is_empty() {
+            return Err(LaneError::Empty(whole()));
+        }
+        if is_path(rest) && !names_toml(rest) {
+            return Ok(LaneSpec {
+                name: name.unwrap_or(rest).to_owned(),
+                contestant: Contestant::Directory(PathBuf::from(rest)),
+                mkfs_options: Vec::new(),
+                mount_options: Vec::new(),
+                devices: 1,
+                layers: Vec::new(),
+                above: None,
+                venue: None,
+            });
+        }
+        let (whole_body, venue) = split_venue(rest);
+        let (above, body) = unwrap_above(whole_body, whole)?;
+        let path_end = if is_path(body) { path_end(body) } else { 0 };
+        let mut parts = stack::split(body, path_end).into_iter();
+        let read = |part, from| stack::read(part, from).map_err(|error| in_lane(error, whole()));
+        let stack::Part { name: filesystem, devices, inside, options } = read(parts.next().unwrap_or(body), path_end)?;
+        if filesystem.is_empty() {
+            return Err(LaneError::Empty(whole()));
+        }
+        if let Some(venue) = no_venue(filesystem, &options) {
+            let venue = crate::text::escaped(venue.as_bytes());
+            return Err(LaneError::Venue { lane: whole(), remedy: venue_remedy(&venue), venue });
+        }
+        let layers = parts.map(|part| read(part, 0)).collect::<Result<Vec<_>, _>>()?;
+        if layers.iter().any(|part| !part.inside.is_empty()) {
+            return Err(LaneError::Bracket(whole()));
+        }
+        refuse_no_layer(options.iter().chain(layers.iter().flat_map(|part| &part.options)), whole)?;
+        let mut mkfs_options: Vec<String> = inside.split_whitespace().map(str::to_owned).collect();
+        let mut mount_options = Vec::new();
+        for option in options {
+            let list = if option.starts_with('-') { &mut mkfs_options } else { &mut mount_options };
+            list.push(option.to_owned());
+        }
+        let contestant = if is_path(filesystem) {
+            Contestant::Custom(PathBuf::from(filesystem))
+        } else {
+            Contestant::Filesystem(filesystem.to_owned())
+        };
+        let default_name = match &contestant {
+            _ if above.is_some() => whole_body.to_owned(),
+            // A path makes a poor name: the file's own stem says it shorter.
+            Contestant::Custom(path) => {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                format!("{stem}{}", &body[filesystem.len()..])
+            }
+            _ => body.to_owned(),
+        };
+        let name = name.map_or(default_name, str::to_owned);
+        if name.chars().count() > 64 {
+            return Err(LaneError::Name(whole()));
+        }
+        let layers = layers.into_iter().map(LayerSpec::from).collect();
+        Ok(LaneSpec { name, contestant, mkfs_options, mount_options, devices, layers, above, venue })
+    }
+}
+
+/// What lies above the filesystem, and the rest of the lane.
+fn unwrap_above(body: &str, whole: impl Fn() -> String) -> Result<(Option<LayerSpec>, &str), LaneError> {
+    match stack::split_above(body).map_err(|error| in_lane(error, whole()))? {
+        Some((_, inside)) if is_path(inside) && !names_toml(inside) => Err(LaneError::Above(whole())),
+        Some((above, inside)) => Ok((Some(above), inside)),
+        None => Ok((None, body)),
+    }
+}
+
+fn refuse_no_layer<'a>(
+    mut told: impl Iterator<Item = &'a &'a str>,
+    whole: impl Fn() -> String,
+) -> Result<(), LaneError> {
+    let Some(layer) = told.find_map(|option| no_layer(option)) else { return Ok(()) };
+    let hint = crate::nearest(layer, stack::LAYERS).map(|near| format!(", did you mean {near}?"));
+    let layer = crate::text::escaped(layer.as_bytes());
+    Err(LaneError::Layer { lane: whole(), layer, hint: hint.unwrap_or_default() })
+}
+
+/// `NAME=` stands before any character that the rest of a lane could begin with.
+fn split_name(text: &str) -> (Option<&str>, &str) {
+    match text.find(['=', ',', '(', '@', '/']) {
+        Some(at) if text.as_bytes()[at] == b'=' => (Some(&text[..at]), &text[at + 1..]),
+        _ => (None, text),
+    }
+}
+
+fn is_path(text: &str) -> bool {
+    text.starts_with('/') || text.starts_with("./") || text.starts_with("../") || text == "." || text == ".."
+}
+
+fn names_toml(text: &str) -> bool {
+    let end = text.find([',', '(', '@']).unwrap_or(text.len());
+    text[..end].ends_with(".toml")
+}
+
+/// What follows the last `@` is the venue only where it names one: `subvol=@home` keeps its own.
+fn split_venue(text: &str) -> (&str, Option<Venue>) {
+    let Some(at) = text.rfind('@') else { return (text, None) };
+    let venue = match &text[at + 1..] {
+        "image" => Venue::Image(None),
+        "uml" => Venue::Uml,
+        "qemu" => Venue::Qemu(None),
+        "library" => Venue::Library,
+        other => match other.strip_prefix("qemu:") {
+            Some(kernel) if !kernel.is_empty() => Venue::Qemu(Some(PathBuf::from(kernel))),
+            _ if other.starts_with("/dev/") => Venue::Device(PathBuf::from(other)),
+            _ if is_path(other) => Venue::Image(Some(PathBuf::from(other))),
+            _ => return (text, None),
+        },
+    };
+    (&text[..at], Some(venue))
+}
+
+/// What a user took for a venue and is none: no filesystem's name holds an `@`, and of mount options only values do.
+fn no_venue<'a>(filesystem: &'a str, options: &[&'a str]) -> Option<&'a str> {
+    if !is_path(filesystem)
+        && let Some((_, venue)) = filesystem.split_once('@')
+    {
+        return Some(venue);
+    }
+    let last = options.last().filter(|option| !option.starts_with('-'))?;
+    let (before, venue) = last.split_once('@')?;
+    (!before.contains('=')).then_some(venue)
+}
+
+/// What may be meant by a venue that there is not.
+fn venue_remedy(venue: &str) -> String {
+    const VENUES: &str = "venues are image, uml, qemu, qemu:KERNEL, library, a block device (/dev/…) and a folder for \
+                          images (/… or ./…)";
+    let (word, rest) = venue.split_once(':').map_or((venue, None), |(word, rest)| (word, Some(rest)));
+    let meant = match (crate::nearest(word, ["image", "library", "qemu", "uml"]), rest) {
+        _ if split_venue(&format!("x@{venue}")).1.is_some() => "options stand before the @".to_owned(),
+        (Some("uml"), Some(_)) => "uml has one kernel, that of its package, and qemu:KERNEL takes another".to_owned(),
+        (Some("qemu"), Some("")) => "name the kernel behind qemu: or leave the colon out".to_owned(),
+        (Some("qemu"), Some(kernel)) => format!("did you mean qemu:{kernel}?"),
+        (Some(near), None) => format!("did you mean {near}?"),
+        _ => return VENUES.to_owned(),
+    };
+    format!("{meant}{} {VENUES}", if meant.ends_with('?') { "" } else { ";" })
+}
+
+/// Where the path ends that a filesystem of the user's own is named by.
+fn path_end(body: &str) -> usize {
+    body.find(".toml").map_or(body.len(), |at| at + ".toml".len())
+}
+
+/// What a user took for a layer and is none: of mount options only values hold a slash.
+fn no_layer(option: &str) -> Option<&str> {
+    let (before, rest) = option.split_once('/').filter(|_| !option.starts_with('-'))?;
+    let end = rest.find([':', '/']).unwrap_or(rest.len());
+    (!before.contains('=')).then_some(&rest[..end])
+}
+
+fn in_lane(error: PartError, lane: String) -> LaneError {
+    match error {
+        PartError::Count(count) => LaneError::Devices { lane, count },
+        PartError::EmptyOption => LaneError::EmptyOption(lane),
+        PartError::Bracket => LaneError::Bracket(lane),
+        PartError::NothingBelow(above) => LaneError::NothingBelow { lane, above },
+    }
+}
+
+impl LaneSpec {
+    /// The line that makes this lane again, as the command line takes it (not quoted for a shell).
+    pub fn to_line(&self) -> String {
+        let is_same = |line: &String| line.parse::<LaneSpec>().is_ok_and(|lane| lane.name == self.name);
+        // A default name may hold characters that `NAME=` may not: it comes back by itself where the options stand as
+        // they were written.
+        let written = [Form::Brackets, Form::MkfsFirst, Form::CountBehind, Form::MountFirst];
+        let written = written.map(|form| self.in_form(form));
+        let first = written[0].clone();
+        written.into_iter().find(is_same).unwrap_or_else(|| format!("{}={first}", self.name))
+    }
+
+    fn in_form(&self, form: Form) -> String {
+        let mut line = match &self.contestant {
+            Contestant::Filesystem(name) => name.clone(),
+            Contestant::Directory(path) | Contestant::Custom(path) => path.to_string_lossy().into_owned(),
+        };
+        let count = if self.devices == 1 { String::new() } else { format!(":{}", self.devices) };
+        let commas = |options: &[String]| options.iter().map(|option| format!(",{option}")).collect::<String>();
+        let (mkfs, mount) = (commas(&self.mkfs_options), commas(&self.mount_options));
+        line.push_str(&match form {
+            Form::Brackets if self.mkfs_options.is_empty() => format!("{count}{mount}"),
+            Form::Brackets => format!("{count}({}){mount}", self.mkfs_options.join(" ")),
+            Form::MkfsFirst => format!("{count}{mkfs}{mount}"),
+            Form::CountBehind => format!("{mkfs}{count}{mount}"),
+            Form::MountFirst => format!("{mount}{mkfs}{count}"),
+        });
+        for layer in &self.layers {
+            line.push('/');
+            line.push_str(&layer.to_line());
+        }
+        if let Some(above) = &self.above {
+            let options: String = above.options.iter().map(|option| format!(",{option}")).collect();
+            line = format!("{}({line}){options}", above.name);
+        }
+        match &self.venue {
+            None => {}
+            Some(Venue::Image(None)) => line.push_str("@image"),
+            Some(Venue::Image(Some(path)) | Venue::Device(path)) => line.push_str(&format!("@{}", path.display())),
+            Some(Venue::Uml) => line.push_str("@uml"),
+            Some(Venue::Qemu(None)) => line.push_str("@qemu"),
+            Some(Venue::Qemu(Some(kernel))) => line.push_str(&format!("@qemu:{}", kernel.display())),
+            Some(Venue::Library) => line.push_str("@library"),
+        }
+        line
+    }
+}
+
+/// How the options of a lane are written.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// Those of mkfs in brackets.
+    Brackets,
+    /// All behind commas, those of mkfs first.
+    MkfsFirst,
+    /// The same with the number of devices behind those of mkfs.
+    CountBehind,
+    /// All behind commas, those of mount first.
+    MountFirst,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(text: &str) -> LaneSpec {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn every_form_of_the_grammar_is_read() {
+        let lean = lane("lean=xfs,-mreflink=0,noatime");
+        assert_eq!(lean.name, "lean");
+        assert_eq!(lean.mkfs_options, ["-mreflink=0"]);
+        assert_eq!(lean.mount_options, ["noatime"]);
+        assert_eq!(lane("ext4,nobarrier").name, "ext4,nobarrier");
+        assert_eq!(lane("btrfs,compress=zstd:1").mount_options, ["compress=zstd:1"]);
+        assert_eq!(lane("jfs@uml").venue, Some(Venue::Uml));
+        assert_eq!(lane("ext4@qemu:/boot/vmlinuz-6.12").venue, Some(Venue::Qemu(Some("/boot/vmlinuz-6.12".into()))));
+        assert_eq!(lane("xfs@/dev/sdb2").venue, Some(Venue::Device("/dev/sdb2".into())));
+        assert_eq!(lane("ext4(-O ^has_journal -b 1024),noatime").mkfs_options, ["-O", "^has_journal", "-b", "1024"]);
+        assert_eq!(lane("/mnt/data").contestant, Contestant::Directory("/mnt/data".into()));
+        assert_eq!(lane("d=/mnt/a,b@c").contestant, Contestant::Directory("/mnt/a,b@c".into()));
+        let custom = lane("./myfs.toml,fast@/dev/sdb2");
+        assert_eq!(custom.contestant, Contestant::Custom("./myfs.toml".into()));
+        assert_eq!((custom.name.as_str(), custom.mount_options), ("myfs,fast", vec!["fast".to_owned()]));
+    }
+
+    #[test]
+    fn an_at_sign_inside_an_option_stays_the_options() {
+        let home = lane("btrfs,subvol=@home");
+        assert_eq!((home.mount_options, home.venue), (vec!["subvol=@home".to_owned()], None));
+        let both = lane("btrfs,subvol=@home@uml");
+        assert_eq!((both.mount_options, both.venue), (vec!["subvol=@home".to_owned()], Some(Venue::Uml)));
+    }
+
+    #[test]
+    fn a_venue_that_there_is_not_is_not_taken_for_a_filesystem() {
+        for (text, venue, told) in [
+            ("ext4@umll", "umll", "did you mean uml?"),
+            ("jfs@UML", "UML", "did you mean uml?"),
+            ("ext4@qmeu", "qmeu", "did you mean qemu?"),
+            ("ext4@qemu:", "qemu:", "name the kernel"),
+            ("ext4@uml:/boot/vmlinuz-6.1", "uml:/boot/vmlinuz-6.1", "uml has one kernel"),
+            ("ext4@uml,noatime", "uml", "options stand before the @"),
+            ("ext4,noatime@umll", "umll", "did you mean uml?"),
+            ("ext4@nowhere-at-all", "nowhere-at-all", "venues are image, uml, qemu"),
+        ] {
+            let said = text.parse::<LaneSpec>().unwrap_err().to_string();
+            assert!(said.contains(&format!("there is no venue `{venue}`")) && said.contains(told), "{said}");
+            assert!(said.contains("qemu:KERNEL") && !said.contains("filesystem"), "{said}");
+        }
+        // Values and mkfs options keep what they hold.
+        assert_eq!(lane("btrfs,subvol=@home").venue, None);
+        assert_eq!(lane("ext4,-La@b").mkfs_options, ["-La@b"]);
+    }
+
+    #[test]
+    fn a_lane_survives_its_own_line() {
+        for text in [
+            "a=ext4",
+            "x=ext4(-O ^has_journal),noatime@image",
+            "btrfs,subvol=@home@/dev/sdb1",
+            "/mnt/a,b",
+            "btrfs,-draid1,-mraid1:2",
+            "ext4/raid10:4,chunk=64K@qemu",
+            "vault=xfs,noatime/crypt,cipher=aes-xts-plain64/raid1:2",
+            "./my.toml:2,fast/crypt",
+            "xfs,-mreflink=0,noatime",
+            "ext4,noatime,-b1024:2",
+            "btrfs:3,-draid5,-mraid1",
+            "btrfs:3,-draid5,noatime",
+            "overlay(ext4)",
+            "over=overlay(xfs(-m reflink=0),noatime/thin),metacopy=on@qemu",
+            "nfs(btrfs,-draid1,-mraid1:2),vers=4.1",
+        ] {
+            let first = lane(text);
+            let again = lane(&first.to_line());
+            assert_eq!(again, first, "{text}");
+        }
+    }
+
+    #[test]
+    fn layers_stand_below_the_filesystem_from_top_to_bottom() {
+        let vault = lane("vault=xfs,noatime/thin/raid1:2,bitmap=none@uml");
+        assert_eq!((vault.name.as_str(), &vault.mount_options[..]), ("vault", &["noatime".to_owned()][..]));
+        let layers: Vec<String> = vault.layers.iter().map(LayerSpec::to_line).collect();
+        assert_eq!(layers, ["thin", "raid1:2,bitmap=none"]);
+        assert_eq!((vault.disks(), vault.venue), (2, Some(Venue::Uml)));
+        // Two encrypted devices under one array, and an array of arrays.
+        assert_eq!(lane("ext4/raid1:2/crypt").disks(), 2);
+        assert_eq!(lane("ext4/raid0:2/raid1:3").disks(), 6);
+        let several = lane("btrfs,-draid1,-mraid1c3:4");
+        assert_eq!((several.devices, several.mkfs_options), (4, vec!["-draid1".to_owned(), "-mraid1c3".to_owned()]));
+        assert_eq!((several.mount_options.len(), several.layers.len()), (0, 0));
+    }
+
+    #[test]
+    fn what_lies_above_a_filesystem_has_it_in_brackets() {
+        let overlay = lane("overlay(ext4(-b 1024),noatime/raid1:2),metacopy=on@uml");
+        let above = overlay.above.clone().unwrap();
+        assert_eq!((above.name.as_str(), above.options), ("overlay", vec!["metacopy=on".to_owned()]));
+        assert_eq!(overlay.mkfs_options, ["-b", "1024"]);
+        assert_eq!((overlay.mount_options.len(), overlay.disks(), overlay.venue), (1, 2, Some(Venue::Uml)));
+        assert_eq!(lane("nfs(xfs)").contestant, Contestant::Filesystem("xfs".into()));
+        let said = |text: &str| text.parse::<LaneSpec>().unwrap_err().to_string();
+        for alone in ["overlay", "overlay,metacopy=on", "nfs()", "overlay/raid1:2"] {
+            assert!(said(alone).contains("write that in brackets"), "{}", said(alone));
+        }
+        assert!(said("overlay(/mnt)").contains("directory"), "{}", said("overlay(/mnt)"));
+        for broken in ["overlay(ext4", "overlay(ext4)x", "overlay(ext4)/raid1:2", "overlay(ext4),", "overlay(ext4(-b)"]
+        {
+            assert!(broken.parse::<LaneSpec>().is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_layer_that_there_is_not_is_told_with_what_may_be_meant() {
+        let said = |text: &str| text.parse::<LaneSpec>().unwrap_err().to_string();
+        assert!(said("ext4,noatime/raid15:4").contains("no layer `raid15`"), "{}", said("ext4,noatime/raid15:4"));
+        assert!(said("ext4,noatime/cript").contains("did you mean crypt?"), "{}", said("ext4,noatime/cript"));
+        assert!(said("ext4/raid5:99").contains("1 to 24"), "{}", said("ext4/raid5:99"));
+        assert!(said("ext4/crypt(x)").contains("bracket"), "{}", said("ext4/crypt(x)"));
+    }
+
+    #[test]
+    fn broken_lanes_are_refused_with_the_remedy() {
+        for text in ["", "=ext4", "a=", ",noatime", "ext4,,noatime", "ext4(-b 1024", "ext4(-b)x", "ext4,a\nb", "@uml"] {
+            assert!(text.parse::<LaneSpec>().is_err(), "{text:?}");
+        }
+    }
+}
