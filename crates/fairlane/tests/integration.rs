@@ -23,6 +23,7 @@ mod documents;
 mod explain;
 mod fio;
 mod gate;
+mod guest_cuts;
 mod guest_deaths;
 mod guests;
 mod install_services;

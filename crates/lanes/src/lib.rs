@@ -11,6 +11,7 @@ mod above;
 mod architecture;
 pub mod availability;
 pub mod command;
+pub mod command_guest;
 mod confined;
 mod contestant;
 pub mod custom;

@@ -277,9 +277,11 @@ impl SingleLane {
         self.run_checker(device, stop, |checker| checker.look)
     }
 
-    /// Whether a filesystem without a journal is repaired before it is mounted, as a boot does.
+    /// Whether it is repaired before it is mounted, as a boot does: where it has no journal, or where its checker puts that
+    /// into effect.
     pub fn is_repaired_before_mount(&self) -> bool {
-        !self.promises().journal && self.row.checker.is_some_and(|checker| !checker.repair.is_empty())
+        let journal = self.promises().journal;
+        self.row.checker.is_some_and(|checker| checker.replays || (!journal && !checker.repair.is_empty()))
     }
 
     /// Repairs it before a mount; a complaint is what it repaired.

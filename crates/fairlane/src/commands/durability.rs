@@ -3,12 +3,18 @@
 use super::lane_failure;
 use super::screen::{style, tilde};
 use crate::failure::Failure;
+use crate::powercut::in_guest::Errand;
 use crate::{state, terminal};
 use lanes::SingleLane;
 use model::Bytes;
+use model::durability::DurabilityRecord;
+use model::lane::{LaneSpec, Venue};
 use model::page::Language;
 use report::PlannedCuts;
 use std::path::{Path, PathBuf};
+
+/// Room on a guest's disk beside lanes and logs: kept images, and the disk's own filesystem.
+const GUEST_SPARE_BYTES: u64 = 256 * Bytes::MIB;
 
 /// Whether a file is a record of durability, by its first line.
 pub fn is_record(path: &Path) -> bool {
@@ -83,6 +89,58 @@ pub fn check_lane_size(size: Bytes, smallest: u64) -> Result<(), Failure> {
 /// Bytes that a lane of this size takes at most: a disk and its log, or two disks.
 pub fn room(lane_bytes: u64) -> u64 {
     lane_bytes.saturating_mul(2)
+}
+
+/// Lanes that are cut or damaged in a guest.
+pub struct GuestLanes<'a> {
+    /// In which guest.
+    pub venue: &'a Venue,
+    /// The lanes.
+    pub specs: &'a [LaneSpec],
+    /// Where the guest's disk lies.
+    pub on: &'a Path,
+    /// Size of each lane.
+    pub lane_bytes: u64,
+}
+
+impl<'a> GuestLanes<'a> {
+    /// What the guest is sent to do. `again`: the command, `more`: what only the guest is told; `record`: where the
+    /// record goes.
+    ///
+    /// # Errors
+    /// What cannot run in the guest, with the remedy.
+    pub fn errand(
+        &self,
+        again: Vec<String>,
+        more: &'a [&'a str],
+        record: &'a Path,
+        quiet: bool,
+    ) -> Result<Errand<'a>, Failure> {
+        if let Some(placed) = self.specs.iter().find(|spec| spec.venue.is_some()) {
+            return Err(Failure::usage(format!(
+                "lane {} names a place of its own, and all lanes are cut or damaged where --on says; leave it out",
+                report::clean_text(&placed.name)
+            )));
+        }
+        lanes::command_guest::check(self.venue, self.specs).map_err(lane_failure)?;
+        let GuestLanes { venue, specs, on, lane_bytes } = *self;
+        let disk_bytes = room(lane_bytes).saturating_add(room(lane_bytes)).saturating_add(GUEST_SPARE_BYTES);
+        Ok(Errand { venue, specs, on, disk_bytes, again, more, record, quiet })
+    }
+}
+
+/// Fails where lanes did, which the report has told.
+///
+/// # Errors
+/// With their names.
+pub fn failed_lanes(record: &DurabilityRecord) -> Result<(), Failure> {
+    match record.failed.as_slice() {
+        [] => Ok(()),
+        failed => {
+            let lanes: Vec<String> = failed.iter().map(|failed| report::clean_text(&failed.lane)).collect();
+            Err(Failure::failed(format!("{} failed, and the report says why; mend it and run again", lanes.join(", "))))
+        }
+    }
 }
 
 /// Says what will be done, and refuses where the folder has not the room. `bytes`: what the files take at most.

@@ -6,13 +6,14 @@ use crate::conductor::trial_run;
 use crate::failure::{Failure, Status};
 use crate::options::Integrity;
 use crate::powercut::damage::{Target, damage};
-use crate::powercut::described;
 use crate::powercut::durability_writer::DurabilityWriter;
 use crate::powercut::faults::{REFUSED, full, refuse};
 use crate::powercut::scratch_space::ScratchSpace;
+use crate::powercut::{described, in_guest};
 use crate::terminal;
 use lanes::SingleLane;
 use model::durability::{DurabilityHeader, DurabilityLine, SCHEMA};
+use model::lane::{LaneSpec, Venue};
 use model::record::EndOutcome;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,10 +30,13 @@ const MOST_DEVICES: u32 = 2;
 pub fn run(options: &Integrity) -> Result<(), Failure> {
     report::check_durability(&options.format, None).map_err(Failure::usage)?;
     let stop = stop_flag()?;
-    let on = directory(options.on.as_deref())?;
     let defaults = DEFAULT_LANES.map(str::to_owned);
     let texts = if options.lanes.is_empty() { &defaults[..] } else { &options.lanes };
     let specs = planning::lanes(texts, None)?;
+    if let Some(venue) = options.on.as_deref().and_then(planning::guest_venue) {
+        return in_guest(options, &venue, &specs, &stop);
+    }
+    let on = directory(options.on.as_deref())?;
     let specimens: Vec<SingleLane> =
         specs.iter().map(SingleLane::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
     let smallest = specimens.iter().map(SingleLane::minimum_bytes).max().unwrap_or(0);
@@ -49,10 +53,7 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "integrity", seed)?;
     durability::announce(specimens.len(), None, durability::room(options.lane_size.0), &on, options.quiet)?;
-    let mut again = vec!["integrity".to_owned()];
-    again.extend(options.lanes.iter().cloned());
-    again.extend(["--blocks".to_owned(), options.blocks.to_string(), "--seed".to_owned(), seed.to_string()]);
-    again.extend(["--lane-size".to_owned(), options.lane_size.to_string()]);
+    let again = again(options, seed);
     let header = DurabilityHeader {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -79,6 +80,26 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
     let closed = writer.end(outcome);
     worked.and(closed)?;
     show(&writer, &options.format)
+}
+
+fn again(options: &Integrity, seed: u64) -> Vec<String> {
+    let mut again = vec!["integrity".to_owned()];
+    again.extend(options.lanes.iter().cloned());
+    again.extend(["--blocks".to_owned(), options.blocks.to_string(), "--seed".to_owned(), seed.to_string()]);
+    again.extend(["--lane-size".to_owned(), options.lane_size.to_string()]);
+    again
+}
+
+/// Damages, fills and fails each lane in a guest, by its kernel.
+fn in_guest(options: &Integrity, venue: &Venue, specs: &[LaneSpec], stop: &AtomicBool) -> Result<(), Failure> {
+    durability::check_lane_size(options.lane_size, 0)?;
+    let on = directory(None)?;
+    let seed = options.seed.unwrap_or_else(planning::new_seed);
+    let path = record_path(options.output.as_deref(), "integrity", seed)?;
+    let lanes = durability::GuestLanes { venue, specs, on: &on, lane_bytes: options.lane_size.0 };
+    let errand = lanes.errand(again(options, seed), &[], &path, options.quiet)?;
+    durability::announce(specs.len(), None, errand.disk_bytes, &on, options.quiet)?;
+    show(&in_guest::run(&errand, stop)?, &options.format)
 }
 
 /// What was found while somebody stopped it is no finding: a program that was ended tells nothing of the lane.

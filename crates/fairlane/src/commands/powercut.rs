@@ -9,14 +9,14 @@ use crate::options::Powercut;
 use crate::powercut::cutting::{Job, cut};
 use crate::powercut::durability_writer::DurabilityWriter;
 use crate::powercut::scratch_space::ScratchSpace;
-use crate::powercut::{described, saved_case, speed};
+use crate::powercut::{described, in_guest, saved_case, speed};
 use crate::record_writer::RecordWriter;
 use crate::signals;
 use crate::{state, terminal};
 use engine::durable::{KINDS, Kind};
 use lanes::SingleLane;
 use model::durability::{DurabilityHeader, DurabilityLine, Failed, SCHEMA};
-use model::lane::LaneSpec;
+use model::lane::{LaneSpec, Venue};
 use model::record::EndOutcome;
 use report::PlannedCuts;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,9 @@ const MOST_WORKERS: usize = 8;
 /// With the documented exit statuses; 1 too where the controls show that the run cannot be trusted.
 pub fn run(options: &Powercut) -> Result<(), Failure> {
     report::check_durability(&options.format, None).map_err(Failure::usage)?;
+    if let Some(venue) = options.on.as_deref().and_then(planning::guest_venue) {
+        return in_guest(options, &venue);
+    }
     let on = directory(options.on.as_deref())?;
     if let Some(folder) = &options.look {
         saved_case::check_format(&options.format)?;
@@ -99,13 +102,30 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     let closed = writer.end(outcome);
     worked.and(closed)?;
     show(&writer, &options.format)?;
-    match writer.record().failed.as_slice() {
-        [] => Ok(()),
-        failed => {
-            let lanes: Vec<String> = failed.iter().map(|failed| report::clean_text(&failed.lane)).collect();
-            Err(Failure::failed(format!("{} failed, and the report says why; mend it and run again", lanes.join(", "))))
-        }
+    durability::failed_lanes(writer.record())
+}
+
+/// Cuts each lane in a guest, by its kernel.
+fn in_guest(options: &Powercut, venue: &Venue) -> Result<(), Failure> {
+    if options.look.is_some() {
+        return Err(Failure::usage(
+            "--look mounts a kept image on this machine's own kernel, for a person to look at; leave the guest out",
+        ));
     }
+    let stop = stop_flag()?;
+    let kinds = kinds(&options.workloads)?;
+    durability::check_lane_size(options.lane_size, 0)?;
+    let (specs, _) = with_controls(&options.lanes)?;
+    let on = directory(None)?;
+    let seed = options.seed.unwrap_or_else(planning::new_seed);
+    let path = record_path(options.output.as_deref(), "powercut", seed)?;
+    let lanes = durability::GuestLanes { venue, specs: &specs, on: &on, lane_bytes: options.lane_size.0 };
+    let more: &[&str] = if options.no_speed { &[] } else { &["--no-speed"] };
+    let errand = lanes.errand(again(options, seed), more, &path, options.quiet)?;
+    durability::announce(specs.len(), Some(planned(options.cuts, &kinds)), errand.disk_bytes, &on, options.quiet)?;
+    let writer = in_guest::run(&errand, &stop)?;
+    show(&writer, &options.format)?;
+    durability::failed_lanes(writer.record())
 }
 
 /// Cuts every lane; answers those that were cut to the end.
@@ -225,7 +245,7 @@ pub fn show(writer: &DurabilityWriter, format: &str) -> Result<(), Failure> {
 }
 
 /// Where the images of a record are kept.
-fn keep_in(record: &Path) -> PathBuf {
+pub fn keep_in(record: &Path) -> PathBuf {
     record.with_extension("kept")
 }
 
@@ -299,6 +319,13 @@ fn kinds(names: &[String]) -> Result<Vec<&'static Kind>, Failure> {
 
 /// The lanes, controls among them, and the names of the two controls.
 fn specimens(texts: &[String]) -> Result<(Vec<SingleLane>, Vec<String>), Failure> {
+    let (specs, controls) = with_controls(texts)?;
+    let specimens = specs.iter().map(SingleLane::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
+    Ok((specimens, controls))
+}
+
+/// The same before it is known whether this kernel has them.
+fn with_controls(texts: &[String]) -> Result<(Vec<LaneSpec>, Vec<String>), Failure> {
     let defaults = DEFAULT_LANES.map(str::to_owned);
     let texts = if texts.is_empty() { &defaults[..] } else { texts };
     let mut specs = planning::lanes(texts, None)?;
@@ -327,8 +354,7 @@ fn specimens(texts: &[String]) -> Result<(Vec<SingleLane>, Vec<String>), Failure
             )));
         }
     }
-    let specimens = specs.iter().map(SingleLane::resolve).collect::<Result<_, _>>().map_err(lane_failure)?;
-    Ok((specimens, controls))
+    Ok((specs, controls))
 }
 
 fn again(options: &Powercut, seed: u64) -> Vec<String> {

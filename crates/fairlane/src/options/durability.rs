@@ -43,7 +43,8 @@ pub struct Powercut {
     /// Seed of records and cuts; default: a new one, kept in the record
     #[arg(long, value_name = "N", value_parser = super::parse_seed)]
     pub seed: Option<u64>,
-    /// Directory for the log and the lanes; default: the working directory
+    /// Directory for the log and the lanes; default: the working directory. uml, qemu or qemu:KERNEL: in a guest, by its
+    /// kernel and without root
     #[arg(long, value_name = "DIR")]
     pub on: Option<PathBuf>,
     /// Tear writes only between sectors of this size, 512 or 4096 bytes, as the drive that you have in mind does;
@@ -97,7 +98,8 @@ pub struct Integrity {
     /// Seed of files and damage; default: a new one, kept in the record
     #[arg(long, value_name = "N", value_parser = super::parse_seed)]
     pub seed: Option<u64>,
-    /// Directory for the lanes; default: the working directory
+    /// Directory for the lanes; default: the working directory. uml, qemu or qemu:KERNEL: in a guest, by its kernel and
+    /// without root
     #[arg(long, value_name = "DIR")]
     pub on: Option<PathBuf>,
     /// text, markdown or json

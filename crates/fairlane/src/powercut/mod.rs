@@ -4,6 +4,7 @@ pub mod cutting;
 pub mod damage;
 pub mod durability_writer;
 pub mod faults;
+pub mod in_guest;
 pub mod recording;
 pub mod replay;
 pub mod saved_case;

@@ -62,7 +62,8 @@ impl ScratchSpace {
         self.files.join(name)
     }
 
-    fn journal(&mut self) -> &mut Journal {
+    /// Its journal.
+    pub(super) fn journal(&mut self) -> &mut Journal {
         self.journal.as_mut().expect("it is there until the end")
     }
 

@@ -66,6 +66,7 @@ const EXT: Filesystem = Filesystem {
         package: "e2fsprogs",
         look: &["e2fsck", "-fn", "{device}"],
         repair: &["e2fsck", "-fy", "{device}"],
+        replays: false,
         has_journal: |image| Ok(superblocks(image)?.iter().any(has_journal)),
     }),
     marks: Marks {

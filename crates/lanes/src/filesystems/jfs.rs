@@ -1,6 +1,6 @@
 //! JFS.
 
-use super::{BASE, Filesystem};
+use super::{BASE, Checker, Filesystem};
 use crate::abilities::always;
 use crate::mkfs_words::Value::{Device, Keys, Refused};
 use crate::mkfs_words::{Grammar, MAKES_NOTHING};
@@ -31,6 +31,13 @@ pub(super) static JFS: Filesystem = Filesystem {
     // Its driver shares no blocks, allocates none ahead, and lists no types, without which overlays go on to list what
     // was removed.
     lacks: |_, _| always(&[Ability::Reflink, Ability::Allocation, Ability::Overlays]),
+    checker: Some(Checker {
+        package: "jfsutils",
+        look: &["jfs_fsck", "-fn", "{device}"],
+        repair: &["jfs_fsck", "-p", "{device}"],
+        replays: true,
+        has_journal: |_| Ok(true),
+    }),
     marks: Marks { magics: &[(&[Start(FIRST)], b"JFS1")], begins_with_zeros: true, ..Marks::NONE },
     names: NamePlaces { uuids: &[(Start(FIRST + 136), 16)], labels: &[(Start(FIRST + 152), 16)], ..NamePlaces::NONE },
     names_others: Some(names_others),
@@ -49,11 +56,12 @@ const MKFS: Grammar = Grammar {
     ..Grammar::NONE
 };
 
-/// The journal of jfs writes no flush: the driver knows no barrier (fs/jfs/jfs_logmgr.c orders its log by
-/// waiting for it alone); fsync ends with a flush of the device (jfs_fsync).
+/// jfs writes no flush at all: the driver knows no barrier (fs/jfs/jfs_logmgr.c orders its log by waiting for it alone), and
+/// fsync commits the log and ends there (jfs_fsync). `fairlane powercut jfs --on uml` counted 0 flushes at the disk for 300
+/// records that fsync had confirmed, and every cut lost some of them.
 fn promises(_: &[String], mount: &[String]) -> Promises {
     let journal = !mount.iter().any(|option| option == "nointegrity");
-    Promises { journal, barriers: false, ..JOURNALED }
+    Promises { journal, barriers: false, fsync_reaches_stable_storage: false, ..JOURNALED }
 }
 
 /// fs/jfs/jfs_superblock.h: a log on another device, by number or by UUID; in either of its two superblocks.

@@ -189,6 +189,8 @@ pub struct Checker {
     pub look: &'static [&'static str],
     /// What a boot runs before it mounts a filesystem without a journal; empty: nothing.
     pub repair: &'static [&'static str],
+    /// It is this program that puts a journal into effect, and not the kernel: a boot runs it before each mount.
+    pub replays: bool,
     /// Whether an image has a journal, which the repair puts into effect.
     pub has_journal: fn(&Image) -> std::io::Result<bool>,
 }
@@ -196,7 +198,7 @@ pub struct Checker {
 impl Checker {
     /// One that only looks.
     const fn from_look(package: &'static str, look: &'static [&'static str]) -> Checker {
-        Checker { package, look, repair: &[], has_journal: |_| Ok(false) }
+        Checker { package, look, repair: &[], replays: false, has_journal: |_| Ok(false) }
     }
 }
 

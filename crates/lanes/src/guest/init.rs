@@ -93,6 +93,8 @@ fn prepare() -> Result<(), String> {
             Err(error) => return Err(format!("cannot mount {what}: {error}")),
         }
     }
+    // Some mkfs ask it whether the device is mounted.
+    let _ = std::fs::create_dir_all("/etc").and_then(|()| std::os::unix::fs::symlink("/proc/mounts", "/etc/mtab"));
     let _ = std::fs::create_dir_all("/dev/shm");
     let _ = mount("tmpfs", "/dev/shm", "tmpfs", MountFlags::empty(), None);
     let limit = rustix::process::Rlimit { current: Some(MOST_FILES), maximum: Some(MOST_FILES) };

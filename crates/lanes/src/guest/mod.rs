@@ -7,6 +7,7 @@ mod channel;
 mod clocks;
 mod cpio;
 mod elf;
+mod errand;
 mod host;
 mod image;
 pub mod init;

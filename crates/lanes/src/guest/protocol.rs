@@ -134,6 +134,18 @@ pub enum Ask {
         /// Where it is mounted.
         target: PathBuf,
     },
+    /// Starts a command of Fairlane's own.
+    Run {
+        /// What it is told.
+        arguments: Vec<String>,
+    },
+    /// Tells what the command said.
+    Said {
+        /// From this byte on.
+        from: u64,
+    },
+    /// Has the command end as Ctrl-C would.
+    EndRun,
     /// Panics the guest's kernel: tests see what becomes of a race then.
     Crash,
     /// Makes the guest's clock run at another speed: tests see that it is noticed.
@@ -185,6 +197,15 @@ pub enum Answer {
         system: Box<SystemUse>,
         /// Of appenders: what else shows.
         beside: Option<Look>,
+    },
+    /// To `said`.
+    Said {
+        /// A piece of it.
+        text: String,
+        /// Bytes of the piece.
+        bytes: u64,
+        /// The exit status; `None`: it goes on, or more is to be told.
+        ended: Option<i32>,
     },
     /// To `clock`: nanoseconds since some moment.
     Clock {

@@ -1,5 +1,6 @@
 //! The guest's side of the conversation: what it is asked it does, and what is for an agent it hands on.
 
+use super::errand::Errand;
 use super::init::FAILURES;
 use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
 use crate::contestant::fill_device;
@@ -59,6 +60,7 @@ pub fn run(watch: &dyn Fn(&Devices, bool) -> Looking) -> Result<(), String> {
         fuse: BTreeMap::new(),
         stacks: BTreeMap::new(),
         covered: BTreeMap::new(),
+        errand: None,
         watch,
         looking: BTreeMap::new(),
     };
@@ -126,6 +128,8 @@ struct Worker<'a> {
     fuse: BTreeMap<PathBuf, Child>,
     /// What lies above a filesystem by where the work happens, and where the filesystem itself is mounted.
     covered: BTreeMap<PathBuf, (LayerSpec, PathBuf)>,
+    /// The command that was started last.
+    errand: Option<Errand>,
     /// Layers of lanes, as they stand.
     stacks: BTreeMap<u32, Stack>,
     watch: &'a dyn Fn(&Devices, bool) -> Looking,
@@ -211,6 +215,15 @@ impl Worker<'_> {
                     .map_err(|error| cannot(format!("look at {}", target.display()), error))?;
                 Ok(Answer::Room { inodes: room.f_files, free_inodes: room.f_ffree })
             }
+            Ask::Run { arguments } => {
+                self.errand = Some(Errand::start(&arguments)?);
+                Ok(Answer::Done)
+            }
+            Ask::Said { from } => {
+                let (text, bytes, ended) = self.errand()?.said(from)?;
+                Ok(Answer::Said { text, bytes, ended })
+            }
+            Ask::EndRun => self.errand()?.stop().map(|()| Answer::Done),
             Ask::Crash => {
                 let written = std::fs::write("/proc/sysrq-trigger", "c");
                 Err(failed(format!("the kernel goes on ({written:?})")))
@@ -246,6 +259,10 @@ impl Worker<'_> {
             return Err(with_module_failures(error));
         }
         Ok(mounted(&below))
+    }
+
+    fn errand(&mut self) -> Result<&mut Errand, LaneFailure> {
+        self.errand.as_mut().ok_or_else(|| failed("no command was started"))
     }
 
     fn unmount(&mut self, target: &Path) -> Result<(), LaneFailure> {
@@ -329,7 +346,7 @@ impl Worker<'_> {
 }
 
 /// What a child would inherit from us, it does not: the out-of-memory killer may take it.
-fn as_others_are_killed(command: &mut Command) {
+pub(super) fn as_others_are_killed(command: &mut Command) {
     // SAFETY: between fork and exec only the async-signal-safe calls open, write and close are made, with
     // texts that were made before.
     unsafe {

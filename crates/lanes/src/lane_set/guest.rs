@@ -101,7 +101,7 @@ pub(crate) fn available_bytes() -> Option<u64> {
 }
 
 /// A trial boot with KVM, journalled as every guest is.
-fn try_kvm(boot: &Boot, journal: &mut Journal, stop: &AtomicBool) -> Result<bool, LaneFailure> {
+pub(crate) fn try_kvm(boot: &Boot, journal: &mut Journal, stop: &AtomicBool) -> Result<bool, LaneFailure> {
     let entry = journal.will(Thing::Guest { folder: kvm::trial_folder(boot) })?;
     let mut keeper = 0;
     let mut started = |begun: Begun| match begun {

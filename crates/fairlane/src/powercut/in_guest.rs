@@ -1,0 +1,241 @@
+//! Power cuts and damage in a guest, by its kernel and without root: the command runs there, and its record and the images
+//! that it kept come back.
+
+use super::cannot;
+use super::durability_writer::DurabilityWriter;
+use super::scratch_space::ScratchSpace;
+use crate::commands::{lane_failure, planning};
+use crate::failure::{Failure, Status};
+use crate::{owned, terminal};
+use lanes::command_guest::{self, CommandGuest, FILES, Terms};
+use model::durability::{Cuts, DurabilityLine, Example};
+use model::lane::{LaneSpec, Venue};
+use model::record::EndOutcome;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// Names of the record, and of the folder of what was kept, on the guest's disk.
+const RECORD: &str = "record.jsonl";
+const KEPT: &str = "record.kept";
+/// Longest line of a record that is read back: a lane's examples are few.
+const MOST_LINE_BYTES: u64 = 16 << 20;
+
+/// What is to be done.
+pub struct Errand<'a> {
+    /// In which guest.
+    pub venue: &'a Venue,
+    /// The lanes of the command.
+    pub specs: &'a [LaneSpec],
+    /// Where the disk of its files lies, in a folder of the run's own.
+    pub on: &'a Path,
+    /// Size of that disk.
+    pub disk_bytes: u64,
+    /// The command that does it there: what makes the record again, and what only a guest is told.
+    pub again: Vec<String>,
+    /// What only the guest is told.
+    pub more: &'a [&'a str],
+    /// Where the record goes, and kept images beside it.
+    pub record: &'a Path,
+    /// Only the result.
+    pub quiet: bool,
+}
+
+/// Does it; answers the record, complete or not.
+///
+/// # Errors
+/// What the guest, or the command in it, says.
+pub fn run(errand: &Errand, stop: &AtomicBool) -> Result<DurabilityWriter, Failure> {
+    let mut scratch = ScratchSpace::begin(errand.on, &planning::run_id())?;
+    let worked = in_scratch(errand, &mut scratch, stop);
+    let ended = scratch.end();
+    worked.and_then(|writer| ended.map(|()| writer))
+}
+
+fn in_scratch(errand: &Errand, scratch: &mut ScratchSpace, stop: &AtomicBool) -> Result<DurabilityWriter, Failure> {
+    let folder = scratch.path("guest");
+    std::fs::create_dir(&folder).map_err(cannot("make a folder for the guest"))?;
+    let terms = Terms {
+        venue: errand.venue,
+        specs: errand.specs,
+        folder: &folder,
+        disk_bytes: errand.disk_bytes,
+        program: std::env::current_exe().map_err(cannot("find this program"))?,
+    };
+    let guest = CommandGuest::boot(&terms, scratch.journal(), stop).map_err(lane_failure)?;
+    let record = Path::new(FILES).join(RECORD);
+    let mut words = errand.again.clone();
+    words.extend(errand.more.iter().map(|&word| word.to_owned()));
+    words.extend(["--on", FILES, "-o", &record.to_string_lossy()].map(str::to_owned));
+    let mut told = Told { quiet: errand.quiet, ..Told::default() };
+    let status = guest.run(words, &mut |text| told.hear(text), stop).map_err(lane_failure);
+    let disk = guest.end(scratch.journal()).map_err(lane_failure)?;
+    let status = status?;
+    let back = scratch.path("back");
+    std::fs::create_dir(&back).map_err(cannot("make a folder for what comes back"))?;
+    command_guest::copy_out(&disk, &[RECORD, KEPT], &back).map_err(lane_failure)?;
+    if !back.join(RECORD).is_file() {
+        return Err(told.failure(status));
+    }
+    take_over(errand, &back)
+}
+
+/// What the command said.
+#[derive(Default)]
+struct Told {
+    quiet: bool,
+    /// What has no end of a line yet.
+    open: String,
+    /// Whether its plan, which its first lines are and this run has told already, is over.
+    begun: bool,
+    lines: u64,
+    /// The sentence of its failure.
+    failure: String,
+}
+
+impl Told {
+    fn hear(&mut self, text: &str) {
+        self.open.push_str(text);
+        while let Some(end) = self.open.find('\n') {
+            let line: String = self.open.drain(..=end).collect();
+            self.line(line.trim_end());
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.lines += 1;
+        self.begun |= self.lines > 1 && !line.starts_with(' ');
+        if let Some(failure) = line.strip_prefix("fairlane: ") {
+            failure.clone_into(&mut self.failure);
+        } else if self.begun && !self.quiet {
+            terminal::say!("{}", report::clean_text(line));
+        }
+    }
+
+    /// How the command ended that left no record.
+    fn failure(self, status: i32) -> Failure {
+        let said = report::clean_text(&self.failure);
+        let statuses = [Status::Usage, Status::Missing, Status::Interrupted];
+        let status_of = statuses.into_iter().find(|known| *known as i32 == status).unwrap_or(Status::Failed);
+        let message = match said.is_empty() {
+            true if status_of == Status::Interrupted => String::new(),
+            true => format!("the command ended in the guest with status {status} and said nothing"),
+            false => said,
+        };
+        Failure { status: status_of, message }
+    }
+}
+
+/// Writes the record again, where this user keeps it, and what was kept beside it.
+fn take_over(errand: &Errand, back: &Path) -> Result<DurabilityWriter, Failure> {
+    let unread = cannot("read the record that the guest wrote");
+    let lines = BufReader::new(File::open(back.join(RECORD)).map_err(&unread)?);
+    let mut writer: Option<DurabilityWriter> = None;
+    let keep_in = crate::commands::powercut::keep_in(errand.record);
+    let mut outcome = EndOutcome::Failed;
+    for line in lines.take(MOST_LINE_BYTES).lines() {
+        let line: DurabilityLine =
+            serde_json::from_str(&line.map_err(&unread)?).map_err(|error| unread(error.into()))?;
+        match (line, &mut writer) {
+            (DurabilityLine::Durability(mut header), None) => {
+                header.again.clone_from(&errand.again);
+                header.again.extend(["--on".to_owned(), name(errand.venue)]);
+                writer = Some(DurabilityWriter::begin(errand.record, *header)?);
+            }
+            (DurabilityLine::Cuts(mut cuts), Some(writer)) => {
+                kept_here(&mut cuts, &keep_in);
+                writer.add(DurabilityLine::Cuts(cuts))?;
+            }
+            (DurabilityLine::End { outcome: how, .. }, Some(_)) => outcome = how,
+            (line, Some(writer)) => writer.add(line)?,
+            (_, None) => return Err(Failure::failed("the record that the guest wrote has no header")),
+        }
+    }
+    let mut writer = writer.ok_or_else(|| Failure::failed("the record that the guest wrote is empty"))?;
+    copy_kept(&back.join(KEPT), &keep_in).map_err(cannot("keep the guest's failing images"))?;
+    writer.end(outcome)?;
+    if outcome == EndOutcome::Interrupted { Err(Failure::interrupted()) } else { Ok(writer) }
+}
+
+/// As `--on` takes it.
+fn name(venue: &Venue) -> String {
+    match venue {
+        Venue::Qemu(Some(kernel)) => format!("qemu:{}", kernel.display()),
+        Venue::Qemu(None) => "qemu".to_owned(),
+        _ => "uml".to_owned(),
+    }
+}
+
+fn kept_here(cuts: &mut Cuts, keep_in: &Path) {
+    let there = Path::new(FILES).join(KEPT);
+    let here = |example: &mut Example| {
+        if let Ok(case) = Path::new(&example.kept).strip_prefix(&there) {
+            example.kept = keep_in.join(case).display().to_string();
+        }
+    };
+    cuts.examples.iter_mut().chain(&mut cuts.complained).for_each(here);
+}
+
+/// Copies the files of each kept case, which are files in folders of one level.
+fn copy_kept(from: &Path, to: &Path) -> std::io::Result<()> {
+    let cases = match std::fs::read_dir(from) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        cases => cases?,
+    };
+    for case in cases {
+        let case = case?;
+        let folder: PathBuf = to.join(case.file_name());
+        owned::make_folders(&folder)?;
+        for file in std::fs::read_dir(case.path())? {
+            let file = file?;
+            if !file.file_type()?.is_file() {
+                continue;
+            }
+            let to = folder.join(file.file_name());
+            // What an earlier run of that name kept gives way.
+            match owned::remove(&to) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            std::io::copy(&mut File::open(file.path())?, &mut owned::create(&to)?)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_left_no_record_failed_as_it_says() {
+        let mut told = Told { quiet: true, ..Told::default() };
+        told.hear("2 lanes …\n  in /lanes/files\nfairlane: lane x: mkfs.x is mis");
+        told.hear("sing; apt install x\n");
+        let failure = told.failure(4);
+        assert_eq!(
+            (failure.status, failure.message.as_str()),
+            (Status::Missing, "lane x: mkfs.x is missing; apt install x")
+        );
+        let failure = Told::default().failure(139);
+        assert!(failure.status == Status::Failed && failure.message.contains("status 139"), "{}", failure.message);
+    }
+
+    #[test]
+    fn the_plan_of_the_guest_is_not_told_again() {
+        let mut told = Told { quiet: true, ..Told::default() };
+        told.hear("plan\n  of two lines\n");
+        assert!(!told.begun);
+        told.hear("ext4 append: 0 of 12 cuts broke a promise\n");
+        assert!(told.begun);
+    }
+
+    #[test]
+    fn kept_images_are_where_they_were_copied_to() {
+        let example = Example { kept: format!("{FILES}/{KEPT}/ext4-append"), ..Example::default() };
+        let mut cuts = Cuts { examples: vec![example], ..Cuts::default() };
+        kept_here(&mut cuts, Path::new("/home/me/cuts.kept"));
+        assert_eq!(cuts.examples[0].kept, "/home/me/cuts.kept/ext4-append");
+    }
+}

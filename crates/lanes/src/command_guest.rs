@@ -1,0 +1,261 @@
+//! A guest in which a command of Fairlane's own runs as it would on a machine with that kernel: with a disk for its files, and
+//! the programs and modules that its lanes need.
+
+use crate::command::{self, find_program};
+use crate::failure::{LaneFailure, cannot, failed, privilege, usage};
+use crate::filesystems::{self, Filesystem, Home};
+use crate::guest::protocol::{Answer, Ask};
+use crate::guest::{Begun, Boot, Guest, GuestKind, Kernel, Machine, kvm};
+use crate::guest_needs;
+use crate::lane_set::guest::{kernel_mounts, try_kvm};
+use crate::missing::missing;
+use crate::undo::{EntryId, Journal, Thing};
+use model::Bytes;
+use model::lane::{Contestant, LaneSpec, Venue};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Where the guest has the disk of its files.
+pub const FILES: &str = "/lanes/files";
+/// Memory of the guest: images of several cuts are looked at at the same time, each in the page cache.
+pub const MEMORY: Bytes = Bytes(1024 * Bytes::MIB);
+/// How often what the command says is fetched.
+const EVERY: Duration = Duration::from_millis(200);
+/// CPUs of a QEMU guest, where the machine has them.
+const CPUS: u32 = 2;
+/// What every such command needs: its disks are files that a program serves, on loop devices.
+const MODULES: [&str; 3] = ["fuse", "loop", "ext4"];
+/// Makes the disk of its files, and takes the files out of it again; both need no root.
+const MKFS: (&str, &str) = ("mkfs.ext4", "e2fsprogs");
+const DEBUGFS: (&str, &str) = ("debugfs", "e2fsprogs");
+
+/// What it takes.
+pub struct Terms<'a> {
+    /// Which guest, and by which kernel.
+    pub venue: &'a Venue,
+    /// The lanes of the command.
+    pub specs: &'a [LaneSpec],
+    /// A folder of the run's own.
+    pub folder: &'a Path,
+    /// Size of the disk of its files, in bytes; the file behind it is sparse.
+    pub disk_bytes: u64,
+    /// Fairlane's own program.
+    pub program: PathBuf,
+}
+
+/// The guest, running.
+pub struct CommandGuest {
+    guest: Guest,
+    entry: EntryId,
+    disk: PathBuf,
+}
+
+/// What a command needs of a guest.
+struct Needs {
+    kind: GuestKind,
+    kernel: Kernel,
+    modules: Vec<&'static str>,
+    programs: Vec<PathBuf>,
+}
+
+/// Refuses what cannot run there, before anything is made: a lane that is no filesystem of the guest's kernel, and programs
+/// that are missing.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] or [`LaneFailure::Privilege`], with the remedy.
+pub fn check(venue: &Venue, specs: &[LaneSpec]) -> Result<(), LaneFailure> {
+    needs(venue, specs).map(drop)
+}
+
+fn needs(venue: &Venue, specs: &[LaneSpec]) -> Result<Needs, LaneFailure> {
+    let (kind, named) = match venue {
+        Venue::Uml => (GuestKind::Uml, None),
+        Venue::Qemu(named) => (GuestKind::Qemu, named.as_deref()),
+        _ => return Err(failed("a command runs in user-mode Linux or in QEMU")),
+    };
+    let kernel = Kernel::find(kind, named)?;
+    let mut modules = MODULES.to_vec();
+    let mut programs = vec![program(MKFS)?];
+    program(DEBUGFS)?;
+    for spec in specs {
+        let row = row(spec)?;
+        if !kernel_mounts(&kernel, row) {
+            let release = &kernel.release;
+            return Err(privilege(format!(
+                "the {} kernel {release} lacks {}; {}",
+                kind.venue(),
+                row.mounted_as(),
+                guest_needs::other_kernels(row, Some(kind))
+            ))
+            .in_lane(&spec.name));
+        }
+        modules.push(kernel.modules.of_filesystem(row).unwrap_or(row.module));
+        for name in programs_of(row) {
+            let path = program((name, row.package)).map_err(|error| error.in_lane(&spec.name))?;
+            if !programs.contains(&path) {
+                programs.push(path);
+            }
+        }
+    }
+    modules.retain(|module| !module.is_empty());
+    Ok(Needs { kind, kernel, modules, programs })
+}
+
+fn row(spec: &LaneSpec) -> Result<&'static Filesystem, LaneFailure> {
+    let row = match &spec.contestant {
+        Contestant::Filesystem(name) => filesystems::find(name),
+        _ => None,
+    };
+    row.filter(|row| row.home == Home::Block).ok_or_else(|| {
+        usage("it is no filesystem of Fairlane's table that stands on a disk; name one such as ext4 or xfs")
+            .in_lane(&spec.name)
+    })
+}
+
+/// What makes it, looks at it and repairs it.
+fn programs_of(row: &'static Filesystem) -> impl Iterator<Item = &'static str> {
+    let checker = row.checker.into_iter().flat_map(|checker| [checker.look.first(), checker.repair.first()]);
+    row.mkfs.first().into_iter().chain(checker.flatten()).copied()
+}
+
+fn program((name, package): (&str, &str)) -> Result<PathBuf, LaneFailure> {
+    find_program(name).ok_or_else(|| privilege(missing(name, package)))
+}
+
+impl CommandGuest {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// What the machine or the guest's kernel says; nothing of it runs then.
+    pub fn boot(terms: &Terms, journal: &mut Journal, stop: &AtomicBool) -> Result<CommandGuest, LaneFailure> {
+        let Needs { kind, kernel, modules, programs } = needs(terms.venue, terms.specs)?;
+        let disk = terms.folder.join("files.image");
+        let made = File::create_new(&disk).and_then(|file| file.set_len(terms.disk_bytes));
+        made.map_err(|error| cannot(format!("make {}", disk.display()), error))?;
+        let words = [MKFS.0, "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"];
+        let words = words.iter().map(|word| (*word).to_owned()).chain([disk.display().to_string()]);
+        command::run(&words.collect::<Vec<_>>(), stop)?;
+        let host = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+        let mut boot = Boot {
+            machine: Machine {
+                kind,
+                kernel,
+                cpus: CPUS.min(host),
+                memory: MEMORY,
+                disks: vec![disk.clone()],
+                sync: false,
+                discards: true,
+                kvm: false,
+            },
+            folder: terms.folder.join("guest"),
+            program: terms.program.clone(),
+            modules,
+            programs,
+        };
+        if kind == GuestKind::Qemu {
+            boot.machine.kvm = match kvm::known(&boot.machine.kernel.path) {
+                Some(works) => works,
+                None => try_kvm(&boot, journal, stop)?,
+            };
+        }
+        let entry = journal.will(Thing::Guest { folder: boot.folder.clone() })?;
+        let mut keeper = 0;
+        let booted = Guest::boot(&boot, stop, &mut |begun| match begun {
+            Begun::Keeper(pid) => {
+                keeper = pid;
+                journal.learned_process(entry, pid)
+            }
+            Begun::Session(session) => journal.learned_session(entry, session, keeper),
+        });
+        let guest = match booted {
+            Ok(guest) => guest,
+            Err(error) => {
+                journal.done(entry)?;
+                return Err(error);
+            }
+        };
+        let started = CommandGuest { guest, entry, disk };
+        let mount = Ask::Mount {
+            filesystem: "ext4".to_owned(),
+            source: Path::new("/dev").join(Machine::disk_name(kind, 0)),
+            options: Vec::new(),
+            target: FILES.into(),
+            above: None,
+        };
+        match started.guest.ask(&mount, stop) {
+            Ok(_) => Ok(started),
+            Err(error) => {
+                started.end(journal)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Runs a command to its end; answers its exit status. `say` is handed what it says, in pieces. Ctrl-C reaches it too.
+    ///
+    /// # Errors
+    /// Where the guest is gone.
+    pub fn run(
+        &self,
+        arguments: Vec<String>,
+        say: &mut dyn FnMut(&str),
+        stop: &AtomicBool,
+    ) -> Result<i32, LaneFailure> {
+        // The guest itself goes on until the command has ended.
+        let never = AtomicBool::new(false);
+        self.guest.ask(&Ask::Run { arguments }, &never)?;
+        let (mut from, mut told) = (0, false);
+        loop {
+            if stop.load(Ordering::Relaxed) && !std::mem::replace(&mut told, true) {
+                self.guest.ask(&Ask::EndRun, &never)?;
+            }
+            match self.guest.ask(&Ask::Said { from }, &never)? {
+                Answer::Said { text, bytes, ended } => {
+                    from += bytes;
+                    say(&text);
+                    match ended {
+                        Some(status) => return Ok(status),
+                        None if bytes == 0 => std::thread::sleep(EVERY),
+                        None => {}
+                    }
+                }
+                other => return Err(failed(format!("the guest answered {other:?} when it was asked what was said"))),
+            }
+        }
+    }
+
+    /// Powers it off; answers the disk of its files.
+    ///
+    /// # Errors
+    /// Where some of it stays.
+    pub fn end(self, journal: &mut Journal) -> Result<PathBuf, LaneFailure> {
+        // Of a guest that died the disk says what came to it.
+        let _ = self.guest.ask(&Ask::Unmount { target: FILES.into() }, &AtomicBool::new(false));
+        self.guest.end();
+        self.guest.leave_nothing()?;
+        journal.done(self.entry)?;
+        Ok(self.disk)
+    }
+}
+
+/// Copies files and folders of the top of the disk of its files into a folder that is there; nothing of the disk is mounted
+/// here. What is not there is passed over.
+///
+/// # Errors
+/// What debugfs says.
+pub fn copy_out(disk: &Path, names: &[&str], to: &Path) -> Result<(), LaneFailure> {
+    // It splits its request at spaces and knows no more than quotes: what could end one is nowhere in the path.
+    let (program, target) = (program(DEBUGFS)?.display().to_string(), to.display().to_string());
+    if target.contains(['"', '\\', '\n']) {
+        return Err(usage(format!(
+            "{} has a quote or a backslash in its name, which debugfs cannot be told; work in another folder",
+            to.display()
+        )));
+    }
+    let names: String = names.iter().map(|name| format!("/{name} ")).collect();
+    let request = format!("rdump {names}\"{target}\"");
+    let words = [program, "-R".to_owned(), request, disk.display().to_string()];
+    command::run(&words, &AtomicBool::new(false)).map(drop)
+}

@@ -1,0 +1,68 @@
+//! A command of Fairlane's own that runs in a guest as it would on a machine: what it says is fetched piece by piece.
+
+use crate::failure::{LaneFailure, cannot, failed};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, Stdio};
+
+/// Bytes of what it says that one answer holds at most.
+const MOST_BYTES: usize = 16 << 10;
+/// Where what it says lies until it is fetched.
+const SAID: &str = "/run/errand";
+
+/// A command under way, or ended.
+pub(super) struct Errand {
+    child: Child,
+    said: File,
+}
+
+impl Errand {
+    /// Starts it. What it prints for programs is dropped, what it says to people is kept.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(super) fn start(arguments: &[String]) -> Result<Errand, LaneFailure> {
+        let make = || {
+            let said = File::options().read(true).write(true).create(true).truncate(true).open(SAID)?;
+            let mut command = Command::new("/proc/self/exe");
+            command.args(arguments).env("HOME", "/run").env("LC_ALL", "C");
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said.try_clone()?);
+            super::worker::as_others_are_killed(&mut command);
+            Ok(Errand { child: command.spawn()?, said })
+        };
+        make().map_err(|error: std::io::Error| cannot("start a command", error))
+    }
+
+    /// What it said from a byte on, how many bytes that is, and once it has ended and all is told its exit status.
+    ///
+    /// # Errors
+    /// When what it said cannot be read.
+    pub(super) fn said(&mut self, from: u64) -> Result<(String, u64, Option<i32>), LaneFailure> {
+        // Asked first: what it says last is there then.
+        let ended = self.child.try_wait().map_err(|error| cannot("wait for a command", error))?;
+        let mut buffer = vec![0; MOST_BYTES];
+        let count = self.said.read_at(&mut buffer, from).map_err(|error| cannot("read what a command said", error))?;
+        buffer.truncate(count);
+        // A letter that the piece ends in is told with the next one.
+        let cut = std::str::from_utf8(&buffer).err().filter(|error| error.error_len().is_none() && count == MOST_BYTES);
+        let count = cut.map_or(count, |error| error.valid_up_to());
+        buffer.truncate(count);
+        let status = ended.filter(|_| count < MOST_BYTES);
+        let status = status.map(|status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
+        Ok((String::from_utf8_lossy(&buffer).into_owned(), count as u64, status))
+    }
+
+    /// Has it end as Ctrl-C would.
+    ///
+    /// # Errors
+    /// When the kernel refuses it.
+    pub(super) fn stop(&mut self) -> Result<(), LaneFailure> {
+        match self.child.try_wait() {
+            Ok(None) => kill_process(Pid::from_child(&self.child), Signal::INT)
+                .map_err(|error| failed(format!("cannot stop a command: {error}"))),
+            _ => Ok(()),
+        }
+    }
+}
