@@ -40,8 +40,10 @@ pub enum Ask {
         contents: PathBuf,
         /// Where its log goes.
         log: PathBuf,
-        /// Its size.
+        /// Size of all disks together.
         bytes: u64,
+        /// How many there are.
+        disks: u64,
     },
     /// The first line: show the images of a log.
     Show {
@@ -130,8 +132,8 @@ pub fn serve(hooks: Hooks) -> std::io::Result<()> {
         return Ok(());
     }
     match serde_json::from_str(&first)? {
-        Ask::Record { mount, contents, log, bytes } => {
-            let disk = said(RecordingDisk::create(&contents, &log, bytes))?;
+        Ask::Record { mount, contents, log, bytes, disks } => {
+            let disk = said(RecordingDisk::create(&contents, &log, bytes, disks))?;
             run(Arc::new(disk), &mount, RECORDING_THREADS, hooks, |disk, ask| match ask {
                 Ask::Acknowledge { record } => Ok(Answer { tick: disk.acknowledge(record)?, ..Answer::default() }),
                 Ask::Settle => {
@@ -308,13 +310,13 @@ impl Server {
 pub struct Recorder(Server);
 
 impl Recorder {
-    /// Starts it; its file is `mount`/[`FILE`](crate::serve::FILE).
+    /// Starts it with so many disks of `bytes` together; their files are `mount`/[`file_of`](crate::serve::file_of).
     ///
     /// # Errors
     /// What the process or the system says.
-    pub fn start(mount: &Path, contents: &Path, log: &Path, bytes: u64) -> std::io::Result<Recorder> {
+    pub fn start(mount: &Path, contents: &Path, log: &Path, bytes: u64, disks: u64) -> std::io::Result<Recorder> {
         let (at, contents, log) = (mount.to_owned(), contents.to_owned(), log.to_owned());
-        Server::start(&Ask::Record { mount: at, contents, log, bytes }, mount).map(Recorder)
+        Server::start(&Ask::Record { mount: at, contents, log, bytes, disks }, mount).map(Recorder)
     }
 
     /// Writes down that a record is acknowledged.

@@ -236,12 +236,24 @@ struct Image {
     then: Vec<Piece>,
 }
 
+/// What is on the disks after a cut: the number of entries that are there whole, from the first on, and pieces of others
+/// in their order, whether flushes confirmed them or they survived.
+pub fn there(log: &Log, cut: Cut) -> (usize, Vec<Piece>) {
+    let (whole_before, durable) = log.durable(&log.durable_before(cut.tick));
+    let mut then = survivors(log, cut.tick, cut.survival);
+    if !durable.is_empty() {
+        // Of another disk than the one that was flushed last.
+        let bytes = |entry: usize| log.entries()[entry].range().map_or(0, |(_, bytes)| bytes);
+        then.extend(durable.into_iter().map(|entry| Piece { entry, from: 0, bytes: bytes(entry) }));
+        then.sort_by_key(|piece| (piece.entry, piece.from));
+    }
+    (whole_before, then)
+}
+
 impl Image {
     fn after_cut(log: &Log, cut: Cut) -> Image {
         let entries = log.entries();
-        let durable = log.durable_before(cut.tick);
-        let mut whole_before = entries.partition_point(|entry| entry.replied < durable);
-        let mut then = survivors(log, cut.tick, cut.survival);
+        let (mut whole_before, mut then) = there(log, cut);
         let mut taken = 0;
         // Writes that survived as if a flush had confirmed them.
         while let Some(entry) = entries.get(whole_before) {

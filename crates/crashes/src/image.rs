@@ -4,7 +4,7 @@
 //! mapping of it, into which the surviving writes are put and into which the filesystem's recovery
 //! writes. The kernel copies the pages that are touched, and dropping the mapping forgets them.
 
-use crate::crash_model::{Cut, Piece, survivors};
+use crate::crash_model::{Cut, Piece, there};
 use crate::log::{Log, What};
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
@@ -44,8 +44,7 @@ impl Images {
     /// What the system answers.
     pub fn image(&mut self, cut: Cut) -> std::io::Result<Image> {
         let log = Arc::clone(&self.log);
-        let durable_before = log.durable_before(cut.tick);
-        let wanted = log.entries().partition_point(|entry| entry.replied < durable_before);
+        let (wanted, pieces) = there(&log, cut);
         if wanted < self.applied {
             self.durable = empty(log.disk_bytes())?;
             self.applied = 0;
@@ -78,7 +77,7 @@ impl Images {
         }
         self.applied = wanted;
         let image = Image::from_file(&self.durable, log.disk_bytes() as usize)?;
-        for piece in survivors(&log, cut.tick, cut.survival) {
+        for piece in pieces {
             image.put(&log, piece)?;
         }
         Ok(image)
@@ -149,7 +148,7 @@ impl Image {
                 Ok(())
             }
             What::Zero { offset, .. } => self.zero(offset + piece.from, piece.bytes),
-            What::Flush | What::Acknowledged { .. } => Ok(()),
+            What::Flush { .. } | What::Acknowledged { .. } => Ok(()),
         }
     }
 

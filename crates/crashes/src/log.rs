@@ -11,7 +11,15 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 /// The first bytes of a log.
+/// Of one disk, as all logs were once: their head ends with its size.
 const MAGIC: &[u8; 8] = b"FLCUT001";
+/// Of several: the size of all of them, and how many they are.
+const MAGIC_OF_SEVERAL: &[u8; 8] = b"FLCUT002";
+/// Disks of a log, at most.
+pub const MOST_DISKS: u64 = crate::serve::MOST_DISKS;
+/// Bytes before the first entry.
+const HEAD_BYTES: u64 = 16;
+const HEAD_BYTES_OF_SEVERAL: u64 = 24;
 /// Bytes of one entry before its data.
 const ENTRY_BYTES: usize = 41;
 /// Bytes of a sector of any block device.
@@ -44,7 +52,10 @@ pub enum What {
         bytes: u64,
     },
     /// The disk was told to empty its cache, and said that it had.
-    Flush,
+    Flush {
+        /// Which disk's cache.
+        disk: u64,
+    },
     /// The application was told that its record is safe.
     Acknowledged {
         /// The record, counted from 1.
@@ -68,7 +79,7 @@ impl Entry {
     pub fn range(&self) -> Option<(u64, u64)> {
         match self.what {
             What::Write { offset, bytes, .. } | What::Zero { offset, bytes } => Some((offset, bytes)),
-            What::Flush | What::Acknowledged { .. } => None,
+            What::Flush { .. } | What::Acknowledged { .. } => None,
         }
     }
 }
@@ -82,23 +93,27 @@ pub struct LogWriter {
 }
 
 impl LogWriter {
-    /// Begins a log of a disk of that many bytes. An existing file is replaced.
+    /// Begins a log of so many disks, of that many bytes together. An existing file is replaced.
     ///
     /// # Errors
     /// What the system answers.
-    pub fn create(path: &Path, disk_bytes: u64) -> std::io::Result<LogWriter> {
-        LogWriter::begin(File::create(path)?, disk_bytes)
+    pub fn create(path: &Path, disk_bytes: u64, disks: u64) -> std::io::Result<LogWriter> {
+        LogWriter::begin(File::create(path)?, disk_bytes, disks)
     }
 
     /// Begins a log in an empty file.
     ///
     /// # Errors
     /// What the system answers.
-    pub fn begin(file: File, disk_bytes: u64) -> std::io::Result<LogWriter> {
+    pub fn begin(file: File, disk_bytes: u64, disks: u64) -> std::io::Result<LogWriter> {
         let mut file = BufWriter::with_capacity(1 << 20, file);
-        file.write_all(MAGIC)?;
+        file.write_all(if disks == 1 { MAGIC } else { MAGIC_OF_SEVERAL })?;
         file.write_all(&disk_bytes.to_le_bytes())?;
-        Ok(LogWriter { file, position: 16, entries: 0 })
+        if disks == 1 {
+            return Ok(LogWriter { file, position: HEAD_BYTES, entries: 0 });
+        }
+        file.write_all(&disks.to_le_bytes())?;
+        Ok(LogWriter { file, position: HEAD_BYTES_OF_SEVERAL, entries: 0 })
     }
 
     /// Appends an entry; `data` is that of a write and empty otherwise. `What::Write::data` is set here.
@@ -112,7 +127,7 @@ impl LogWriter {
         let (kind, a, b) = match entry.what {
             What::Write { offset, .. } => (1u8, offset, data.len() as u64),
             What::Zero { offset, bytes } => (2, offset, bytes),
-            What::Flush => (3, 0, 0),
+            What::Flush { disk } => (3, disk, 0),
             What::Acknowledged { record } => (4, record, 0),
         };
         let mut head = [0u8; ENTRY_BYTES];
@@ -148,9 +163,17 @@ pub struct Log {
     entries: Vec<Entry>,
     /// The earliest `received` of this entry and all after it: a request may be answered long after it came.
     earliest: Vec<u64>,
-    /// When the latest flush came of this entry and all before it; 0: none did.
-    confirmed: Vec<u64>,
+    /// Of each disk its flushes, in the order of their answers.
+    flushes: Vec<Vec<Flushed>>,
     disk_bytes: u64,
+}
+
+/// A flush, and all of the same disk that were answered before it.
+#[derive(Debug, Clone, Copy)]
+struct Flushed {
+    replied: u64,
+    /// When the latest of them came.
+    received: u64,
 }
 
 impl Log {
@@ -182,17 +205,20 @@ impl Log {
         let file = open_regular(path)?;
         let length = file.metadata()?.len();
         let mut reader = std::io::BufReader::with_capacity(1 << 20, &file);
-        let mut start = [0u8; 16];
+        let mut start = [0u8; HEAD_BYTES as usize];
         reader.read_exact(&mut start)?;
-        if &start[..8] != MAGIC {
+        let of_several = &start[..8] == MAGIC_OF_SEVERAL;
+        if !of_several && &start[..8] != MAGIC {
             return Err(damaged("it does not begin as one"));
         }
         let disk_bytes = number(&start[8..]);
+        let disks = if of_several { several(&mut reader, disk_bytes)? } else { 1 };
         if disk_bytes > most_disk {
             return Err(too_large("it is of a disk of", disk_bytes, most_disk));
         }
         let mut entries: Vec<Entry> = Vec::new();
-        let (mut position, mut data_bytes) = (16u64, 0u64);
+        let begin = if of_several { HEAD_BYTES_OF_SEVERAL } else { HEAD_BYTES };
+        let (mut position, mut data_bytes) = (begin, 0u64);
         while position + ENTRY_BYTES as u64 <= length {
             let mut head = [0u8; ENTRY_BYTES];
             reader.read_exact(&mut head)?;
@@ -200,7 +226,7 @@ impl Log {
             let entry = entry_of(&head, data)?;
             let follows = if let What::Write { bytes, .. } = entry.what { bytes } else { 0 };
             let Some(next) = data.checked_add(follows).filter(|&end| end <= length) else { break };
-            check(&entry, entries.last(), disk_bytes)?;
+            check(&entry, entries.last(), (disk_bytes, disks))?;
             if entries.len() == MOST_ENTRIES {
                 return Err(damaged("it holds more entries than any that is written"));
             }
@@ -217,16 +243,23 @@ impl Log {
         for index in (1..earliest.len()).rev() {
             earliest[index - 1] = earliest[index - 1].min(earliest[index]);
         }
-        let mut latest = 0;
-        let mut seen = |entry: &Entry| {
-            latest = if entry.what == What::Flush { entry.received.max(latest) } else { latest };
-            latest
-        };
-        let confirmed = entries.iter().map(&mut seen).collect();
-        Ok(Log { file, entries, earliest, confirmed, disk_bytes })
+        let mut flushes: Vec<Vec<Flushed>> = vec![Vec::new(); disks as usize];
+        for entry in &entries {
+            if let What::Flush { disk } = entry.what {
+                let of_disk = &mut flushes[disk as usize];
+                let before = of_disk.last().map_or(0, |last| last.received);
+                of_disk.push(Flushed { replied: entry.replied, received: entry.received.max(before) });
+            }
+        }
+        Ok(Log { file, entries, earliest, flushes, disk_bytes })
     }
 
-    /// Size of the disk in bytes.
+    /// How many disks it is of, of equal size: one lies behind the other.
+    pub fn disks(&self) -> u64 {
+        self.flushes.len() as u64
+    }
+
+    /// Size of all disks together, in bytes.
     pub fn disk_bytes(&self) -> u64 {
         self.disk_bytes
     }
@@ -249,7 +282,7 @@ impl Log {
     /// # Errors
     /// What the system answers.
     pub fn copy_until(&self, cut: u64, into: File) -> std::io::Result<()> {
-        let mut copy = LogWriter::begin(into, self.disk_bytes)?;
+        let mut copy = LogWriter::begin(into, self.disk_bytes, self.disks())?;
         let mut buffer = Vec::new();
         for entry in self.entries.iter().filter(|entry| entry.received <= cut) {
             buffer.clear();
@@ -267,11 +300,37 @@ impl Log {
         self.entries.last().map_or(0, |entry| entry.replied)
     }
 
-    /// At a cut: writes that were answered before this tick are on the disk for certain. It is when the
-    /// latest flush came that was answered by then.
-    pub fn durable_before(&self, cut: u64) -> u64 {
-        let known = self.entries.partition_point(|entry| entry.replied <= cut);
-        known.checked_sub(1).map_or(0, |last| self.confirmed[last])
+    /// At a cut, of each disk: writes to it that were answered before this tick are on it for certain. It is when the
+    /// latest flush of it came that was answered by then.
+    pub fn durable_before(&self, cut: u64) -> Vec<u64> {
+        let of_disk = |flushes: &Vec<Flushed>| {
+            let known = flushes.partition_point(|flush| flush.replied <= cut);
+            known.checked_sub(1).map_or(0, |last| flushes[last].received)
+        };
+        self.flushes.iter().map(of_disk).collect()
+    }
+
+    /// The disk of a range.
+    fn disk_at(&self, offset: u64) -> usize {
+        // A range of no bytes may lie at the very end.
+        let each = (self.disk_bytes / self.disks()).max(1);
+        ((offset / each) as usize).min(self.flushes.len() - 1)
+    }
+
+    /// The first entries, which are on the disks for certain where `durable_before` is theirs; and of the others those that
+    /// are too.
+    pub fn durable(&self, durable_before: &[u64]) -> (usize, Vec<usize>) {
+        let (least, most) =
+            durable_before.iter().fold((u64::MAX, 0), |(least, most), &of| (least.min(of), most.max(of)));
+        let first = self.entries.partition_point(|entry| entry.replied < least);
+        let until = self.entries.partition_point(|entry| entry.replied < most);
+        let is_safe = |&index: &usize| self.is_durable(index, durable_before);
+        (first, (first..until).filter(is_safe).collect())
+    }
+
+    fn is_durable(&self, entry: usize, durable_before: &[u64]) -> bool {
+        let entry = &self.entries[entry];
+        entry.range().is_some_and(|(offset, _)| entry.replied < durable_before[self.disk_at(offset)])
     }
 
     /// The last record that was acknowledged by a cut; 0: none.
@@ -287,13 +346,14 @@ impl Log {
     /// The entries that may or may not be on the disk at a cut: received by then, not confirmed by a flush.
     pub fn volatile(&self, cut: u64) -> Vec<usize> {
         let durable = self.durable_before(cut);
-        let first = self.entries.partition_point(|entry| entry.replied < durable);
+        let (first, _) = self.durable(&durable);
         let mut found = Vec::new();
         for index in first..self.entries.len() {
             if self.earliest[index] > cut {
                 break;
             }
-            if self.entries[index].received <= cut && self.entries[index].range().is_some() {
+            let entry = &self.entries[index];
+            if entry.received <= cut && entry.range().is_some() && !self.is_durable(index, &durable) {
                 found.push(index);
             }
         }
@@ -309,7 +369,7 @@ impl Log {
     /// The spans before every flush from its arrival to right before its answer: nothing since the flush before is safe
     /// then, so that most is open. Those at whose end nothing is open are left out.
     pub fn brinks(&self) -> Vec<(u64, u64)> {
-        let flushes = self.entries.iter().filter(|entry| entry.what == What::Flush);
+        let flushes = self.entries.iter().filter(|entry| matches!(entry.what, What::Flush { .. }));
         let spans = flushes.map(|flush| (flush.received, flush.replied.saturating_sub(1)));
         spans.filter(|&(from, until)| from <= until && !self.volatile(until).is_empty()).collect()
     }
@@ -333,17 +393,34 @@ fn entry_of(head: &[u8; ENTRY_BYTES], data: u64) -> std::io::Result<Entry> {
     let what = match head[0] {
         1 => What::Write { offset: a, bytes: b, data },
         2 => What::Zero { offset: a, bytes: b },
-        3 => What::Flush,
+        3 => What::Flush { disk: a },
         4 => What::Acknowledged { record: a },
         _ => return Err(damaged("it holds an entry of an unknown kind")),
     };
     Ok(Entry { what, received: field(2), replied: field(3) })
 }
 
-/// Refuses an entry that no disk of that size gives, or that comes before the one before it.
-fn check(entry: &Entry, before: Option<&Entry>, disk_bytes: u64) -> std::io::Result<()> {
-    let inside =
-        entry.range().is_none_or(|(offset, bytes)| offset.checked_add(bytes).is_some_and(|end| end <= disk_bytes));
+/// How many disks a log of several is of.
+fn several(reader: &mut impl std::io::Read, disk_bytes: u64) -> std::io::Result<u64> {
+    let mut count = [0u8; 8];
+    reader.read_exact(&mut count)?;
+    let disks = number(&count);
+    match (2..=MOST_DISKS).contains(&disks) && disk_bytes.is_multiple_of(disks * SECTOR_BYTES) {
+        true => Ok(disks),
+        false => Err(damaged("its disks make no sense")),
+    }
+}
+
+/// Refuses an entry that no disks of that size give, or that comes before the one before it.
+fn check(entry: &Entry, before: Option<&Entry>, (disk_bytes, disks): (u64, u64)) -> std::io::Result<()> {
+    let each = disk_bytes / disks;
+    let on_one_disk = |offset: u64, end: u64| end <= disk_bytes && (each == 0 || end <= (offset / each + 1) * each);
+    let inside = match entry.what {
+        What::Flush { disk } => disk < disks,
+        _ => entry.range().is_none_or(|(offset, bytes)| {
+            offset.checked_add(bytes).is_some_and(|end| on_one_disk(offset, end) || (bytes == 0 && end <= disk_bytes))
+        }),
+    };
     if !inside {
         return Err(damaged("an entry lies outside of the disk"));
     }

@@ -133,14 +133,14 @@ fn kept(place: &Place, command: Option<&str>) -> u64 {
         common::tool("debugfs", &["-w", "-R", command, &of("image")]);
     }
     let image = std::fs::read(of("image")).expect("the image");
-    let mut log = LogWriter::create(&place.path().join("kept/log"), image.len() as u64).expect("a log");
+    let mut log = LogWriter::create(&place.path().join("kept/log"), image.len() as u64, 1).expect("a log");
     let mut tick = 0;
     for (index, block) in image.chunks(BLOCK).enumerate().filter(|(_, block)| block.iter().any(|&byte| byte != 0)) {
         let what = What::Write { offset: (index * BLOCK) as u64, bytes: BLOCK as u64, data: 0 };
         log.append(Entry { what, received: tick + 1, replied: tick + 2 }, block).expect("an entry");
         tick += 2;
     }
-    log.append(Entry { what: What::Flush, received: tick + 1, replied: tick + 2 }, &[]).expect("a flush");
+    log.append(Entry { what: What::Flush { disk: 0 }, received: tick + 1, replied: tick + 2 }, &[]).expect("a flush");
     log.flush().expect("on disk");
     let case = serde_json::json!({
         "lane": "ext4", "workload": "append", "terms": { "records": 3, "seed": 1 },

@@ -61,14 +61,14 @@ fn forge(place: &Place, (lane, workload): (&str, &str), image: &[u8]) {
     let kept = place.path().join("kept");
     let _ = fs::remove_dir_all(&kept);
     fs::create_dir(&kept).unwrap();
-    let mut log = LogWriter::create(&kept.join("log"), image.len() as u64).unwrap();
+    let mut log = LogWriter::create(&kept.join("log"), image.len() as u64, 1).unwrap();
     let mut tick = 0;
     for (index, block) in image.chunks(BLOCK).enumerate().filter(|(_, block)| block.iter().any(|&byte| byte != 0)) {
         let what = What::Write { offset: (index * BLOCK) as u64, bytes: block.len() as u64, data: 0 };
         log.append(Entry { what, received: tick + 1, replied: tick + 2 }, block).unwrap();
         tick += 2;
     }
-    log.append(Entry { what: What::Flush, received: tick + 1, replied: tick + 2 }, &[]).unwrap();
+    log.append(Entry { what: What::Flush { disk: 0 }, received: tick + 1, replied: tick + 2 }, &[]).unwrap();
     log.flush().unwrap();
     case(
         place,

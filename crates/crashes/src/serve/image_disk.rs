@@ -15,6 +15,7 @@ pub struct ImageDisk {
     images: Mutex<Images>,
     shown: RwLock<Shown>,
     bytes: u64,
+    disks: u64,
 }
 
 #[derive(Debug)]
@@ -30,9 +31,9 @@ impl ImageDisk {
     /// What the system answers.
     pub fn new(log: Log) -> std::io::Result<ImageDisk> {
         let log = Arc::new(log);
-        let bytes = log.disk_bytes();
+        let (bytes, disks) = (log.disk_bytes(), log.disks());
         let shown = RwLock::new(Shown { inode: FIRST_INODE, image: None });
-        Ok(ImageDisk { images: Mutex::new(Images::new(log)?), shown, bytes })
+        Ok(ImageDisk { images: Mutex::new(Images::new(log)?), shown, bytes, disks })
     }
 
     /// Shows another image; answers the last record that was acknowledged before its cut.
@@ -73,6 +74,10 @@ impl Disk for ImageDisk {
         self.bytes
     }
 
+    fn disks(&self) -> u64 {
+        self.disks
+    }
+
     fn inode(&self) -> u64 {
         self.shown.read().map_or(FIRST_INODE, |shown| shown.inode)
     }
@@ -89,7 +94,7 @@ impl Disk for ImageDisk {
         self.with(inode, |image| image.zero(offset, bytes))
     }
 
-    fn flush(&self, inode: u64) -> std::io::Result<()> {
+    fn flush(&self, inode: u64, _: u64) -> std::io::Result<()> {
         self.with(inode, |_| Ok(()))
     }
 }

@@ -1,4 +1,4 @@
-//! The FUSE filesystem of one file.
+//! The FUSE filesystem of one disk, or of several of equal size: a file each.
 
 use fuser::{
     Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
@@ -13,17 +13,31 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// The name of the file.
+/// The name of the first disk's file.
 pub const FILE: &str = "disk";
 const ROOT: u64 = 1;
+/// Inode numbers from here on are those of files: that of the disks as they are, and in its last bits which disk it is.
+const FIRST: u64 = 2;
+const DISK_BITS: u32 = 6;
+/// Disks, at most.
+pub const MOST_DISKS: u64 = 1 << DISK_BITS;
+
+/// The name of a disk's file, of several.
+pub fn file_of(disk: u64) -> String {
+    if disk == 0 { FILE.to_owned() } else { format!("{FILE}{disk}") }
+}
 /// Attributes and names are asked for again each time: the file behind the name changes.
 const NEVER_CACHED: Duration = Duration::ZERO;
 
 /// What stands behind the file.
 pub trait Disk: Send + Sync + 'static {
-    /// Size in bytes.
+    /// Size of all disks in bytes: one lies behind the other.
     fn bytes(&self) -> u64;
-    /// The inode number of the file as it is now; another number is another file, so that nothing the
+    /// How many disks there are, of equal size; at most [`MOST_DISKS`].
+    fn disks(&self) -> u64 {
+        1
+    }
+    /// The inode number of the files as they are now, from 2 on; another number is another file, so that nothing the
     /// kernel kept of the one before is taken for this one's.
     fn inode(&self) -> u64;
     /// Reads a range of the file of that inode number.
@@ -41,11 +55,11 @@ pub trait Disk: Send + Sync + 'static {
     /// # Errors
     /// What the writer is to be told.
     fn zero(&self, inode: u64, offset: u64, bytes: u64) -> std::io::Result<()>;
-    /// Empties the cache.
+    /// Empties the cache of one of the disks.
     ///
     /// # Errors
     /// What the writer is to be told.
-    fn flush(&self, inode: u64) -> std::io::Result<()>;
+    fn flush(&self, inode: u64, disk: u64) -> std::io::Result<()>;
 }
 
 struct OneFile<D: Disk> {
@@ -85,12 +99,28 @@ pub fn mount_and_serve<D: Disk>(
 }
 
 impl<D: Disk> OneFile<D> {
+    /// Size of each disk.
+    fn bytes_of_each(&self) -> u64 {
+        self.disk.bytes() / self.disk.disks().max(1)
+    }
+
+    /// The inode number of a disk's file.
+    fn inode_of(&self, disk: u64) -> u64 {
+        FIRST + (((self.disk.inode() - FIRST) << DISK_BITS) | disk)
+    }
+
+    /// Which disks a file is of, as they were, and where among all of them its disk begins.
+    fn behind(&self, ino: INodeNo) -> (u64, u64) {
+        let number = ino.0.saturating_sub(FIRST);
+        (FIRST + (number >> DISK_BITS), (number % MOST_DISKS) * self.bytes_of_each())
+    }
+
     fn attributes(&self, inode: u64) -> FileAttr {
         let root = inode == ROOT;
         FileAttr {
             ino: INodeNo(inode),
-            size: if root { 0 } else { self.disk.bytes() },
-            blocks: if root { 0 } else { self.disk.bytes() / 512 },
+            size: if root { 0 } else { self.bytes_of_each() },
+            blocks: if root { 0 } else { self.bytes_of_each() / 512 },
             atime: UNIX_EPOCH,
             mtime: UNIX_EPOCH,
             ctime: UNIX_EPOCH,
@@ -128,10 +158,11 @@ impl<D: Disk> Filesystem for OneFile<D> {
     }
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        if parent.0 != ROOT || name != FILE {
-            return reply.error(Errno::ENOENT);
+        let disk = (0..self.disk.disks()).find(|&disk| name == file_of(disk).as_str());
+        match disk.filter(|_| parent.0 == ROOT) {
+            Some(disk) => reply.entry(&NEVER_CACHED, &self.attributes(self.inode_of(disk)), Generation(0)),
+            None => reply.error(Errno::ENOENT),
         }
-        reply.entry(&NEVER_CACHED, &self.attributes(self.disk.inode()), Generation(0));
     }
 
     fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
@@ -159,9 +190,10 @@ impl<D: Disk> Filesystem for OneFile<D> {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let left = self.disk.bytes().saturating_sub(offset);
+        let left = self.bytes_of_each().saturating_sub(offset);
         let mut buffer = vec![0; u64::from(size).min(left) as usize];
-        match self.disk.read(ino.0, offset, &mut buffer) {
+        let (inode, start) = self.behind(ino);
+        match self.disk.read(inode, start + offset, &mut buffer) {
             Ok(()) => reply.data(&buffer),
             Err(error) => reply.error(errno(&error)),
         }
@@ -179,14 +211,19 @@ impl<D: Disk> Filesystem for OneFile<D> {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        match self.disk.write(ino.0, offset, data) {
+        let (inode, start) = self.behind(ino);
+        if offset.checked_add(data.len() as u64).is_none_or(|end| end > self.bytes_of_each()) {
+            return reply.error(Errno::EFBIG);
+        }
+        match self.disk.write(inode, start + offset, data) {
             Ok(()) => reply.written(data.len() as u32),
             Err(error) => reply.error(errno(&error)),
         }
     }
 
     fn fsync(&self, _: &Request, ino: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        answer(self.disk.flush(ino.0), reply);
+        let (inode, start) = self.behind(ino);
+        answer(self.disk.flush(inode, start / self.bytes_of_each().max(1)), reply);
     }
 
     fn fallocate(
@@ -200,9 +237,10 @@ impl<D: Disk> Filesystem for OneFile<D> {
         reply: ReplyEmpty,
     ) {
         let zeroing = mode & (libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE) != 0;
-        let inside = offset.checked_add(length).is_some_and(|end| end <= self.disk.bytes());
+        let inside = offset.checked_add(length).is_some_and(|end| end <= self.bytes_of_each());
+        let (inode, start) = self.behind(ino);
         match zeroing && inside {
-            true => answer(self.disk.zero(ino.0, offset, length), reply),
+            true => answer(self.disk.zero(inode, start + offset, length), reply),
             false => reply.error(Errno::EOPNOTSUPP),
         }
     }

@@ -1,4 +1,4 @@
-//! The disk that writes down what is done to it.
+//! The disk that writes down what is done to it, or several of them with one log and one clock.
 
 use super::one_file::Disk;
 use crate::log::{Entry, LogWriter, What};
@@ -17,6 +17,7 @@ const INODE: u64 = 2;
 pub struct RecordingDisk {
     contents: File,
     bytes: u64,
+    disks: u64,
     tick: AtomicU64,
     flushes: AtomicU64,
     writes: AtomicU64,
@@ -34,20 +35,21 @@ struct Faults {
 }
 
 impl RecordingDisk {
-    /// Makes an empty disk.
+    /// Makes so many empty disks, of `bytes` together.
     ///
     /// # Errors
     /// What the system answers.
-    pub fn create(contents: &Path, log: &Path, bytes: u64) -> std::io::Result<RecordingDisk> {
+    pub fn create(contents: &Path, log: &Path, bytes: u64, disks: u64) -> std::io::Result<RecordingDisk> {
         let file = File::options().read(true).write(true).create(true).truncate(true).open(contents)?;
         file.set_len(bytes)?;
         Ok(RecordingDisk {
             contents: file,
             bytes,
+            disks,
             tick: AtomicU64::new(1),
             flushes: AtomicU64::new(0),
             writes: AtomicU64::new(0),
-            log: Mutex::new(LogWriter::create(log, bytes)?),
+            log: Mutex::new(LogWriter::create(log, bytes, disks)?),
             faults: Mutex::default(),
         })
     }
@@ -105,6 +107,10 @@ impl Disk for RecordingDisk {
         self.bytes
     }
 
+    fn disks(&self) -> u64 {
+        self.disks
+    }
+
     fn inode(&self) -> u64 {
         INODE
     }
@@ -132,7 +138,7 @@ impl Disk for RecordingDisk {
         self.note(What::Zero { offset, bytes }, received, &[]).map(drop)
     }
 
-    fn flush(&self, _: u64) -> std::io::Result<()> {
+    fn flush(&self, _: u64, disk: u64) -> std::io::Result<()> {
         let received = self.now();
         self.flushes.fetch_add(1, Ordering::SeqCst);
         if self.refuses(|faults| &mut faults.flushes) {
@@ -140,6 +146,6 @@ impl Disk for RecordingDisk {
         }
         // What the log promises must not depend on this machine's own cache: nothing is synced here, because
         // the cut is simulated. The log itself is read back after the run, or not at all.
-        self.note(What::Flush, received, &[]).map(drop)
+        self.note(What::Flush { disk }, received, &[]).map(drop)
     }
 }

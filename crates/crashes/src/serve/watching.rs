@@ -59,7 +59,7 @@ impl Disk for WatchingDisk {
         self.image.zero(offset, bytes)
     }
 
-    fn flush(&self, _: u64) -> std::io::Result<()> {
+    fn flush(&self, _: u64, _: u64) -> std::io::Result<()> {
         Ok(())
     }
 }

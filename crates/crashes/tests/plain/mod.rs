@@ -19,6 +19,8 @@ pub struct Line {
     pub received: u64,
     pub replied: u64,
     pub data: Vec<u8>,
+    /// The disk that is written or flushed.
+    disk: u64,
 }
 
 impl Line {
@@ -32,10 +34,17 @@ impl Line {
     }
 }
 
+/// Bytes of each disk of a log; of one disk all.
+fn bytes_of_each(bytes: &[u8]) -> u64 {
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    if &bytes[..8] == b"FLCUT002" { word(8) / word(16) } else { u64::MAX }
+}
+
 pub fn read(path: &Path) -> Vec<Line> {
     let bytes = std::fs::read(path).unwrap();
     let mut lines = Vec::new();
-    let mut at = 16;
+    let several = &bytes[..8] == b"FLCUT002";
+    let mut at = if several { 24 } else { 16 };
     while at < bytes.len() {
         let word = |index: usize| {
             let from = at + 1 + 8 * index;
@@ -44,7 +53,8 @@ pub fn read(path: &Path) -> Vec<Line> {
         let kind = bytes[at];
         let length = if kind == 1 { word(1) as usize } else { 0 };
         let data = bytes[at + 41..at + 41 + length].to_vec();
-        lines.push(Line { kind, offset: word(0), bytes: word(1), received: word(2), replied: word(3), data });
+        let disk = if kind == 3 { word(0) } else { word(0) / bytes_of_each(&bytes) };
+        lines.push(Line { kind, offset: word(0), bytes: word(1), received: word(2), replied: word(3), data, disk });
         at += 41 + length;
     }
     lines
@@ -99,26 +109,28 @@ impl Disk {
     }
 }
 
-/// When the last flush came of those that were answered by a tick: what was answered before it is safe.
-fn safe_before(lines: &[Line], tick: u64) -> u64 {
-    let flushes = lines.iter().filter(|line| line.kind == 3 && line.replied <= tick);
+/// When the last flush of a disk came of those that were answered by a tick: what was answered before it is safe.
+fn safe_before(lines: &[Line], tick: u64, disk: u64) -> u64 {
+    let flushes = lines.iter().filter(|line| line.kind == 3 && line.replied <= tick && line.disk == disk);
     flushes.fold(0, |last, flush| last.max(flush.received))
 }
 
 /// The writes that had come by a tick and that no flush confirmed.
 pub fn open(lines: &[Line], tick: u64) -> Vec<&Line> {
-    let safe = safe_before(lines, tick);
-    lines.iter().filter(|line| line.changes() && line.received <= tick && line.replied >= safe).collect()
+    let is_open =
+        |line: &&Line| line.changes() && line.received <= tick && line.replied >= safe_before(lines, tick, line.disk);
+    lines.iter().filter(is_open).collect()
 }
 
 /// The disk at a cut: everything that a flush confirmed, then what survived of the rest.
 pub fn image(lines: &[Line], cut: Cut) -> Disk {
     let mut disk = Disk::default();
-    let safe = safe_before(lines, cut.tick);
-    for line in lines.iter().filter(|line| line.changes() && line.replied < safe) {
-        disk.put(line, 0, line.bytes);
-    }
-    for (line, from, bytes) in survivors(&open(lines, cut.tick), cut.survival) {
+    // Later writes lie over earlier ones of the same disk, whether a flush confirmed them or they survived.
+    let is_safe = |line: &&Line| line.changes() && line.replied < safe_before(lines, cut.tick, line.disk);
+    let mut parts: Vec<(&Line, u64, u64)> = lines.iter().filter(is_safe).map(|line| (line, 0, line.bytes)).collect();
+    parts.extend(survivors(&open(lines, cut.tick), cut.survival));
+    parts.sort_by_key(|(line, from, _)| (line.replied, *from));
+    for (line, from, bytes) in parts {
         disk.put(line, from, bytes);
     }
     disk

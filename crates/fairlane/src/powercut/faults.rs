@@ -144,7 +144,7 @@ pub fn refuse(
     let lane = scratch.mount_place("lane")?;
     let (contents, log) = (scratch.path("contents"), scratch.path("log"));
     let mut recorder =
-        Recorder::start(&fuse.path, &contents, &log, disk_bytes).map_err(cannot("start the recording disk"))?;
+        Recorder::start(&fuse.path, &contents, &log, disk_bytes, 1).map_err(cannot("start the recording disk"))?;
     let mut device = None;
     let done = (|| {
         let attached = device.insert(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);

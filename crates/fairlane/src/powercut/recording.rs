@@ -73,7 +73,7 @@ pub fn record(scratch: &mut ScratchSpace, take: &Take, stop: &AtomicBool) -> Res
     let log = scratch.path("log");
     let contents = scratch.path("contents");
     let mut recorder =
-        Recorder::start(&fuse.path, &contents, &log, take.disk_bytes).map_err(cannot("start the recording disk"))?;
+        Recorder::start(&fuse.path, &contents, &log, take.disk_bytes, 1).map_err(cannot("start the recording disk"))?;
     let mut device = None;
     let worked: Result<Recording, Failure> = (|| {
         let attached = device.insert(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
