@@ -418,6 +418,44 @@ fn layers_stand_under_filesystems_and_their_price_is_seen_at_the_disks() {
     home.assert_no_process_stays();
 }
 
+/// A disk that waits 30 ms does so many writes a second, and no more; what stands before it does the others.
+#[test]
+fn caches_take_the_writes_that_a_slow_disk_could_not_and_those_that_write_back_promise_less() {
+    if !user_mode_linux() {
+        return;
+    }
+    let home = Home::new();
+    let often = SMALL_WRITES.replace("16MiB", "1MiB").replace("slices = 2", "slices = 4");
+    std::fs::write(home.0.path().join("layers.toml"), often.replace("slice_seconds = 0.1", "slice_seconds = 0.5"))
+        .unwrap();
+    let lanes = [
+        "slow=ext4/delay,ms=30",
+        "back=ext4/cache:2,mode=writeback,slow=30",
+        "write=ext4/writecache:2,slow=30",
+        "bcache=ext4/bcache:2,mode=writeback,slow=30",
+    ];
+    let fixed =
+        ["race", "--suite", "./layers.toml", "--on", "uml", "--rounds", "1", "--lane-size", "96MiB", "-o", "r.jsonl"];
+    let (out, _) = home.expect(0, &[&fixed[..], &lanes[..]].concat());
+    assert!(out.contains("promise no fsync that outlives a cache's disk"), "{out}");
+    let record = home.record();
+    assert_all_done(&record, &["slow", "back", "write", "bcache"], "uml", 1);
+    for lane in &record.header.lanes {
+        let cached = lane.name != "slow";
+        assert_eq!((lane.disks, lane.promises.outlives_cache), (if cached { 2 } else { 1 }, !cached), "{}", lane.name);
+    }
+    for trial in &record.trials {
+        let group = &trial.groups[0];
+        let of_slow = group.operations as f64 * 0.03 / group.seconds;
+        match trial.lane.as_str() {
+            "slow" => assert!(of_slow < 1.5, "{of_slow}"),
+            lane => assert!(of_slow > 5.0, "{lane}: {of_slow} times the writes of a slow disk"),
+        }
+    }
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
 #[test]
 fn an_array_that_lacks_a_disk_writes_to_the_others_alone_and_one_that_is_rebuilt_says_how_long_that_takes() {
     if !user_mode_linux() {

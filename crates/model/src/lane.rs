@@ -75,6 +75,18 @@ pub struct Promises {
     pub fsync_reaches_stable_storage: bool,
     /// Writes are ordered with flushes on the way to stable storage.
     pub barriers: bool,
+    /// What was made durable does not go with the disk of a cache: none stands under the filesystem, or it keeps nothing that
+    /// the disk behind it lacks.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub outlives_cache: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(is: &bool) -> bool {
+    *is
 }
 
 impl Promises {
@@ -86,6 +98,7 @@ impl Promises {
             (self.journal, other.journal, "crash-safe metadata"),
             (self.fsync_reaches_stable_storage, other.fsync_reaches_stable_storage, "fsync reaches stable storage"),
             (self.barriers, other.barriers, "write barriers"),
+            (self.outlives_cache, other.outlives_cache, "fsync outlives a cache's disk"),
         ];
         pairs.into_iter().filter(|(a, b, _)| a != b).map(|(_, _, name)| name).collect()
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Layers that there are. A `/` in a lane begins a layer only where one of these words follows.
-pub const LAYERS: [&str; 13] = [
+pub const LAYERS: [&str; 16] = [
     "raid0",
     "raid1",
     "raid4",
@@ -18,6 +18,9 @@ pub const LAYERS: [&str; 13] = [
     "thin",
     "snapshot",
     "delay",
+    "cache",
+    "writecache",
+    "bcache",
 ];
 /// Devices that one layer, or one filesystem, may be told to stand on.
 pub const MOST_DEVICES: u32 = 24;

@@ -316,7 +316,9 @@ impl LaneSet {
             for layer in lane.layers() {
                 modules.extend(layer.modules);
             }
-            for (name, package) in program.into_iter().chain(lane.layers().map(|layer| layer.program)) {
+            for (name, package) in
+                program.into_iter().chain(lane.layers().flat_map(|layer| layer.programs.iter().copied()))
+            {
                 let program = command::find_program(name).ok_or_else(|| match package {
                     "" => privilege(format!("{name} is missing; install it or correct its path")),
                     package => privilege(missing(name, package)),

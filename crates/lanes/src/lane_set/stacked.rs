@@ -29,10 +29,10 @@ impl LaneState {
         self.spec.devices > 1 && row.degraded_option.as_ref().is_some_and(said)
     }
 
-    /// What it promises with these mount options: a layer that checks what it reads does so for every filesystem.
+    /// What it promises with these mount options, on its layers.
     pub(crate) fn promises_with(&self, mount_options: &[String]) -> Promises {
         let promises = self.contestant.promises(&self.spec.mkfs_options, mount_options);
-        Promises { data_checksums: promises.data_checksums || self.layers().any(|layer| layer.checksums), ..promises }
+        layers::promises_on(promises, &self.spec.layers)
     }
 
     /// What is made below its filesystem, for `--dry-run`.

@@ -1,8 +1,8 @@
 //! Arrays of the kernel's md driver, made by mdadm.
 
-use super::build::{Building, run, size, write_zeros};
+use super::build::{Building, Undo, run, size, write_zeros};
 use super::device_mapper::words;
-use super::{Layer, LayerOption, Options, Takes};
+use super::{Layer, LayerOption, Options, Takes, unchanged};
 use crate::failure::LaneFailure;
 use model::stack::MOST_DEVICES;
 use std::path::{Path, PathBuf};
@@ -23,9 +23,9 @@ const ARRAY: Layer = Layer {
     about: "",
     devices: 2..=MOST_DEVICES,
     options: &[],
-    program: MDADM,
+    programs: &[MDADM],
     modules: &[],
-    checksums: false,
+    promises: unchanged,
     build: |_, below, _| Ok(below[0].clone()),
 };
 
@@ -130,7 +130,7 @@ fn create(
     command.extend(present.iter().map(|device| device.display().to_string()));
     command.extend(out.iter().map(|_| "missing".to_owned()));
     run(&command)?;
-    building.made(array.clone(), words(&["mdadm", "--stop", "--quiet", &name]));
+    building.made(array.clone(), Undo::Run(words(&["mdadm", "--stop", "--quiet", &name])));
     if let Some(disk) = out.first().filter(|_| options.has("rebuilding")) {
         building.rebuild(&array, disk);
     }
