@@ -193,7 +193,13 @@ fn disks_of_user_mode_linux_wait_for_the_disk_where_that_is_asked_for() {
         let stop = AtomicBool::new(false);
         let target = PathBuf::from("/lanes/0");
         let source = Path::new("/dev").join(Machine::disk_name(GuestKind::Uml, 0));
-        let mount = Ask::Mount { filesystem: "ext4".to_owned(), source, options: Vec::new(), target: target.clone() };
+        let mount = Ask::Mount {
+            filesystem: "ext4".to_owned(),
+            source,
+            options: Vec::new(),
+            target: target.clone(),
+            replace: None,
+        };
         // A disk is opened when somebody opens its device.
         guest.ask(&mount, &stop).unwrap();
         let flags = opened_with(guest.pid(), &image);

@@ -39,6 +39,7 @@ mod other_devices;
 pub mod plain;
 mod promises;
 mod recover;
+mod replacing;
 pub mod run_folder;
 mod same_names;
 pub mod signature;

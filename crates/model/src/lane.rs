@@ -2,6 +2,7 @@
 
 use crate::Bytes;
 use crate::disk::QueueLimits;
+pub use crate::promises::Promises;
 use crate::stack::{self, LayerSpec, PartError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,46 +63,6 @@ pub enum Venue {
     Qemu(Option<PathBuf>),
     /// An in-process filesystem.
     Library,
-}
-
-/// What a lane promises: what decides whether two lanes' speeds may be ranked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Promises {
-    /// Metadata survives a crash without a full check: a journal, a log or copy-on-write.
-    pub journal: bool,
-    /// Data is checksummed.
-    pub data_checksums: bool,
-    /// `fsync` returns only after the data was handed to the device as stable.
-    pub fsync_reaches_stable_storage: bool,
-    /// Writes are ordered with flushes on the way to stable storage.
-    pub barriers: bool,
-    /// What was made durable does not go with the disk of a cache: none stands under the filesystem, or it keeps nothing that
-    /// the disk behind it lacks.
-    #[serde(default = "yes", skip_serializing_if = "is_yes")]
-    pub outlives_cache: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn is_yes(is: &bool) -> bool {
-    *is
-}
-
-impl Promises {
-    /// The durability promises in which two lanes differ, as words; empty: their speeds may be
-    /// ranked. Data checksums are a feature that costs time by design, as copy-on-write is: they
-    /// are named beside a verdict and do not void it.
-    pub fn durability_differences(&self, other: &Promises) -> Vec<&'static str> {
-        let pairs = [
-            (self.journal, other.journal, "crash-safe metadata"),
-            (self.fsync_reaches_stable_storage, other.fsync_reaches_stable_storage, "fsync reaches stable storage"),
-            (self.barriers, other.barriers, "write barriers"),
-            (self.outlives_cache, other.outlives_cache, "fsync outlives a cache's disk"),
-        ];
-        pairs.into_iter().filter(|(a, b, _)| a != b).map(|(_, _, name)| name).collect()
-    }
 }
 
 /// A lane as it was built for a race, kept in the record's header.
@@ -390,9 +351,28 @@ fn in_lane(error: PartError, lane: String) -> LaneError {
 }
 
 impl LaneSpec {
-    /// Disks that it stands on; 1 where it stands on none of its own.
+    /// Disks that it stands on; 1 where it stands on none of its own. A filesystem that rebuilds one of its disks does so onto
+    /// one more.
     pub fn disks(&self) -> u32 {
-        self.layers.iter().fold(self.devices, |disks, layer| disks.saturating_mul(layer.devices))
+        let spare = u32::from(self.devices > 1 && self.mount_options.iter().any(|word| word == stack::REBUILDING));
+        self.layers.iter().fold(self.devices + spare, |disks, layer| disks.saturating_mul(layer.devices))
+    }
+
+    /// This lane told something more; where nobody named it, its name is what it would be had that been typed.
+    ///
+    /// # Errors
+    /// [`LaneError::Name`] where that name is too long.
+    pub fn told(&self, tell: impl FnOnce(&mut LaneSpec)) -> Result<LaneSpec, LaneError> {
+        let typed = |lane: &LaneSpec, form| lane.in_form(form).parse::<LaneSpec>();
+        let form = FORMS.into_iter().find(|form| typed(self, *form).is_ok_and(|lane| lane.name == self.name));
+        let mut told = self.clone();
+        tell(&mut told);
+        if let Some(form) = form {
+            let renamed = |name: String| LaneSpec { name, ..told.clone() };
+            let as_typed = typed(&told, form).ok().filter(|lane| *lane == renamed(lane.name.clone()));
+            told.name = as_typed.map_or_else(|| typed(&told, Form::Brackets), Ok)?.name;
+        }
+        Ok(told)
     }
 
     /// Whether anything stands between the filesystem and one disk.
@@ -405,8 +385,7 @@ impl LaneSpec {
         let is_same = |line: &String| line.parse::<LaneSpec>().is_ok_and(|lane| lane.name == self.name);
         // A default name may hold characters that `NAME=` may not: it comes back by itself where the options stand as
         // they were written.
-        let written = [Form::Brackets, Form::MkfsFirst, Form::CountBehind, Form::MountFirst];
-        let written = written.map(|form| self.in_form(form));
+        let written = FORMS.map(|form| self.in_form(form));
         let first = written[0].clone();
         written.into_iter().find(is_same).unwrap_or_else(|| format!("{}={first}", self.name))
     }
@@ -455,6 +434,8 @@ enum Form {
     /// All behind commas, those of mount first.
     MountFirst,
 }
+
+const FORMS: [Form; 4] = [Form::Brackets, Form::MkfsFirst, Form::CountBehind, Form::MountFirst];
 
 /// Options that make a filesystem compress what is written: of btrfs, bcachefs, and f2fs for names that end so.
 const COMPRESSION: [&str; 4] = ["compress", "compress-force", "compression", "compress_extension"];
@@ -541,6 +522,29 @@ mod tests {
             let again = lane(&first.to_line());
             assert_eq!(again, first, "{text}");
         }
+    }
+
+    #[test]
+    fn a_lane_that_is_told_more_is_called_as_if_that_had_been_typed() {
+        let told = |text: &str, tell: fn(&mut LaneSpec)| lane(text).told(tell).map(|lane| lane.name);
+        let first_layer = |lane: &mut LaneSpec| lane.layers[0].options.push("degraded".to_owned());
+        let mount = |lane: &mut LaneSpec| lane.mount_options.push("degraded".to_owned());
+        assert_eq!(told("ext4/raid5:3@qemu", first_layer).unwrap(), "ext4/raid5:3,degraded");
+        assert_eq!(
+            told("xfs,-mreflink=0/raid1:2/crypt", first_layer).unwrap(),
+            "xfs,-mreflink=0/raid1:2,degraded/crypt"
+        );
+        assert_eq!(told("five=ext4/raid5:3", first_layer).unwrap(), "five");
+        assert_eq!(told("btrfs:2(-d raid1 -m raid1)", mount).unwrap(), "btrfs:2(-d raid1 -m raid1),degraded");
+        // Behind a mount option the number would be none.
+        assert_eq!(told("btrfs,-draid1,-mraid1:2", mount).unwrap(), "btrfs:2(-draid1 -mraid1),degraded");
+        assert!(told(&format!("ext4,{}/raid1:2", "a".repeat(50)), first_layer).is_err());
+    }
+
+    #[test]
+    fn a_filesystem_that_rebuilds_a_disk_takes_one_more() {
+        assert_eq!(lane("btrfs:2(-d raid1 -m raid1),rebuilding").disks(), 3);
+        assert_eq!((lane("btrfs,rebuilding").disks(), lane("ext4/raid5:3,rebuilding").disks()), (1, 3));
     }
 
     #[test]

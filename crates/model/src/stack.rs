@@ -25,6 +25,11 @@ pub const LAYERS: [&str; 16] = [
 /// Devices that one layer, or one filesystem, may be told to stand on.
 pub const MOST_DEVICES: u32 = 24;
 
+/// The word of an array, or of a filesystem on several disks, whose last disk was taken out.
+pub const DEGRADED: &str = "degraded";
+/// The word of one whose last disk is rebuilt beside the work.
+pub const REBUILDING: &str = "rebuilding";
+
 /// One layer of a lane, as the user wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

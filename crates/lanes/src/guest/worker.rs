@@ -5,6 +5,7 @@ use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::layers::Stack;
+use crate::replacing::Replacing;
 use crate::{command, loop_device, mount, mountinfo};
 use model::agent::Devices;
 use model::stack::LayerSpec;
@@ -57,6 +58,7 @@ pub fn run(watch: &dyn Fn(&Devices, bool) -> Looking) -> Result<(), String> {
         output,
         agents: BTreeMap::new(),
         fuse: BTreeMap::new(),
+        replacing: BTreeMap::new(),
         stacks: BTreeMap::new(),
         watch,
         looking: BTreeMap::new(),
@@ -123,6 +125,8 @@ struct Worker<'a> {
     agents: BTreeMap<u32, Agent>,
     /// FUSE programs by where they are mounted.
     fuse: BTreeMap<PathBuf, Child>,
+    /// Disks that are replaced, by where their filesystem is mounted.
+    replacing: BTreeMap<PathBuf, Replacing>,
     /// Layers of lanes, as they stand.
     stacks: BTreeMap<u32, Stack>,
     watch: &'a dyn Fn(&Devices, bool) -> Looking,
@@ -160,9 +164,12 @@ impl Worker<'_> {
     fn answer(&mut self, ask: Ask) -> Result<Answer, LaneFailure> {
         match ask {
             Ask::Hello => Ok(Answer::Hello(hello())),
-            Ask::Mount { filesystem, source, options, target } => {
+            Ask::Mount { filesystem, source, options, target, replace } => {
                 make_folder(&target)?;
                 mount::mount(&filesystem, &source.to_string_lossy(), &options, &target)?;
+                if let Some(replace) = replace {
+                    self.replacing.insert(target.clone(), Replacing::begin(*replace, &target)?);
+                }
                 Ok(mounted(&target))
             }
             Ask::MountFuse { command, target } => {
@@ -178,11 +185,12 @@ impl Worker<'_> {
             }
             Ask::Format { command, device, further } => format_device(&command, &device, &further),
             Ask::Unmount { target } => {
+                let replaced = self.replacing.remove(&target).map(Replacing::end);
                 if mount::is_mounted(&target)? {
                     mount::unmount_patiently(&target)?;
                 }
                 self.fuse.remove(&target).map_or(Ok(()), wait_for_end)?;
-                Ok(Answer::Done)
+                replaced.map_or(Ok(Answer::Done), |replaced| Ok(Answer::Unmounted { replaced: replaced? }))
             }
             Ask::DropCache { devices } => self.drop_caches(&devices).map(|()| Answer::Done),
             Ask::Watch { lane, devices, appenders } => {

@@ -4,9 +4,11 @@ use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, cannot, usage};
 use crate::formatting::{self, MountRequest};
 use crate::guest::GuestKind;
-use crate::guest::protocol::Ask;
+use crate::guest::protocol::{Answer, Ask};
+use crate::lane_set::rebuilding::Rebuild;
 use crate::lane_set::stacked;
 use crate::lane_set::{Closed, Cold, LaneSet, LaneState, OpenLane, Opened, Settings, make_folder, remove_folder};
+use crate::replacing::Replace;
 use crate::undo::{Journal, Thing};
 use crate::venues::Venue;
 use crate::{let_go, library, mount, mountinfo};
@@ -57,6 +59,7 @@ impl LaneSet {
                 mounted: None,
                 process: None,
                 guest: None,
+                rebuild: Rebuild::default(),
             });
             return Ok(Opened { directory, library: None, guest: None, phases_seconds });
         }
@@ -102,8 +105,11 @@ impl LaneSet {
             mounted: Some(entry),
             process,
             guest: None,
+            rebuild: Rebuild::default(),
         });
         learn_promises(lane, &directory);
+        let replace = lane.replacement(&ground.further_block_devices());
+        lane.begin_rebuild(replace)?;
         Ok(Opened { directory, library: None, guest: None, phases_seconds })
     }
 
@@ -126,8 +132,14 @@ impl LaneSet {
         if let Some(guest) = &guest {
             self.drop_cache_in_guest(index, ground_index, guest, stop)?;
         }
-        let open =
-            OpenLane { ground: ground_index, directory: disk, mounted: None, process: None, guest: guest.clone() };
+        let open = OpenLane {
+            ground: ground_index,
+            directory: disk,
+            mounted: None,
+            process: None,
+            guest: guest.clone(),
+            rebuild: Rebuild::default(),
+        };
         self.lanes[index].open = Some(open);
         Ok(Opened { directory: PathBuf::new(), library: Some(target), guest, phases_seconds: BTreeMap::new() })
     }
@@ -191,7 +203,7 @@ impl LaneSet {
             Some(guest) => Some(self.format_in_guest(index, ground_index, guest, journal, stop)?),
             None => {
                 let lane = &self.lanes[index];
-                let further = self.stores[ground_index].further_block_devices();
+                let further = lane.of_filesystem(&self.stores[ground_index].further_block_devices());
                 let beside: Vec<&Path> = lane.named_devices.iter().chain(&further).map(PathBuf::as_path).collect();
                 let held = self.stores[ground_index].guest_disks().map(|disks| disks.first().image().held());
                 further.iter().try_for_each(|device| let_go::check(device, stop))?;
@@ -229,10 +241,11 @@ impl LaneSet {
     }
 
     fn make_cold_unnamed(&mut self, index: usize) -> Result<Cold, LaneFailure> {
-        let lane = &self.lanes[index];
-        let open = lane.open.as_ref().expect("only an open lane is made cold");
+        let open = self.lanes[index].open.as_mut().expect("only an open lane is made cold");
+        open.rebuild.pause()?;
         let further = self.stores[open.ground].further_block_devices();
-        let options = mount_options_of(lane, &self.settings, &further);
+        // The disks may have changed places meanwhile.
+        let options = mount_options_of(&self.lanes[index], &self.settings, &further);
         let lane = &mut self.lanes[index];
         let open = lane.open.as_mut().expect("only an open lane is made cold");
         let ground = &*self.stores[open.ground];
@@ -252,7 +265,8 @@ impl LaneSet {
         if let Some(guest) = open.guest.clone() {
             let (ground_index, target) = (open.ground, open.directory.clone());
             let stop = self.stopping.clone();
-            guest.ask(&Ask::Unmount { target: target.clone() }, &stop)?;
+            let answer = guest.ask(&Ask::Unmount { target: target.clone() }, &stop)?;
+            note_rebuilt(open, &answer);
             ground.drop_caches()?;
             self.ask_to_mount(index, ground_index, &guest, &target, &stop)?;
             return Ok(cold_in(guest.kind()));
@@ -264,6 +278,8 @@ impl LaneSet {
         let request =
             MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &open.directory };
         open.process = formatting::mount(&request, &AtomicBool::new(false))?;
+        let replace = lane.replacement(&further);
+        lane.begin_rebuild(replace)?;
         Ok(Cold::Cold)
     }
 
@@ -294,16 +310,21 @@ impl LaneSet {
                 return Err(guest.gone());
             }
             let unmounted = guest.ask(&Ask::Unmount { target: open.directory.clone() }, &self.stopping);
-            if let Err(error) = unmounted {
-                // What hangs in its kernel goes with it, and the race goes on in a new one.
-                guest.kill();
-                return Err(error);
+            match unmounted {
+                Ok(answer) => note_rebuilt(&mut open, &answer),
+                Err(error) => {
+                    // What hangs in its kernel goes with it, and the race goes on in a new one.
+                    guest.kill();
+                    return Err(error);
+                }
             }
             if !std::mem::take(&mut lane.stacked).is_empty() {
                 let answer = guest.ask(&Ask::Unstack { lane: index as u32 }, &self.stopping)?;
                 closed.flags.extend(stacked::rebuilt(&answer));
             }
         }
+        // Whatever it says, the mount is free then.
+        let rebuilt = open.rebuild.pause();
         // A failed `make_cold` may have left it unmounted; a library never was mounted.
         if open.mounted.is_some() && mount::is_mounted(&open.directory)? {
             let process = open.process.take();
@@ -320,6 +341,8 @@ impl LaneSet {
             journal.done(entry)?;
             let_go::check(&mount_source(ground), &AtomicBool::new(false))?;
         }
+        rebuilt?;
+        closed.flags.extend(open.rebuild.flag());
         ground.settle_after_unmount()?;
         let discards = lane.contestant.discards(&lane.spec);
         for image in ground.carrying_images() {
@@ -339,6 +362,23 @@ impl LaneSet {
             }
         }
         Ok(closed)
+    }
+}
+
+impl LaneState {
+    /// Begins to rebuild a disk of a lane that this machine has just mounted, where that is to be.
+    fn begin_rebuild(&mut self, replace: Option<Replace>) -> Result<(), LaneFailure> {
+        match &mut self.open {
+            Some(open) => open.rebuild.begin(replace, &open.directory),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Keeps what a guest says of a disk that it rebuilt until an unmount.
+fn note_rebuilt(open: &mut OpenLane, answer: &Answer) {
+    if let Answer::Unmounted { replaced } = answer {
+        open.rebuild.note(*replaced);
     }
 }
 
@@ -371,6 +411,7 @@ fn with_devices(command: &[String], further: &[PathBuf]) -> Vec<String> {
 fn further_options(lane: &LaneState, further: &[PathBuf]) -> Vec<String> {
     let Contestant::Row(row) = &lane.contestant else { return Vec::new() };
     let Some(option) = row.further_device_option else { return Vec::new() };
+    let further = lane.of_filesystem(further);
     let there = further.len().saturating_sub(usize::from(lane.lacks_a_device()));
     let further = &further[..there];
     further.iter().map(|device| format!("{option}={}", device.display())).collect()

@@ -6,14 +6,15 @@ use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::guest::GuestKind;
 use crate::guest::protocol::{Answer, Ask};
 use crate::lane_set::guest::GuestSlot;
+use crate::lane_set::rebuilding;
 use crate::lane_set::resolve::Location;
 use crate::lane_set::{LaneSet, LaneState};
 use crate::layers::{self, Layer};
 use crate::missing::missing;
 use crate::undo::Journal;
+use model::Flag;
 use model::lane::Promises;
 use model::stack::MOST_DEVICES;
-use model::{Flag, Mark};
 use std::sync::atomic::AtomicBool;
 
 impl LaneState {
@@ -48,6 +49,7 @@ impl LaneState {
 /// [`LaneFailure::Usage`] with the remedy; [`LaneFailure::Privilege`] where the guest's kernel or a tool lacks it.
 pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) -> Result<(), LaneFailure> {
     check_devices(lane)?;
+    rebuilding::check(lane)?;
     if !lane.spec.is_stacked() {
         return Ok(());
     }
@@ -127,19 +129,10 @@ fn check_devices(lane: &LaneState) -> Result<(), LaneFailure> {
     Ok(())
 }
 
-/// What a trial says of disks that were rebuilt beside its work.
+/// What a trial says of disks that layers rebuilt beside its work.
 pub(crate) fn rebuilt(answer: &Answer) -> Option<Flag> {
-    let Answer::Unstacked { rebuilt: Some(rebuilt) } = answer else { return None };
-    let seconds = rebuilt.seconds / rebuilt.times;
-    let figures = match seconds.is_finite() {
-        true => format!(
-            "a rebuild of the whole disk took {}, and {:.0} % of the lane's time was rebuilding",
-            model::units::human_seconds(seconds),
-            (100.0 * rebuilt.seconds / rebuilt.of_seconds).min(100.0)
-        ),
-        false => format!("in {} it did not begin", model::units::human_seconds(rebuilt.seconds)),
-    };
-    Some(Mark::Rebuilding.with(figures))
+    let Answer::Unstacked { rebuilt } = answer else { return None };
+    rebuilt.as_ref().map(rebuilding::flag)
 }
 
 impl LaneSet {

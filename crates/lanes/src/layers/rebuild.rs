@@ -30,7 +30,7 @@ pub struct Rebuilt {
 
 impl Rebuilt {
     /// With what another array of the lane rebuilt.
-    pub(super) fn and(self, other: Option<Rebuilt>) -> Rebuilt {
+    pub(crate) fn and(self, other: Option<Rebuilt>) -> Rebuilt {
         let other = other.unwrap_or_default();
         Rebuilt {
             times: self.times + other.times,
