@@ -159,6 +159,17 @@ pub struct Race {
     /// workload that can
     #[arg(long, value_name = "RATIO", conflicts_with = "resume")]
     pub data: Option<String>,
+    /// What becomes of the last disk of every lane: `degraded`, taken out before the work, or `rebuilding`, rebuilt again and
+    /// again beside it; of arrays (the topmost of a lane) and of Btrfs on several disks
+    #[arg(
+        long,
+        value_name = "degraded|rebuilding",
+        value_enum,
+        ignore_case = true,
+        hide_possible_values = true,
+        conflicts_with = "resume"
+    )]
+    pub state: Option<LaneState>,
     /// Behind the rounds, do each workload once more in every lane and look where the time of its operations goes: passes
     /// that count in no verdict, about as long as a round each. Rounds leave time for them in --budget, and where it is too short
     /// they come beyond it. Suite `quick` does them by itself, in what its time has room for; `--explain=no`: never. Where the
@@ -187,6 +198,15 @@ pub struct Race {
     /// What every race takes.
     #[command(flatten)]
     pub terms: Terms,
+}
+
+/// What becomes of a disk of every lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum LaneState {
+    /// The last one is taken out
+    Degraded,
+    /// The last one is rebuilt beside the work
+    Rebuilding,
 }
 
 /// Whether passes look where the time of operations goes.

@@ -486,6 +486,29 @@ fn an_array_that_lacks_a_disk_writes_to_the_others_alone_and_one_that_is_rebuilt
 }
 
 #[test]
+fn a_state_is_told_to_every_lane_and_btrfs_rebuilds_onto_one_disk_more() {
+    if !user_mode_linux() {
+        return;
+    }
+    let home = Home::new();
+    std::fs::write(home.0.path().join("layers.toml"), SMALL_WRITES).unwrap();
+    let race = ["race", "--suite", "./layers.toml", "--on", "uml", "--rounds", "1", "--lane-size", "640MiB"];
+    let lanes = ["ext4/raid1:2", "own=btrfs:2(-d raid1 -m raid1)", "--state", "rebuilding", "-o", "r.jsonl"];
+    home.expect(0, &[&race[..], &lanes[..]].concat());
+    let record = home.record();
+    assert_all_done(&record, &["ext4/raid1:2,rebuilding", "own"], "uml", 1);
+    assert_eq!(record.header.lanes.iter().map(|lane| lane.disks).collect::<Vec<_>>(), [2, 3]);
+    for trial in &record.trials {
+        let flag = trial.flags.iter().find_map(|flag| flag.figures(model::Mark::Rebuilding));
+        assert!(flag.is_some_and(|said| said.contains("a rebuild of the whole disk took")), "{}: {flag:?}", trial.lane);
+    }
+    let (_, err) = home.expect(2, &[&race[..], &["ext4/raid1:2", "xfs", "--state", "degraded"]].concat());
+    assert_one_sentence(&err, &["lane xfs", "--state degraded", "leave --state out"]);
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+#[test]
 fn a_mount_option_that_the_guests_kernel_does_not_know_is_refused_before_the_race() {
     if !user_mode_linux() {
         return;

@@ -44,6 +44,7 @@ pub mod run_folder;
 mod same_names;
 pub mod signature;
 mod single_lane;
+pub mod states;
 mod throttle;
 pub mod undo;
 mod undo_server;

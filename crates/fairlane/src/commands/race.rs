@@ -7,8 +7,9 @@ use super::resume::resume;
 use super::screen::Channel;
 use super::without_root;
 use crate::failure::Failure;
-use crate::options::{FindMaxBy, Passes, Race};
+use crate::options::{FindMaxBy, LaneState, Passes, Race};
 use crate::suites;
+use lanes::states::State;
 use model::appenders::{AppendersMethod, MOST_PROCESSES};
 use model::lane::LaneSpec;
 use model::plan::{Plan, Rounds};
@@ -82,6 +83,7 @@ pub(super) fn plan(
         named.extend(fallback.lanes);
     }
     let lanes = planning::lanes_of_suite(&named, guest.as_deref(), (&suite, &options.suite), notes)?;
+    let lanes = in_state(lanes, options.state)?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(place.as_deref(), &lanes)?;
     // A number of rounds is a promise, and has no time of its own.
@@ -143,6 +145,16 @@ pub(super) fn plan(
         on,
         guest: planning::guest_terms(terms),
     })
+}
+
+/// The lanes, each told what `--state` says.
+fn in_state(lanes: Vec<LaneSpec>, state: Option<LaneState>) -> Result<Vec<LaneSpec>, Failure> {
+    let state = match state {
+        None => return Ok(lanes),
+        Some(LaneState::Degraded) => State::Degraded,
+        Some(LaneState::Rebuilding) => State::Rebuilding,
+    };
+    lanes.iter().map(|lane| state.of_lane(lane).map_err(super::lane_failure)).collect()
 }
 
 /// Whether passes are done, and whether only as far as the time has room for them: beside what was typed, the suite may ask
