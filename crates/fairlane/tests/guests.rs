@@ -105,6 +105,7 @@ fn a_disk_is_mounted_and_the_guest_ends(kind: GuestKind) {
         source: Path::new("/dev").join(Machine::disk_name(kind, 0)),
         options: vec!["noatime".to_owned()],
         target: target.clone(),
+        replace: None,
     };
     assert!(matches!(guest.ask(&mount, &stop).unwrap(), Answer::Mounted { .. }));
     assert!(

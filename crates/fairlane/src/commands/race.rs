@@ -82,8 +82,8 @@ pub(super) fn plan(
         guest = fallback.on;
         named.extend(fallback.lanes);
     }
-    let lanes = planning::lanes_of_suite(&named, guest.as_deref(), (&suite, &options.suite), notes)?;
-    let lanes = in_state(lanes, options.state)?;
+    let named = planning::lanes_of_suite(&named, guest.as_deref(), (&suite, &options.suite), notes)?;
+    let lanes = in_state(named, options)?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(place.as_deref(), &lanes)?;
     // A number of rounds is a promise, and has no time of its own.
@@ -91,9 +91,8 @@ pub(super) fn plan(
         !options.as_published && options.find_max.is_none() && !matches!(options.rounds, Some(Rounds::Fixed(_)));
     let time = terms.budget.or(suite.budget_seconds.filter(|_| until_decided));
     let asked = options.lane_size.or(suite.lane_size);
-    let chosen = lane_size::choose(asked, time, &lanes, terms.with_self, &on);
-    let lane_size = chosen.size;
-    *of_size = chosen.why;
+    let lane_size::Chosen { size: lane_size, why } = lane_size::choose(asked, time, &lanes, terms.with_self, &on);
+    *of_size = why;
     let mut reduced = Vec::new();
     if options.as_published {
         reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, lane_size))?;
@@ -148,8 +147,8 @@ pub(super) fn plan(
 }
 
 /// The lanes, each told what `--state` says.
-fn in_state(lanes: Vec<LaneSpec>, state: Option<LaneState>) -> Result<Vec<LaneSpec>, Failure> {
-    let state = match state {
+fn in_state(lanes: Vec<LaneSpec>, options: &Race) -> Result<Vec<LaneSpec>, Failure> {
+    let state = match options.state {
         None => return Ok(lanes),
         Some(LaneState::Degraded) => State::Degraded,
         Some(LaneState::Rebuilding) => State::Rebuilding,

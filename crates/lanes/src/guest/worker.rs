@@ -184,14 +184,7 @@ impl Worker<'_> {
                 Ok(Answer::Unstacked { rebuilt })
             }
             Ask::Format { command, device, further } => format_device(&command, &device, &further),
-            Ask::Unmount { target } => {
-                let replaced = self.replacing.remove(&target).map(Replacing::end);
-                if mount::is_mounted(&target)? {
-                    mount::unmount_patiently(&target)?;
-                }
-                self.fuse.remove(&target).map_or(Ok(()), wait_for_end)?;
-                replaced.map_or(Ok(Answer::Done), |replaced| Ok(Answer::Unmounted { replaced: replaced? }))
-            }
+            Ask::Unmount { target } => self.unmount(&target),
             Ask::DropCache { devices } => self.drop_caches(&devices).map(|()| Answer::Done),
             Ask::Watch { lane, devices, appenders } => {
                 self.looking.insert(lane, (self.watch)(&devices, appenders));
@@ -254,6 +247,16 @@ impl Worker<'_> {
         // From here on it is taken down before another takes its place.
         self.stacks.insert(lane, stack);
         Ok(Answer::Stacked { devices, bytes: bytes?, seconds: begun.elapsed().as_secs_f64() })
+    }
+
+    fn unmount(&mut self, target: &Path) -> Result<Answer, LaneFailure> {
+        // Whatever it says, the mount is free then.
+        let replaced = self.replacing.remove(target).map(Replacing::end);
+        if mount::is_mounted(target)? {
+            mount::unmount_patiently(target)?;
+        }
+        self.fuse.remove(target).map_or(Ok(()), wait_for_end)?;
+        replaced.map_or(Ok(Answer::Done), |replaced| Ok(Answer::Unmounted { replaced: replaced? }))
     }
 
     /// Of these devices, and of every layer below them.
