@@ -1,8 +1,10 @@
 //! Every option, declared once.
 
 mod durability;
+mod values;
 
 pub use durability::{Integrity, Powercut, Recorder};
+pub use values::{FindMaxBy, LaneState, Passes};
 
 use crate::serve::Token;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -198,33 +200,6 @@ pub struct Race {
     /// What every race takes.
     #[command(flatten)]
     pub terms: Terms,
-}
-
-/// What becomes of a disk of every lane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum LaneState {
-    /// The last one is taken out
-    Degraded,
-    /// The last one is rebuilt beside the work
-    Rebuilding,
-}
-
-/// Whether passes look where the time of operations goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Passes {
-    /// Of every workload, beyond the budget where it has no room for them
-    Yes,
-    /// Not even where the suite asks for it
-    No,
-}
-
-/// When a lane sustains its writers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum FindMaxBy {
-    /// p99 lateness under one period, and no growing backlog
-    Lateness,
-    /// Load average of one minute at most the number of CPUs
-    Load,
 }
 
 /// What every race takes, whatever its work is.
