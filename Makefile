@@ -17,7 +17,7 @@ GUESTS_x86_64 := linux.uml:user-mode-linux qemu-system-x86_64:qemu-system-x86 /u
 	/usr/share/doc/linux-image-cloud-amd64:linux-image-cloud-amd64
 GUESTS_aarch64 := qemu-system-aarch64:qemu-system-arm /usr/share/doc/linux-image-arm64:linux-image-arm64 \
 	/usr/share/doc/linux-image-cloud-arm64:linux-image-cloud-arm64
-GUEST_TOOLS := $(GUESTS_$(shell uname -m)) xz:xz-utils zstd:zstd mkfs.jfs:jfsutils mkfs.reiserfs:reiserfsprogs mkfs.nilfs2:nilfs-tools ntfs-3g:ntfs-3g mkudffs:udftools mdadm:mdadm dmsetup:dmsetup
+GUEST_TOOLS := $(GUESTS_$(shell uname -m)) xz:xz-utils zstd:zstd mkfs.jfs:jfsutils mkfs.reiserfs:reiserfsprogs mkfs.nilfs2:nilfs-tools ntfs-3g:ntfs-3g mkudffs:udftools mdadm:mdadm dmsetup:dmsetup make-bcache:bcache-tools
 TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3 /usr/share/doc/python3-venv:python3-venv $(PAGE_TOOLS)
 STATIC_TARGET := $(shell uname -m)-unknown-linux-gnu
 # The other architecture, for which everything is checked here, and tested in an emulator.

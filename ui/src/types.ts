@@ -1950,6 +1950,11 @@ export interface Promises {
    * Metadata survives a crash without a full check: a journal, a log or copy-on-write.
    */
   journal: boolean;
+  /**
+   * What was made durable does not go with the disk of a cache: none stands under the filesystem, or it keeps nothing that
+   * the disk behind it lacks.
+   */
+  outlives_cache?: boolean;
 }
 /**
  * What filesystems and mkfs see of a block device, from /sys/block/NAME/queue (the kernel's

@@ -1,8 +1,10 @@
 //! Every option, declared once.
 
 mod durability;
+mod values;
 
 pub use durability::{Integrity, Powercut, Recorder};
+pub use values::{FindMaxBy, LaneState, Passes};
 
 use crate::serve::Token;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
@@ -159,6 +161,17 @@ pub struct Race {
     /// workload that can
     #[arg(long, value_name = "RATIO", conflicts_with = "resume")]
     pub data: Option<String>,
+    /// What becomes of the last disk of every lane: `degraded`, taken out before the work, or `rebuilding`, rebuilt again and
+    /// again beside it; of arrays (the topmost of a lane) and of Btrfs on several disks
+    #[arg(
+        long,
+        value_name = "degraded|rebuilding",
+        value_enum,
+        ignore_case = true,
+        hide_possible_values = true,
+        conflicts_with = "resume"
+    )]
+    pub state: Option<LaneState>,
     /// Behind the rounds, do each workload once more in every lane and look where the time of its operations goes: passes
     /// that count in no verdict, about as long as a round each. Rounds leave time for them in --budget, and where it is too short
     /// they come beyond it. Suite `quick` does them by itself, in what its time has room for; `--explain=no`: never. Where the
@@ -187,24 +200,6 @@ pub struct Race {
     /// What every race takes.
     #[command(flatten)]
     pub terms: Terms,
-}
-
-/// Whether passes look where the time of operations goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Passes {
-    /// Of every workload, beyond the budget where it has no room for them
-    Yes,
-    /// Not even where the suite asks for it
-    No,
-}
-
-/// When a lane sustains its writers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum FindMaxBy {
-    /// p99 lateness under one period, and no growing backlog
-    Lateness,
-    /// Load average of one minute at most the number of CPUs
-    Load,
 }
 
 /// What every race takes, whatever its work is.

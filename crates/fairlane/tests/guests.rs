@@ -106,6 +106,7 @@ fn a_disk_is_mounted_and_the_guest_ends(kind: GuestKind) {
         options: vec!["noatime".to_owned()],
         target: target.clone(),
         above: None,
+        replace: None,
     };
     assert!(matches!(guest.ask(&mount, &stop).unwrap(), Answer::Mounted { .. }));
     assert!(
@@ -200,6 +201,7 @@ fn disks_of_user_mode_linux_wait_for_the_disk_where_that_is_asked_for() {
             options: Vec::new(),
             target: target.clone(),
             above: None,
+            replace: None,
         };
         // A disk is opened when somebody opens its device.
         guest.ask(&mount, &stop).unwrap();

@@ -56,15 +56,14 @@ pub fn in_guest(row: &'static Filesystem, kernel: &Kernel) -> Option<Availabilit
 
 /// Whether a guest with this kernel can build a layer.
 pub(crate) fn layer_in_guest(layer: &Layer, kernel: &Kernel) -> Availability {
-    let (program, package) = layer.program;
     // Where the kernel does not tell what it has in itself, the running guest alone knows.
     let lacks = |own: &&&str| kernel.modules.knows_builtin() && !kernel.modules.has(own);
     if layer.modules.last().filter(lacks).is_some() {
         return Availability::KernelLacks;
     }
-    match find_program(program) {
-        None => Availability::ToolMissing { program, package },
-        Some(_) => Availability::Ready,
+    match layer.programs.iter().find(|(program, _)| find_program(program).is_none()) {
+        Some(&(program, package)) => Availability::ToolMissing { program, package },
+        None => Availability::Ready,
     }
 }
 

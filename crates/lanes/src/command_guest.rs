@@ -183,6 +183,7 @@ impl CommandGuest {
             options: Vec::new(),
             target: FILES.into(),
             above: None,
+            replace: None,
         };
         match started.guest.ask(&mount, stop) {
             Ok(_) => Ok(started),

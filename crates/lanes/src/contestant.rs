@@ -11,6 +11,7 @@ use crate::mkfs_words::{self, Said};
 use crate::promises;
 use crate::{command, mount, mount_words};
 use model::lane::{LaneSpec, Promises, Venue};
+use model::stack::REBUILDING;
 use std::path::{Path, PathBuf};
 
 /// What races in a lane.
@@ -174,7 +175,11 @@ impl Contestant {
                 model::text::escaped(option.as_bytes())
             )));
         }
-        let mount = mount_words::read(self.filesystem_name(), takes_devices, &spec.mount_options)?;
+        // That it rebuilds a disk the kernel is not told at the mount.
+        let rebuilds = matches!(self, Contestant::Row(row) if row.replace.is_some());
+        let told = spec.mount_options.iter().filter(|word| !rebuilds || *word != REBUILDING);
+        let told: Vec<String> = told.cloned().collect();
+        let mount = mount_words::read(self.filesystem_name(), takes_devices, &told)?;
         Ok(Commands {
             mkfs: match self {
                 Contestant::Row(row) => row.mkfs_command(&mkfs.words),

@@ -81,6 +81,7 @@ impl From<CustomPromises> for Promises {
             data_checksums: stated.data_checksums,
             fsync_reaches_stable_storage: stated.fsync_reaches_stable_storage,
             barriers: stated.barriers,
+            outlives_cache: true,
         }
     }
 }

@@ -6,6 +6,7 @@ mod describe;
 pub(crate) mod guest;
 pub(crate) mod in_guest;
 mod open;
+mod rebuilding;
 pub(crate) mod resolve;
 mod stacked;
 
@@ -136,6 +137,8 @@ pub(crate) struct OpenLane {
     pub(crate) process: Option<Running>,
     /// The guest that it is mounted in: of one that died nothing is left.
     pub(crate) guest: Option<Arc<Guest>>,
+    /// Of one that rebuilds a disk beside the work.
+    pub(crate) rebuild: rebuilding::Rebuild,
 }
 
 /// The lanes of one race, from check to teardown.

@@ -5,11 +5,16 @@ use model::lane::Promises;
 
 /// Everything promised except data checksums: a journaling filesystem with its defaults.
 pub(crate) const JOURNALED: Promises =
-    Promises { journal: true, data_checksums: false, fsync_reaches_stable_storage: true, barriers: true };
+    Promises { journal: true, fsync_reaches_stable_storage: true, barriers: true, ..NOTHING };
 
-/// Nothing promised.
-pub(crate) const NOTHING: Promises =
-    Promises { journal: false, data_checksums: false, fsync_reaches_stable_storage: false, barriers: false };
+/// Nothing promised; what a cache's disk may take with it only layers know.
+pub(crate) const NOTHING: Promises = Promises {
+    journal: false,
+    data_checksums: false,
+    fsync_reaches_stable_storage: false,
+    barriers: false,
+    outlives_cache: true,
+};
 
 /// The same with barriers, unless they are off.
 pub(crate) fn without_barriers(promises: Promises, off: bool) -> Promises {

@@ -10,7 +10,7 @@ use crate::failure::{LaneFailure, cannot, failed};
 use crate::guest::orphans as guest_left;
 use crate::mount::{self, unmount_patiently};
 use crate::undo::{Detail, Entry, JournalFile, RUN_DIRECTORY_PREFIX, Thing, is_run_id};
-use crate::{loop_device, mountinfo, run_folder, throttle};
+use crate::{loop_device, mountinfo, replacing, run_folder, throttle};
 use reading::Claims;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, openat};
 use rustix::io::Errno;
@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 
 /// How long another command that cleans the same journal is waited for.
 const LOCK_PATIENCE: Duration = Duration::from_secs(15);
+
+/// How often a rebuild that holds a mount is ended before the unmount is said to fail.
+const REPLACE_TRIES: u32 = 3;
 
 /// What a recovery did.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -394,9 +397,25 @@ fn unmount_all(target: &Path, source: Option<&str>) -> Result<Vec<String>, LaneF
                 source.unwrap_or_default()
             )));
         }
-        unmount_patiently(target)?;
+        // Of a lane that rebuilt a disk the kernel goes on with that, and holds the mount.
+        let replaces = mount.filesystem == "btrfs";
+        unmount_replacing(target, replaces)?;
         cleaned.push(format!("unmounted {}", target.display()));
     }
+}
+
+/// The tool that a dead run had rebuild a disk may begin with it just now.
+fn unmount_replacing(target: &Path, replaces: bool) -> Result<(), LaneFailure> {
+    for _ in 0..REPLACE_TRIES {
+        if replaces {
+            replacing::cancel(target);
+        }
+        match unmount_patiently(target) {
+            Err(_) if replaces => {}
+            result => return result,
+        }
+    }
+    unmount_patiently(target)
 }
 
 /// Detaches every loop device that carries the image: the death may have come before the journal

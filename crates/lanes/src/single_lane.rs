@@ -325,6 +325,12 @@ fn check_ground(spec: &LaneSpec, row: &Filesystem) -> Result<(), LaneFailure> {
             spec.name, layer.name
         )));
     }
+    if row.replace.is_some() && spec.mount_options.iter().any(|word| word == model::stack::REBUILDING) {
+        return Err(usage(format!(
+            "lane {} rebuilds a disk, and what is cut and damaged here does not; remove `rebuilding`",
+            spec.name
+        )));
+    }
     if spec.devices != 1 && spec.devices != least {
         return Err(usage(format!(
             "lane {} is given {} disks, and is cut and damaged on as many as its mkfs asks for, {least}; leave the number \

@@ -6,6 +6,7 @@ pub use grammar::LaneError;
 
 use crate::Bytes;
 use crate::disk::QueueLimits;
+pub use crate::promises::Promises;
 use crate::stack::{self, LayerSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,33 +69,6 @@ pub enum Venue {
     Qemu(Option<PathBuf>),
     /// An in-process filesystem.
     Library,
-}
-
-/// What a lane promises: what decides whether two lanes' speeds may be ranked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Promises {
-    /// Metadata survives a crash without a full check: a journal, a log or copy-on-write.
-    pub journal: bool,
-    /// Data is checksummed.
-    pub data_checksums: bool,
-    /// `fsync` returns only after the data was handed to the device as stable.
-    pub fsync_reaches_stable_storage: bool,
-    /// Writes are ordered with flushes on the way to stable storage.
-    pub barriers: bool,
-}
-
-impl Promises {
-    /// The durability promises in which two lanes differ, as words; empty: their speeds may be
-    /// ranked. Data checksums are a feature that costs time by design, as copy-on-write is: they
-    /// are named beside a verdict and do not void it.
-    pub fn durability_differences(&self, other: &Promises) -> Vec<&'static str> {
-        let pairs = [
-            (self.journal, other.journal, "crash-safe metadata"),
-            (self.fsync_reaches_stable_storage, other.fsync_reaches_stable_storage, "fsync reaches stable storage"),
-            (self.barriers, other.barriers, "write barriers"),
-        ];
-        pairs.into_iter().filter(|(a, b, _)| a != b).map(|(_, _, name)| name).collect()
-    }
 }
 
 /// A lane as it was built for a race, kept in the record's header.
@@ -176,9 +150,11 @@ pub fn twin_name(first: &str) -> String {
 }
 
 impl LaneSpec {
-    /// Disks that it stands on; 1 where it stands on none of its own.
+    /// Disks that it stands on; 1 where it stands on none of its own. A filesystem that rebuilds one of its disks does so onto
+    /// one more.
     pub fn disks(&self) -> u32 {
-        self.layers.iter().fold(self.devices, |disks, layer| disks.saturating_mul(layer.devices))
+        let spare = u32::from(self.devices > 1 && self.mount_options.iter().any(|word| word == stack::REBUILDING));
+        self.layers.iter().fold(self.devices + spare, |disks, layer| disks.saturating_mul(layer.devices))
     }
 
     /// Whether anything stands between the filesystem and one disk; what lies above it does not count.

@@ -23,6 +23,7 @@ pub mod packages;
 pub mod page;
 pub mod plan;
 pub mod profile;
+pub mod promises;
 pub mod published;
 pub mod record;
 pub mod scenario;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Layers that there are. A `/` in a lane begins a layer only where one of these words follows.
-pub const LAYERS: [&str; 13] = [
+pub const LAYERS: [&str; 16] = [
     "raid0",
     "raid1",
     "raid4",
@@ -19,11 +19,19 @@ pub const LAYERS: [&str; 13] = [
     "thin",
     "snapshot",
     "delay",
+    "cache",
+    "writecache",
+    "bcache",
 ];
 /// What may lie above a filesystem, with the filesystem in brackets behind it.
 pub const ABOVE: [&str; 2] = ["overlay", "nfs"];
 /// Devices that one layer, or one filesystem, may be told to stand on.
 pub const MOST_DEVICES: u32 = 24;
+
+/// The word of an array, or of a filesystem on several disks, whose last disk was taken out.
+pub const DEGRADED: &str = "degraded";
+/// The word of one whose last disk is rebuilt beside the work.
+pub const REBUILDING: &str = "rebuilding";
 
 /// One layer of a lane, or what lies above its filesystem, as the user wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

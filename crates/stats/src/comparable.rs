@@ -192,6 +192,7 @@ fn promise_words(promise: &str, a: &Lane, b: &Lane) -> Sentence {
         SURVIVES => (a.promises.journal, statement::survives_a_crash),
         "fsync reaches stable storage" => (a.promises.fsync_reaches_stable_storage, statement::hands_over_fsync),
         "write barriers" => (a.promises.barriers, statement::flushes_its_writes),
+        "fsync outlives a cache's disk" => (a.promises.outlives_cache, statement::outlives_cache),
         other => return other.into(),
     };
     let (with, without) = if has_it { (a, b) } else { (b, a) };
@@ -209,14 +210,20 @@ pub fn reference<'a>(lanes: &[&'a Lane]) -> Option<&'a Lane> {
 /// A promise as a list names it where it is lacking and where it is kept, and whether a lane keeps it.
 type Promise = (fn() -> Sentence, fn() -> Sentence, fn(&Promises) -> bool);
 
-const PROMISES: [Promise; 3] = [
+const PROMISES: [Promise; 4] = [
     (statement::no_safe_metadata, statement::safe_metadata, |of| of.journal),
     (statement::no_stable_fsync, statement::stable_fsync, |of| of.fsync_reaches_stable_storage),
     (statement::no_write_barriers, statement::write_barriers, |of| of.barriers),
+    (statement::no_fsync_beyond_cache, statement::fsync_beyond_cache, |of| of.outlives_cache),
 ];
 
-const NO_PROMISES: Promises =
-    Promises { journal: false, data_checksums: false, fsync_reaches_stable_storage: false, barriers: false };
+const NO_PROMISES: Promises = Promises {
+    journal: false,
+    data_checksums: false,
+    fsync_reaches_stable_storage: false,
+    barriers: false,
+    outlives_cache: false,
+};
 
 /// Why lanes are not ranked against the reference: each fact once, with all lanes that it is true of.
 pub fn not_ranked(lanes: &[&Lane], reference: &Lane) -> Vec<NotRanked> {
@@ -328,6 +335,7 @@ pub(crate) mod tests {
                 data_checksums: false,
                 fsync_reaches_stable_storage: true,
                 barriers: true,
+                outlives_cache: true,
             },
             is_self: false,
             kernel: kernel.to_owned(),

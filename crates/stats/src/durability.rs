@@ -314,6 +314,7 @@ mod tests {
                 data_checksums: false,
                 fsync_reaches_stable_storage: true,
                 barriers: true,
+                outlives_cache: true,
             },
         };
         DurabilityRecord::begin(DurabilityHeader {

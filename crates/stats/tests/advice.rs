@@ -160,6 +160,7 @@ fn lanes_that_promise_less_never_win_silently() {
         data_checksums: false,
         fsync_reaches_stable_storage: false,
         barriers: false,
+        outlives_cache: true,
     };
     let mut library = lane("rsext4");
     library.venue = "library".into();

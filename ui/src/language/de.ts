@@ -507,6 +507,7 @@ export const de: Words = {
       fsync_reaches_stable_storage: "fsync erreicht stabilen Speicher",
       barriers: "Schreibbarrieren",
       data_checksums: "Prüfsummen der Daten",
+      outlives_cache: "fsync übersteht den Verlust der Platte eines Caches",
     },
     not: (what) => `nicht: ${what}`,
     self: "die erste Bahn ein zweites Mal: Jeder Unterschied zwischen beiden ist Rauschen",

@@ -518,6 +518,7 @@ export const en = {
       fsync_reaches_stable_storage: "fsync reaches stable storage",
       barriers: "write barriers",
       data_checksums: "data checksums",
+      outlives_cache: "fsync outlives a cache's disk",
     },
     not: (what: string) => `no ${what}`,
     self: "the first lane a second time: any difference between the two is noise",

@@ -482,6 +482,7 @@ export const zh: Words = {
       fsync_reaches_stable_storage: "fsync 到达稳定存储",
       barriers: "写屏障",
       data_checksums: "数据校验和",
+      outlives_cache: "fsync 的数据在缓存盘丢失后仍在",
     },
     not: (what) => `无“${what}”`,
     self: "第一条赛道再跑一次：两者之间的任何差别都是噪声",

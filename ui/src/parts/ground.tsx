@@ -107,7 +107,8 @@ function Facts({ facts }: { facts: Fact[] }) {
 function LaneFacts({ lane, index, throttle }: { lane: Lane; index: number; throttle: Throttle | null }) {
   const ui = useUi();
   const w = ui.words.ground;
-  const kept = Object.keys(w.kept) as (keyof Promises)[];
+  // What only some lanes are asked for is absent of the others.
+  const kept = (Object.keys(w.kept) as (keyof Promises)[]).filter((of) => lane.promises[of] !== undefined);
   const promises = kept.map((of) => (lane.promises[of] ? w.kept[of] : w.not(w.kept[of]))).join(ui.words.comma);
   const venue = [wordOf(w.venues, lane.venue), lane.size_bytes > 0 ? ui.figures.bytes(lane.size_bytes) : "", clean(lane.backing)];
   return (

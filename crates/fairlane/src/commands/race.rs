@@ -7,8 +7,9 @@ use super::resume::resume;
 use super::screen::Channel;
 use super::without_root;
 use crate::failure::Failure;
-use crate::options::{FindMaxBy, Passes, Race};
+use crate::options::{FindMaxBy, LaneState, Passes, Race};
 use crate::suites;
+use lanes::states::State;
 use model::appenders::{AppendersMethod, MOST_PROCESSES};
 use model::lane::LaneSpec;
 use model::plan::{Plan, Rounds};
@@ -81,7 +82,8 @@ pub(super) fn plan(
         guest = fallback.on;
         named.extend(fallback.lanes);
     }
-    let lanes = planning::lanes_of_suite(&named, guest.as_deref(), (&suite, &options.suite), notes)?;
+    let named = planning::lanes_of_suite(&named, guest.as_deref(), (&suite, &options.suite), notes)?;
+    let lanes = in_state(named, options)?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = planning::ground(place.as_deref(), &lanes)?;
     // A number of rounds is a promise, and has no time of its own.
@@ -89,9 +91,8 @@ pub(super) fn plan(
         !options.as_published && options.find_max.is_none() && !matches!(options.rounds, Some(Rounds::Fixed(_)));
     let time = terms.budget.or(suite.budget_seconds.filter(|_| until_decided));
     let asked = options.lane_size.or(suite.lane_size);
-    let chosen = lane_size::choose(asked, time, &lanes, terms.with_self, &on);
-    let lane_size = chosen.size;
-    *of_size = chosen.why;
+    let lane_size::Chosen { size: lane_size, why } = lane_size::choose(asked, time, &lanes, terms.with_self, &on);
+    *of_size = why;
     let mut reduced = Vec::new();
     if options.as_published {
         reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, lane_size))?;
@@ -143,6 +144,16 @@ pub(super) fn plan(
         on,
         guest: planning::guest_terms(terms),
     })
+}
+
+/// The lanes, each told what `--state` says.
+fn in_state(lanes: Vec<LaneSpec>, options: &Race) -> Result<Vec<LaneSpec>, Failure> {
+    let state = match options.state {
+        None => return Ok(lanes),
+        Some(LaneState::Degraded) => State::Degraded,
+        Some(LaneState::Rebuilding) => State::Rebuilding,
+    };
+    lanes.iter().map(|lane| state.of_lane(lane).map_err(super::lane_failure)).collect()
 }
 
 /// Whether passes are done, and whether only as far as the time has room for them: beside what was typed, the suite may ask

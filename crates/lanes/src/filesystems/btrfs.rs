@@ -1,6 +1,6 @@
 //! Btrfs.
 
-use super::{BASE, Checker, Filesystem};
+use super::{BASE, Checker, Filesystem, Replacer};
 use crate::command;
 use crate::failure::LaneFailure;
 use crate::geometry::pick;
@@ -57,7 +57,9 @@ pub(super) static BTRFS: Filesystem = Filesystem {
     careful: Some(&["fatal_errors=bug"]),
     // It knows filesystems by the name that all copies share; since Linux 6.7 it gives each copy one of its own.
     further_device_option: Some("device"),
-    degraded_option: Some("degraded"),
+    degraded_option: Some(model::stack::DEGRADED),
+    // From the others wherever they have it, and without a discard, which would make holes in images.
+    replace: Some(Replacer { command: &["btrfs", "replace", "start", "-B", "-f", "-r", "-K"], has_copies }),
     copies_need: Some("/sys/fs/btrfs/features/temp_fsid"),
     promises,
     checker: Some(Checker::from_look("btrfs-progs", &["btrfs", "check", "--readonly", "{device}"])),
@@ -104,6 +106,22 @@ static PROFILES: [(&str, u32); 6] =
 fn least_devices(words: &[String]) -> u32 {
     let of = |word: &String| PROFILES.iter().filter(|(name, _)| word.ends_with(name)).map(|(_, least)| *least).max();
     words.iter().filter_map(of).max().unwrap_or(1)
+}
+
+/// Whether data and metadata are on more devices than one: metadata is, unless it is told otherwise.
+fn has_copies(words: &[String]) -> bool {
+    let copied = |profile: &str| PROFILES.iter().any(|(name, _)| *name == profile);
+    profile(words, "-d", "--data").is_some_and(copied) && profile(words, "-m", "--metadata").is_none_or(copied)
+}
+
+/// What the last word for it says.
+fn profile<'a>(words: &'a [String], short: &str, long: &str) -> Option<&'a str> {
+    let at = words.iter().rposition(|word| word.starts_with(short) || word.starts_with(long))?;
+    let behind = words[at].strip_prefix(long).or_else(|| words[at].strip_prefix(short)).unwrap_or_default();
+    match behind.strip_prefix('=').unwrap_or(behind) {
+        "" => words.get(at + 1).map(String::as_str),
+        profile => Some(profile),
+    }
 }
 
 fn facts(text: &str) -> Vec<String> {
@@ -259,6 +277,21 @@ mod tests {
     fn a_scrub_says_what_it_corrected() {
         let text = "Scrub started:    x\nError summary:    csum=9\n  Corrected:      7\n  Uncorrectable:  2\n";
         assert_eq!(summary_of(text), ("Error summary: csum=9; Corrected: 7; Uncorrectable: 2".to_owned(), 7));
+    }
+
+    #[test]
+    fn what_is_on_one_device_alone_is_not_rebuilt_from_the_others() {
+        for (options, copies) in [
+            ("-d raid1 -m raid1", true),
+            ("-draid1", true),
+            ("--data=raid5 --metadata raid1c3", true),
+            ("", false),
+            ("-d single -m raid1", false),
+            ("-d raid1 -m dup", false),
+            ("-d raid0", false),
+        ] {
+            assert_eq!(has_copies(&words(options)), copies, "{options}");
+        }
     }
 
     #[test]

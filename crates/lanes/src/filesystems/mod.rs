@@ -87,6 +87,8 @@ pub struct Filesystem {
     pub further_device_option: Option<&'static str>,
     /// The mount option that allows it to lack a device: then the last one is taken out before the mount.
     pub degraded_option: Option<&'static str>,
+    /// How it rebuilds a device from the others while it is mounted; `None`: it cannot.
+    pub replace: Option<Replacer>,
     /// Reads `name: value` lines of a fresh filesystem from what mkfs printed, or from the device.
     pub geometry: fn(&str, &Path) -> Vec<String>,
 
@@ -139,6 +141,16 @@ pub struct Filesystem {
     pub names_others: Option<Names>,
 }
 
+/// How a filesystem replaces one of its devices.
+#[derive(Debug)]
+pub struct Replacer {
+    /// The tool, of the mkfs's package, and its arguments; the number of the device, the disk that takes its place and the
+    /// mount point follow.
+    pub command: &'static [&'static str],
+    /// Whether the others hold what is on a device, with these options of mkfs.
+    pub has_copies: fn(&[String]) -> bool,
+}
+
 /// What holds where a row says nothing.
 const BASE: Filesystem = Filesystem {
     name: "",
@@ -156,6 +168,7 @@ const BASE: Filesystem = Filesystem {
     least_devices: |_| 1,
     further_device_option: None,
     degraded_option: None,
+    replace: None,
     geometry: |_, _| Vec::new(),
     module: "",
     other_module: None,

@@ -7,6 +7,7 @@
 
 use crate::failure::LaneFailure;
 use crate::layers::Rebuilt;
+use crate::replacing::{Replace, Replaced};
 use model::agent::Devices;
 use model::stack::LayerSpec;
 use model::timeline::Look;
@@ -44,6 +45,9 @@ pub enum Ask {
         /// What lies above it; then the filesystem itself is mounted elsewhere.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         above: Option<LayerSpec>,
+        /// What is replaced from then on until the unmount, again and again.
+        #[serde(default)]
+        replace: Option<Box<Replace>>,
     },
     /// Runs a FUSE program that mounts and then goes on in the background.
     MountFuse {
@@ -169,6 +173,11 @@ pub enum Answer {
     Mounted {
         /// The filesystem's own.
         super_options: Vec<String>,
+    },
+    /// To `unmount`, where disks were replaced until then.
+    Unmounted {
+        /// How far that came.
+        replaced: Replaced,
     },
     /// To `stack`.
     Stacked {

@@ -6,6 +6,7 @@ use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::layers::Stack;
+use crate::replacing::Replacing;
 use crate::{above, command, loop_device, mount, mountinfo};
 use model::agent::Devices;
 use model::stack::LayerSpec;
@@ -58,6 +59,7 @@ pub fn run(watch: &dyn Fn(&Devices, bool) -> Looking) -> Result<(), String> {
         output,
         agents: BTreeMap::new(),
         fuse: BTreeMap::new(),
+        replacing: BTreeMap::new(),
         stacks: BTreeMap::new(),
         covered: BTreeMap::new(),
         errand: None,
@@ -130,6 +132,8 @@ struct Worker<'a> {
     covered: BTreeMap<PathBuf, (LayerSpec, PathBuf)>,
     /// The command that was started last.
     errand: Option<Errand>,
+    /// Disks that are replaced, by where their filesystem is mounted.
+    replacing: BTreeMap<PathBuf, Replacing>,
     /// Layers of lanes, as they stand.
     stacks: BTreeMap<u32, Stack>,
     watch: &'a dyn Fn(&Devices, bool) -> Looking,
@@ -167,10 +171,16 @@ impl Worker<'_> {
     fn answer(&mut self, ask: Ask) -> Result<Answer, LaneFailure> {
         match ask {
             Ask::Hello => Ok(Answer::Hello(hello())),
-            Ask::Mount { filesystem, source, options, target, above } => {
-                self.mount(target, above, |_, at| mount::mount(&filesystem, &source.to_string_lossy(), &options, at))
+            Ask::Mount { filesystem, source, options, target, above, replace } => {
+                let mounted = self.mount(&target, above, |_, at| {
+                    mount::mount(&filesystem, &source.to_string_lossy(), &options, at)
+                })?;
+                if let Some(replace) = replace {
+                    self.replacing.insert(target.clone(), Replacing::begin(*replace, &self.base_of(&target))?);
+                }
+                Ok(mounted)
             }
-            Ask::MountFuse { command, target, above } => self.mount(target, above, |worker, at| {
+            Ask::MountFuse { command, target, above } => self.mount(&target, above, |worker, at| {
                 let child = mount_fuse(&command, at)?;
                 worker.fuse.insert(at.to_owned(), child);
                 Ok(())
@@ -181,7 +191,7 @@ impl Worker<'_> {
                 Ok(Answer::Unstacked { rebuilt })
             }
             Ask::Format { command, device, further } => format_device(&command, &device, &further),
-            Ask::Unmount { target } => self.unmount(&target).map(|()| Answer::Done),
+            Ask::Unmount { target } => self.unmount(&target),
             Ask::DropCache { devices } => self.drop_caches(&devices).map(|()| Answer::Done),
             Ask::Watch { lane, devices, appenders } => {
                 self.looking.insert(lane, (self.watch)(&devices, appenders));
@@ -240,22 +250,22 @@ impl Worker<'_> {
     /// Mounts a lane's filesystem by `how`, which is told where, and what lies above it.
     fn mount(
         &mut self,
-        target: PathBuf,
+        target: &Path,
         above: Option<LayerSpec>,
         how: impl FnOnce(&mut Self, &Path) -> Result<(), LaneFailure>,
     ) -> Result<Answer, LaneFailure> {
-        make_folder(&target)?;
+        make_folder(target)?;
         let Some(above) = above else {
-            how(self, &target)?;
-            return Ok(mounted(&target));
+            how(self, target)?;
+            return Ok(mounted(target));
         };
-        let below = above::below_in_guest(&target)?;
+        let below = above::below_in_guest(target)?;
         how(self, &below)?;
         // From here on both are unmounted, whatever fails.
-        self.covered.insert(target.clone(), (above.clone(), below.clone()));
-        let laid = above::mount(&above, &above::Place { below: &below, target: &target });
+        self.covered.insert(target.to_owned(), (above.clone(), below.clone()));
+        let laid = above::mount(&above, &above::Place { below: &below, target });
         if let Err(error) = laid {
-            let _ = self.unmount(&target);
+            let _ = self.unmount(target);
             return Err(with_module_failures(error));
         }
         Ok(mounted(&below))
@@ -263,19 +273,6 @@ impl Worker<'_> {
 
     fn errand(&mut self) -> Result<&mut Errand, LaneFailure> {
         self.errand.as_mut().ok_or_else(|| failed("no command was started"))
-    }
-
-    fn unmount(&mut self, target: &Path) -> Result<(), LaneFailure> {
-        let mut base = target.to_owned();
-        if let Some((above, below)) = self.covered.get(target) {
-            above::unmount(above, &above::Place { below, target })?;
-            base.clone_from(below);
-        }
-        if mount::is_mounted(&base)? {
-            mount::unmount_patiently(&base)?;
-        }
-        self.covered.remove(target);
-        self.fuse.remove(&base).map_or(Ok(()), wait_for_end)
     }
 
     fn stack(
@@ -294,6 +291,26 @@ impl Worker<'_> {
         // From here on it is taken down before another takes its place.
         self.stacks.insert(lane, stack);
         Ok(Answer::Stacked { devices, bytes: bytes?, seconds: begun.elapsed().as_secs_f64() })
+    }
+
+    /// Where the filesystem is mounted of a lane whose work happens in `target`.
+    fn base_of(&self, target: &Path) -> PathBuf {
+        self.covered.get(target).map_or_else(|| target.to_owned(), |(_, below)| below.clone())
+    }
+
+    fn unmount(&mut self, target: &Path) -> Result<Answer, LaneFailure> {
+        // Whatever it says, the mount is free then.
+        let replaced = self.replacing.remove(target).map(Replacing::end);
+        let base = self.base_of(target);
+        if let Some((above, below)) = self.covered.get(target) {
+            above::unmount(above, &above::Place { below, target })?;
+        }
+        if mount::is_mounted(&base)? {
+            mount::unmount_patiently(&base)?;
+        }
+        self.covered.remove(target);
+        self.fuse.remove(&base).map_or(Ok(()), wait_for_end)?;
+        replaced.map_or(Ok(Answer::Done), |replaced| Ok(Answer::Unmounted { replaced: replaced? }))
     }
 
     /// Of these devices, and of every layer below them.

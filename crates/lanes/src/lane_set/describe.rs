@@ -76,6 +76,9 @@ impl LaneSet {
         let mut geometry = lane.geometry.clone();
         geometry.extend(lane.spec.above.iter().map(|above| format!("above: {}", above::describe(above))));
         geometry.extend(lane.spec.layers.iter().map(|layer| format!("layer: {}", layers::describe(layer))));
+        if lane.replacer().is_some() {
+            geometry.push(format!("rebuilding: the last of {} disks, onto a spare one", lane.spec.devices));
+        }
         if lane.stacked_bytes > 0 {
             let bytes = model::units::human_bytes(lane.stacked_bytes as f64);
             geometry.push(format!("usable below the filesystem: {bytes} of {} disks", lane.spec.disks()));
@@ -155,6 +158,7 @@ impl LaneSet {
             let formatted = on_image.map_or_else(|| source.clone(), |disks| disks.first().path.clone());
             let mut filled = crate::contestant::fill_device(&lane.mkfs_command, &formatted);
             let further = if lane.spec.layers.is_empty() { ground.further_future_devices() } else { Vec::new() };
+            let further = lane.of_filesystem(&further);
             filled.extend(further.iter().map(|device| device.display().to_string()));
             lines.extend(lane.describe_layers());
             lines.push(format!("{}: {}", lane.name, command::display(&filled)));

@@ -313,14 +313,15 @@ impl LaneSet {
                 }
                 Contestant::Directory(_) => None,
             };
-            let program = program.map(|name| (name, package_of(&lane.contestant)));
+            let replacing = lane.replacer().and_then(|replacer| replacer.command.first().copied());
+            let program = program.into_iter().chain(replacing).map(|name| (name, package_of(&lane.contestant)));
             for layer in lane.layers() {
                 modules.extend(layer.modules);
             }
             if let Some(above) = lane.spec.above.as_ref().and_then(|spec| above::find(&spec.name)) {
                 modules.extend(above.modules);
             }
-            for (name, package) in program.into_iter().chain(lane.layers().map(|layer| layer.program)) {
+            for (name, package) in program.chain(lane.layers().flat_map(|layer| layer.programs.iter().copied())) {
                 let program = command::find_program(name).ok_or_else(|| match package {
                     "" => privilege(format!("{name} is missing; install it or correct its path")),
                     package => privilege(missing(name, package)),

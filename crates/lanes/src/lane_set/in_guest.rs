@@ -7,6 +7,7 @@ use crate::formatting::custom_mount_command;
 use crate::guest::protocol::{Answer, Ask};
 use crate::guest::{AgentLink, Guest, GuestKind};
 use crate::lane_set::open::{mount_options_of, mount_source};
+use crate::lane_set::rebuilding::Rebuild;
 use crate::lane_set::{LaneSet, LaneState, OpenLane, Opened, Settings};
 use crate::undo::Journal;
 use crate::venues::Venue;
@@ -40,7 +41,8 @@ impl LaneSet {
         // What the host wiped it must not have cached.
         self.drop_cache_in_guest(lane, ground, &guest, stop)?;
         let mut devices = self.devices_in_guest(lane, ground)?;
-        let (device, further) = (devices.remove(0), devices);
+        let device = devices.remove(0);
+        let further = self.lanes[lane].of_filesystem(&devices);
         let mut command = self.lanes[lane].mkfs_command.clone();
         name_program(&mut command);
         match guest.ask(&Ask::Format { command, device, further }, stop)? {
@@ -92,6 +94,7 @@ impl LaneSet {
             above: None,
             process: None,
             guest: Some(guest.clone()),
+            rebuild: Rebuild::default(),
         });
         let options: Vec<String> = lane.mount_options.iter().cloned().chain(super_options).collect();
         lane.promises = lane.promises_with(&options);
@@ -244,6 +247,10 @@ fn mount_request(state: &LaneState, settings: &Settings, devices: &[PathBuf], ta
             options: mount_options_of(state, settings, further),
             target,
             above,
+            replace: state.replacement(further).map(|mut replace| {
+                name_program(&mut replace.command);
+                Box::new(replace)
+            }),
         },
     }
 }

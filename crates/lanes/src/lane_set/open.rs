@@ -5,9 +5,11 @@ use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, cannot, usage};
 use crate::formatting::{self, MountRequest};
 use crate::guest::GuestKind;
-use crate::guest::protocol::Ask;
+use crate::guest::protocol::{Answer, Ask};
+use crate::lane_set::rebuilding::Rebuild;
 use crate::lane_set::stacked;
 use crate::lane_set::{Closed, Cold, LaneSet, LaneState, OpenLane, Opened, Settings, make_folder, remove_folder};
+use crate::replacing::Replace;
 use crate::undo::{Journal, Thing};
 use crate::venues::Venue;
 use crate::{let_go, library, mount, mountinfo};
@@ -60,6 +62,7 @@ impl LaneSet {
                 above: None,
                 process: None,
                 guest: None,
+                rebuild: Rebuild::default(),
             });
             return Ok(Opened { directory, library: None, guest: None, phases_seconds });
         }
@@ -122,6 +125,7 @@ impl LaneSet {
             above: None,
             process,
             guest: None,
+            rebuild: Rebuild::default(),
         };
         // What fails from here on leaves it open, and it is closed.
         lane.open = Some(open);
@@ -139,6 +143,8 @@ impl LaneSet {
             }
         }
         phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
+        let replace = lane.replacement(&ground.further_block_devices());
+        lane.begin_rebuild(replace)?;
         Ok(Opened { directory, library: None, guest: None, phases_seconds })
     }
 
@@ -169,6 +175,7 @@ impl LaneSet {
             above: None,
             process: None,
             guest: guest.clone(),
+            rebuild: Rebuild::default(),
         };
         self.lanes[index].open = Some(open);
         Ok(Opened { directory: PathBuf::new(), library: Some(target), guest, phases_seconds: BTreeMap::new() })
@@ -233,7 +240,7 @@ impl LaneSet {
             Some(guest) => Some(self.format_in_guest(index, ground_index, guest, journal, stop)?),
             None => {
                 let lane = &self.lanes[index];
-                let further = self.stores[ground_index].further_block_devices();
+                let further = lane.of_filesystem(&self.stores[ground_index].further_block_devices());
                 let beside: Vec<&Path> = lane.named_devices.iter().chain(&further).map(PathBuf::as_path).collect();
                 let held = self.stores[ground_index].guest_disks().map(|disks| disks.first().image().held());
                 further.iter().try_for_each(|device| let_go::check(device, stop))?;
@@ -271,10 +278,11 @@ impl LaneSet {
     }
 
     fn make_cold_unnamed(&mut self, index: usize) -> Result<Cold, LaneFailure> {
-        let lane = &self.lanes[index];
-        let open = lane.open.as_ref().expect("only an open lane is made cold");
+        let open = self.lanes[index].open.as_mut().expect("only an open lane is made cold");
+        open.rebuild.pause()?;
         let further = self.stores[open.ground].further_block_devices();
-        let options = mount_options_of(lane, &self.settings, &further);
+        // The disks may have changed places meanwhile.
+        let options = mount_options_of(&self.lanes[index], &self.settings, &further);
         let lane = &mut self.lanes[index];
         let open = lane.open.as_mut().expect("only an open lane is made cold");
         let ground = &*self.stores[open.ground];
@@ -294,7 +302,8 @@ impl LaneSet {
         if let Some(guest) = open.guest.clone() {
             let (ground_index, target) = (open.ground, open.directory.clone());
             let stop = self.stopping.clone();
-            guest.ask(&Ask::Unmount { target: target.clone() }, &stop)?;
+            let answer = guest.ask(&Ask::Unmount { target: target.clone() }, &stop)?;
+            note_rebuilt(open, &answer);
             ground.drop_caches()?;
             self.ask_to_mount(index, ground_index, &guest, &target, &stop)?;
             return Ok(cold_in(guest.kind()));
@@ -309,6 +318,8 @@ impl LaneSet {
             MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &open.base };
         open.process = formatting::mount(&request, &AtomicBool::new(false))?;
         lane.spec.above.iter().try_for_each(|spec| above::mount(spec, &place))?;
+        let replace = lane.replacement(&further);
+        lane.begin_rebuild(replace)?;
         Ok(Cold::Cold)
     }
 
@@ -339,16 +350,21 @@ impl LaneSet {
                 return Err(guest.gone());
             }
             let unmounted = guest.ask(&Ask::Unmount { target: open.directory.clone() }, &self.stopping);
-            if let Err(error) = unmounted {
-                // What hangs in its kernel goes with it, and the race goes on in a new one.
-                guest.kill();
-                return Err(error);
+            match unmounted {
+                Ok(answer) => note_rebuilt(&mut open, &answer),
+                Err(error) => {
+                    // What hangs in its kernel goes with it, and the race goes on in a new one.
+                    guest.kill();
+                    return Err(error);
+                }
             }
             if !std::mem::take(&mut lane.stacked).is_empty() {
                 let answer = guest.ask(&Ask::Unstack { lane: index as u32 }, &self.stopping)?;
                 closed.flags.extend(stacked::rebuilt(&answer));
             }
         }
+        // Whatever it says, the mount is free then.
+        let rebuilt = open.rebuild.pause();
         // A failed `make_cold` may have left it unmounted; a library never was mounted.
         if open.mounted.is_some() {
             let unmounted = unmount_here(lane, &mut open, ground);
@@ -365,6 +381,8 @@ impl LaneSet {
             journal.done(entry)?;
             let_go::check(&mount_source(ground), &AtomicBool::new(false))?;
         }
+        rebuilt?;
+        closed.flags.extend(open.rebuild.flag());
         ground.settle_after_unmount()?;
         let discards = lane.contestant.discards(&lane.spec);
         for image in ground.carrying_images() {
@@ -398,6 +416,23 @@ fn unmount_here(lane: &LaneState, open: &mut OpenLane, ground: &dyn Venue) -> Re
     formatting::unmount(&lane.contestant, &mount_source(ground), &open.base, open.process.take())
 }
 
+impl LaneState {
+    /// Begins to rebuild a disk of a lane that this machine has just mounted, where that is to be.
+    fn begin_rebuild(&mut self, replace: Option<Replace>) -> Result<(), LaneFailure> {
+        match &mut self.open {
+            Some(open) => open.rebuild.begin(replace, &open.base),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Keeps what a guest says of a disk that it rebuilt until an unmount.
+fn note_rebuilt(open: &mut OpenLane, answer: &Answer) {
+    if let Answer::Unmounted { replaced } = answer {
+        open.rebuild.note(*replaced);
+    }
+}
+
 /// How cold a lane is after its guest dropped what it caches. The disk of user-mode Linux is the host's page cache.
 fn cold_in(kind: GuestKind) -> Cold {
     match kind {
@@ -427,6 +462,7 @@ fn with_devices(command: &[String], further: &[PathBuf]) -> Vec<String> {
 fn further_options(lane: &LaneState, further: &[PathBuf]) -> Vec<String> {
     let Contestant::Row(row) = &lane.contestant else { return Vec::new() };
     let Some(option) = row.further_device_option else { return Vec::new() };
+    let further = lane.of_filesystem(further);
     let there = further.len().saturating_sub(usize::from(lane.lacks_a_device()));
     let further = &further[..there];
     further.iter().map(|device| format!("{option}={}", device.display())).collect()

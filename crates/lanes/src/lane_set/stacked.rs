@@ -8,14 +8,15 @@ use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::guest::GuestKind;
 use crate::guest::protocol::{Answer, Ask};
 use crate::lane_set::guest::GuestSlot;
+use crate::lane_set::rebuilding;
 use crate::lane_set::resolve::Location;
 use crate::lane_set::{LaneSet, LaneState};
 use crate::layers::{self, Layer};
 use crate::missing::missing;
 use crate::undo::Journal;
+use model::Flag;
 use model::lane::Promises;
 use model::stack::MOST_DEVICES;
-use model::{Flag, Mark};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -40,13 +41,10 @@ impl LaneState {
         self.spec.devices > 1 && row.degraded_option.as_ref().is_some_and(said)
     }
 
-    /// What it promises with these mount options: a layer that checks what it reads does so for every filesystem.
+    /// What it promises with these mount options, on its layers.
     pub(crate) fn promises_with(&self, mount_options: &[String]) -> Promises {
         let promises = self.contestant.promises(&self.spec.mkfs_options, mount_options);
-        let promises = Promises {
-            data_checksums: promises.data_checksums || self.layers().any(|layer| layer.checksums),
-            ..promises
-        };
+        let promises = layers::promises_on(promises, &self.spec.layers);
         match self.spec.above.as_ref().map(above::read) {
             // What cannot be read was refused before.
             Some(Ok((above, options))) => (above.promises)(&options, promises),
@@ -68,6 +66,7 @@ impl LaneState {
 pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) -> Result<(), LaneFailure> {
     check_devices(lane)?;
     check_above(lane, guests)?;
+    rebuilding::check(lane)?;
     if !lane.spec.is_stacked() {
         return Ok(());
     }
@@ -183,19 +182,10 @@ fn check_devices(lane: &LaneState) -> Result<(), LaneFailure> {
     Ok(())
 }
 
-/// What a trial says of disks that were rebuilt beside its work.
+/// What a trial says of disks that layers rebuilt beside its work.
 pub(crate) fn rebuilt(answer: &Answer) -> Option<Flag> {
-    let Answer::Unstacked { rebuilt: Some(rebuilt) } = answer else { return None };
-    let seconds = rebuilt.seconds / rebuilt.times;
-    let figures = match seconds.is_finite() {
-        true => format!(
-            "a rebuild of the whole disk took {}, and {:.0} % of the lane's time was rebuilding",
-            model::units::human_seconds(seconds),
-            (100.0 * rebuilt.seconds / rebuilt.of_seconds).min(100.0)
-        ),
-        false => format!("in {} it did not begin", model::units::human_seconds(rebuilt.seconds)),
-    };
-    Some(Mark::Rebuilding.with(figures))
+    let Answer::Unstacked { rebuilt } = answer else { return None };
+    rebuilt.as_ref().map(rebuilding::flag)
 }
 
 impl LaneSet {

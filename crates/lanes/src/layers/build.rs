@@ -8,7 +8,7 @@ use crate::image::Aligned;
 use model::stack::LayerSpec;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -24,11 +24,33 @@ pub(crate) struct Stack {
     rebuilds: Vec<Rebuild>,
 }
 
-/// Something that was made, with the command that takes it away.
+/// Something that was made, and what takes it away.
 #[derive(Debug)]
 struct Made {
     device: PathBuf,
-    undo: Vec<String>,
+    undo: Undo,
+}
+
+/// What takes away something that was made.
+#[derive(Debug)]
+pub(super) enum Undo {
+    /// A tool.
+    Run(Vec<String>),
+    /// A word for an attribute of the kernel, which lets go of a device then.
+    Tell { attribute: PathBuf, word: &'static str, frees: PathBuf },
+}
+
+impl Undo {
+    fn undo(&self) -> Result<(), LaneFailure> {
+        match self {
+            Undo::Run(words) => run(words),
+            Undo::Tell { attribute, word, frees } => {
+                tell(attribute, word)?;
+                crate::device::wait_until_free(frees);
+                Ok(())
+            }
+        }
+    }
 }
 
 /// A stack that is being built.
@@ -86,7 +108,7 @@ impl Stack {
         }
         let mut first = Ok(());
         while let Some(made) = self.made.pop() {
-            first = first.and(run(&made.undo));
+            first = first.and(made.undo.undo());
         }
         first.and(rebuilt)
     }
@@ -132,7 +154,7 @@ impl KernelLog {
         while let Ok(length @ 1..) = log.read(&mut record) {
             let text = String::from_utf8_lossy(&record[..length]).into_owned();
             let words = text.split_once(';').map_or("", |(_, words)| words.lines().next().unwrap_or_default());
-            if ["device-mapper: table", "md", "raid"].iter().any(|begin| words.starts_with(begin)) {
+            if ["device-mapper: ", "md", "raid", "bcache"].iter().any(|begin| words.starts_with(begin)) {
                 return Some(model::text::escaped(words.as_bytes()));
             }
         }
@@ -170,7 +192,7 @@ impl Building {
     /// # Errors
     /// What the tool says.
     pub(super) fn unmake_last(&mut self) -> Result<(), LaneFailure> {
-        self.made.pop().map_or(Ok(()), |made| run(&made.undo))
+        self.made.pop().map_or(Ok(()), |made| made.undo.undo())
     }
 
     /// Has an array rebuild a disk that it lacks, once all layers stand.
@@ -179,9 +201,17 @@ impl Building {
     }
 
     /// Remembers what was made.
-    pub(super) fn made(&mut self, device: PathBuf, undo: Vec<String>) {
+    pub(super) fn made(&mut self, device: PathBuf, undo: Undo) {
         self.made.push(Made { device, undo });
     }
+}
+
+/// Writes a word into an attribute of the kernel.
+///
+/// # Errors
+/// When the kernel does not take it.
+pub(super) fn tell(attribute: &Path, word: &str) -> Result<(), LaneFailure> {
+    std::fs::write(attribute, word).map_err(|error| cannot(format!("write `{word}` to {}", attribute.display()), error))
 }
 
 /// Runs a tool.
@@ -199,6 +229,16 @@ pub(super) fn run(words: &[String]) -> Result<(), LaneFailure> {
 pub(super) fn size(device: &Path) -> Result<u64, LaneFailure> {
     let measure = || File::open(device)?.seek(SeekFrom::End(0));
     measure().map_err(|error| cannot(format!("measure {}", device.display()), error))
+}
+
+/// Where the kernel tells of a device, which may have other names in /dev.
+///
+/// # Errors
+/// When there is no such device.
+pub(super) fn kernel_folder(device: &Path) -> std::io::Result<PathBuf> {
+    let number = device.metadata()?.rdev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    Ok(PathBuf::from(format!("/sys/dev/block/{major}:{minor}")))
 }
 
 /// Writes zeros over so many bytes of a device from its beginning, past the page cache.

@@ -2,7 +2,7 @@
 
 use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, make_one};
-use super::{Layer, LayerOption, Options, Takes};
+use super::{Layer, LayerOption, Options, Takes, unchanged};
 use crate::failure::{LaneFailure, cannot};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(super) static CRYPT: Layer = Layer {
         LayerOption { key: FLAGS[2], takes: Takes::Nothing },
         LayerOption { key: FLAGS[3], takes: Takes::Nothing },
     ],
-    program: DMSETUP,
+    programs: &[DMSETUP],
     // encrypted_keys, which dm_crypt asks for, asks for cbc and hmac when it is loaded.
     modules: &[
         "aes_generic",
@@ -38,7 +38,7 @@ pub(super) static CRYPT: Layer = Layer {
         "essiv",
         "dm_crypt",
     ],
-    checksums: false,
+    promises: unchanged,
     build,
 };
 

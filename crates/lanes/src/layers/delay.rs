@@ -2,9 +2,9 @@
 
 use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, make_one};
-use super::{Layer, LayerOption, Options, Takes};
+use super::{Layer, LayerOption, Options, Takes, unchanged};
 use crate::failure::LaneFailure;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The row.
 pub(super) static DELAY: Layer = Layer {
@@ -12,13 +12,20 @@ pub(super) static DELAY: Layer = Layer {
     about: "dm-delay, 10 ms where nothing is said",
     devices: 1..=1,
     options: &[LayerOption { key: "ms", takes: Takes::Number(0, 10_000) }],
-    program: DMSETUP,
+    programs: &[DMSETUP],
     modules: &["dm_delay"],
-    checksums: false,
+    promises: unchanged,
     build,
 };
 
 fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Result<PathBuf, LaneFailure> {
-    let target = format!("delay {} 0 {}", below[0].display(), options.number("ms", 10));
-    make_one(building, "delay", size(&below[0])?, &target)
+    slow_down(building, &below[0], options.number("ms", 10))
+}
+
+/// A device of which every read, write and flush waits so many milliseconds.
+///
+/// # Errors
+/// What dmsetup or the kernel says.
+pub(super) fn slow_down(building: &mut Building, device: &Path, milliseconds: u64) -> Result<PathBuf, LaneFailure> {
+    make_one(building, "delay", size(device)?, &format!("delay {} 0 {milliseconds}", device.display()))
 }

@@ -1,6 +1,6 @@
 //! Devices of the device mapper, made by dmsetup from a table (the kernel's Documentation/admin-guide/device-mapper).
 
-use super::build::{Building, run};
+use super::build::{Building, Undo, run};
 use crate::failure::LaneFailure;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,8 @@ pub(super) fn make(building: &mut Building, part: &str, lines: &[String]) -> Res
     let table = lines.join(", ");
     run(&words(&["dmsetup", "create", "--noudevsync", "--concise", &format!("{name},,,rw, {table}")]))?;
     let device = Path::new("/dev/mapper").join(&name);
-    building.made(device.clone(), words(&["dmsetup", "remove", "--noudevsync", "--retry", &name]));
+    let undo = Undo::Run(words(&["dmsetup", "remove", "--noudevsync", "--retry", &name]));
+    building.made(device.clone(), undo);
     Ok(device)
 }
 

@@ -4,6 +4,7 @@ use super::build::{Building, size, write_zeros};
 use super::device_mapper::{DMSETUP, make_one};
 use super::{Layer, LayerOption, Options, Takes};
 use crate::failure::{LaneFailure, cannot, failed};
+use model::lane::Promises;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -23,9 +24,9 @@ pub(super) static INTEGRITY: Layer = Layer {
         LayerOption { key: "mode", takes: Takes::Words(&["journal", "bitmap", "direct"]) },
         LayerOption { key: "block", takes: Takes::Size(512, 4096) },
     ],
-    program: DMSETUP,
+    programs: &[DMSETUP],
     modules: &["crc32c_generic", "crc32c_intel", "dm_integrity"],
-    checksums: true,
+    promises: |promises, _| Promises { data_checksums: true, ..promises },
     build,
 };
 

@@ -2,7 +2,7 @@
 
 use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make};
-use super::{Layer, Options};
+use super::{Layer, Options, unchanged};
 use crate::failure::LaneFailure;
 use model::stack::MOST_DEVICES;
 use std::path::PathBuf;
@@ -13,10 +13,10 @@ pub(super) static LINEAR: Layer = Layer {
     about: "LVM linear",
     devices: 1..=MOST_DEVICES,
     options: &[],
-    program: DMSETUP,
+    programs: &[DMSETUP],
     // It is part of the device mapper itself.
     modules: &["dm_mod"],
-    checksums: false,
+    promises: unchanged,
     build,
 };
 

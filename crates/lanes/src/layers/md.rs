@@ -1,10 +1,10 @@
 //! Arrays of the kernel's md driver, made by mdadm.
 
-use super::build::{Building, run, size, write_zeros};
+use super::build::{Building, Undo, run, size, write_zeros};
 use super::device_mapper::words;
-use super::{Layer, LayerOption, Options, Takes};
+use super::{Layer, LayerOption, Options, Takes, unchanged};
 use crate::failure::LaneFailure;
-use model::stack::MOST_DEVICES;
+use model::stack::{self, MOST_DEVICES};
 use std::path::{Path, PathBuf};
 
 const MDADM: (&str, &str) = ("mdadm", "mdadm");
@@ -13,8 +13,8 @@ const BITMAP: LayerOption = LayerOption { key: "bitmap", takes: Takes::Words(&["
 /// What closes the write hole: `journal` takes the last device for itself.
 const CONSISTENCY: LayerOption = LayerOption { key: "consistency", takes: Takes::Words(&["resync", "ppl", "journal"]) };
 /// A disk that was taken out before the work; the same, put back, so that it is rebuilt beside the work.
-const DEGRADED: LayerOption = LayerOption { key: "degraded", takes: Takes::Nothing };
-const REBUILDING: LayerOption = LayerOption { key: "rebuilding", takes: Takes::Nothing };
+const DEGRADED: LayerOption = LayerOption { key: stack::DEGRADED, takes: Takes::Nothing };
+const REBUILDING: LayerOption = LayerOption { key: stack::REBUILDING, takes: Takes::Nothing };
 const LAYOUT: LayerOption = LayerOption { key: "layout", takes: Takes::Words(&["n2", "n3", "o2", "o3", "f2", "f3"]) };
 
 /// What all of them share.
@@ -23,9 +23,9 @@ const ARRAY: Layer = Layer {
     about: "",
     devices: 2..=MOST_DEVICES,
     options: &[],
-    program: MDADM,
+    programs: &[MDADM],
     modules: &[],
-    checksums: false,
+    promises: unchanged,
     build: |_, below, _| Ok(below[0].clone()),
 };
 
@@ -125,13 +125,13 @@ fn create(
     if let Some(device) = journals.first() {
         command.push(format!("--write-journal={}", device.display()));
     }
-    let lacks_last = options.has("degraded") || options.has("rebuilding");
+    let lacks_last = options.has(stack::DEGRADED) || options.has(stack::REBUILDING);
     let (present, out) = devices.split_at(devices.len() - usize::from(lacks_last));
     command.extend(present.iter().map(|device| device.display().to_string()));
     command.extend(out.iter().map(|_| "missing".to_owned()));
     run(&command)?;
-    building.made(array.clone(), words(&["mdadm", "--stop", "--quiet", &name]));
-    if let Some(disk) = out.first().filter(|_| options.has("rebuilding")) {
+    building.made(array.clone(), Undo::Run(words(&["mdadm", "--stop", "--quiet", &name])));
+    if let Some(disk) = out.first().filter(|_| options.has(stack::REBUILDING)) {
         building.rebuild(&array, disk);
     }
     Ok(array)

@@ -3,10 +3,13 @@
 //! They are built in guests, by the guest: what it makes goes with it. To add a layer: its file here and its line in
 //! [`TABLE`], and its name in `model::stack::LAYERS`.
 
+mod bcache;
 mod build;
+mod cache;
 mod crypt;
 mod delay;
 mod device_mapper;
+mod fast_disk;
 mod integrity;
 mod linear;
 mod md;
@@ -14,12 +17,14 @@ mod rebuild;
 mod snapshot;
 mod stripe;
 mod thin;
+mod writecache;
 
 pub(crate) use build::Stack;
 pub(crate) use rebuild::Rebuilt;
 
 use crate::failure::{LaneFailure, usage};
 use build::Building;
+use model::lane::Promises;
 use model::stack::LayerSpec;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -35,12 +40,12 @@ pub(crate) struct Layer {
     pub(crate) devices: RangeInclusive<u32>,
     /// What it may be told.
     pub(crate) options: &'static [LayerOption],
-    /// The program that makes it, and its package.
-    pub(crate) program: (&'static str, &'static str),
+    /// The programs that make it, and their packages.
+    pub(crate) programs: &'static [(&'static str, &'static str)],
     /// Kernel modules in the order in which they are loaded; the last is the layer's own.
     pub(crate) modules: &'static [&'static str],
-    /// Data is checksummed.
-    pub(crate) checksums: bool,
+    /// What stands on it promises, as it is told.
+    pub(crate) promises: fn(Promises, &Options) -> Promises,
     /// Makes it from what stands below; answers its device.
     pub(crate) build: fn(&mut Building, &[PathBuf], &Options) -> Result<PathBuf, LaneFailure>,
 }
@@ -83,7 +88,25 @@ pub(crate) static TABLE: [&Layer; model::stack::LAYERS.len()] = [
     &thin::THIN,
     &snapshot::SNAPSHOT,
     &delay::DELAY,
+    &cache::CACHE,
+    &writecache::WRITECACHE,
+    &bcache::BCACHE,
 ];
+
+/// Of a layer that keeps what it is given, and passes flushes on.
+fn unchanged(promises: Promises, _: &Options) -> Promises {
+    promises
+}
+
+/// What a filesystem of these promises still promises on these layers. What a layer cannot be told is refused elsewhere.
+pub(crate) fn promises_on(promises: Promises, layers: &[LayerSpec]) -> Promises {
+    layers.iter().fold(promises, |promises, spec| {
+        match find(&spec.name).map(|row| (row, Options::read(row.name, row.options, &spec.options))) {
+            Some((row, Ok(options))) => (row.promises)(promises, &options),
+            _ => promises,
+        }
+    })
+}
 
 /// The row of a name.
 pub(crate) fn find(name: &str) -> Option<&'static Layer> {
@@ -103,7 +126,7 @@ pub(crate) fn check(spec: &LayerSpec) -> Result<&'static Layer, LaneFailure> {
     if !layer.devices.contains(&spec.devices) {
         let devices = if spec.devices == 1 { "1 device".to_owned() } else { format!("{} devices", spec.devices) };
         let takes = match (least, most) {
-            (1, 1) => "1".to_owned(),
+            (least, most) if least == most => least.to_string(),
             _ => format!("{least} to {most}"),
         };
         return Err(usage(format!(
@@ -227,12 +250,25 @@ mod tests {
             "ext4/crypt,cipher=aes-xts-plain64,sector=4096",
             "ext4/crypt,no_read_workqueue",
             "ext4/delay,ms=5",
+            "ext4/cache:2,mode=writeback,chunk=128K,slow=5,share=50",
+            "ext4/writecache:2,block=512,slow=5",
+            "ext4/bcache:2,mode=none",
         ] {
             assert_eq!(said(fine), Ok(()), "{fine}");
         }
         for (text, words) in [
             ("ext4/raid5:2", "stands on 3 to 24, and it is given 2 devices; write /raid5:3"),
             ("ext4/crypt:2", "stands on 1, and it is given 2 devices; write /crypt"),
+            ("ext4/cache", "stands on 2, and it is given 1 device; write /cache:2"),
+            ("ext4/cache:3", "stands on 2, and it is given 3 devices; write /cache:2"),
+            (
+                "ext4/cache:2,mode=writearound",
+                "cache does not take `mode=writearound`; write mode=writethrough|writeback|pass",
+            ),
+            ("ext4/cache:2,slow=0", "does not take `slow=0`"),
+            ("ext4/writecache:2,share=101", "does not take `share=101`"),
+            ("ext4/writecache:2,mode=writeback", "writecache has no option `mode=writeback`"),
+            ("ext4/bcache:2,mode=passthrough", "bcache does not take"),
             ("ext4/raid5:3,stripes=4", "raid5 has no option `stripes=4`; it takes chunk="),
             ("ext4/raid0:2,chunk=65K", "raid0 does not take `chunk=65K`"),
             ("ext4/crypt,cipher=rot13", "crypt does not take `cipher=rot13`; write cipher="),
@@ -245,6 +281,25 @@ mod tests {
             let said = said(text).unwrap_err();
             assert!(said.contains(words), "{text}: {said}");
         }
+    }
+
+    #[test]
+    fn what_a_layer_does_to_promises_stands_in_its_row() {
+        let on = |lane: &str| {
+            let lane: model::lane::LaneSpec = lane.parse().unwrap();
+            promises_on(crate::promises::JOURNALED, &lane.layers)
+        };
+        let kept = crate::promises::JOURNALED;
+        for lane in
+            ["ext4", "ext4/raid5:3", "ext4/cache:2", "ext4/cache:2,mode=passthrough", "ext4/bcache:2,mode=writearound"]
+        {
+            assert_eq!(on(lane), kept, "{lane}");
+        }
+        for lane in ["ext4/cache:2,mode=writeback", "ext4/crypt/writecache:2", "ext4/bcache:2,mode=writeback/crypt"] {
+            assert_eq!(on(lane), Promises { outlives_cache: false, ..kept }, "{lane}");
+            assert_eq!(on(lane).durability_differences(&kept).len(), 1);
+        }
+        assert_eq!(on("ext4/integrity"), Promises { data_checksums: true, ..kept });
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! An array that rebuilds one of its disks again and again while its lane is at work.
 
-use super::build::{run, write_zeros};
+use super::build::{kernel_folder, run, write_zeros};
 use super::device_mapper::words;
 use crate::failure::{LaneFailure, cannot};
 use serde::{Deserialize, Serialize};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +30,7 @@ pub struct Rebuilt {
 
 impl Rebuilt {
     /// With what another array of the lane rebuilt.
-    pub(super) fn and(self, other: Option<Rebuilt>) -> Rebuilt {
+    pub(crate) fn and(self, other: Option<Rebuilt>) -> Rebuilt {
         let other = other.unwrap_or_default();
         Rebuilt {
             times: self.times + other.times,
@@ -120,9 +119,7 @@ fn take_out(array: &Path, disk: &Path) -> Result<(), LaneFailure> {
 
 /// What the kernel calls a device, which may have other names in /dev: `dm-3`.
 fn kernel_name(device: &Path) -> std::io::Result<String> {
-    let number = device.metadata()?.rdev();
-    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let link = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}"))?;
+    let link = std::fs::read_link(kernel_folder(device)?)?;
     Ok(link.file_name().unwrap_or_default().to_string_lossy().into_owned())
 }
 

@@ -2,7 +2,7 @@
 
 use super::build::{Building, size, write_zeros};
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make_one, slice};
-use super::{Layer, LayerOption, Options, Takes};
+use super::{Layer, LayerOption, Options, Takes, unchanged};
 use crate::failure::LaneFailure;
 use std::path::PathBuf;
 
@@ -15,9 +15,9 @@ pub(super) static SNAPSHOT: Layer = Layer {
     about: "the origin of an LVM snapshot; half of the device is the snapshot's",
     devices: 1..=1,
     options: &[LayerOption { key: "chunk", takes: Takes::Size(4 << 10, 512 << 10) }],
-    program: DMSETUP,
+    programs: &[DMSETUP],
     modules: &["dm_snapshot"],
-    checksums: false,
+    promises: unchanged,
     build,
 };
 

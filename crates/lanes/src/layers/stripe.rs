@@ -2,7 +2,7 @@
 
 use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make_one};
-use super::{Layer, LayerOption, Options, Takes};
+use super::{Layer, LayerOption, Options, Takes, unchanged};
 use crate::failure::LaneFailure;
 use model::stack::MOST_DEVICES;
 use std::path::PathBuf;
@@ -16,9 +16,9 @@ pub(super) static STRIPE: Layer = Layer {
     about: "LVM striped",
     devices: 2..=MOST_DEVICES,
     options: &[LayerOption { key: "chunk", takes: Takes::Size(4 << 10, 4 << 20) }],
-    program: DMSETUP,
+    programs: &[DMSETUP],
     modules: &["dm_mod"],
-    checksums: false,
+    promises: unchanged,
     build,
 };
 

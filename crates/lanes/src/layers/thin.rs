@@ -2,7 +2,7 @@
 
 use super::build::{Building, size, write_zeros};
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make_one, message, slice};
-use super::{Layer, LayerOption, Options, Takes};
+use super::{Layer, LayerOption, Options, Takes, unchanged};
 use crate::failure::LaneFailure;
 use std::path::PathBuf;
 
@@ -20,9 +20,9 @@ pub(super) static THIN: Layer = Layer {
         LayerOption { key: "chunk", takes: Takes::Size(64 << 10, 16 << 20) },
         LayerOption { key: "no_zero", takes: Takes::Nothing },
     ],
-    program: DMSETUP,
+    programs: &[DMSETUP],
     modules: &["dm_thin_pool"],
-    checksums: false,
+    promises: unchanged,
     build,
 };
 

@@ -246,13 +246,29 @@ fn in_lane(error: PartError, lane: String) -> LaneError {
 }
 
 impl LaneSpec {
+    /// This lane told something more; where nobody named it, its name is what it would be had that been typed.
+    ///
+    /// # Errors
+    /// [`LaneError::Name`] where that name is too long.
+    pub fn told(&self, tell: impl FnOnce(&mut LaneSpec)) -> Result<LaneSpec, LaneError> {
+        let typed = |lane: &LaneSpec, form| lane.in_form(form).parse::<LaneSpec>();
+        let form = FORMS.into_iter().find(|form| typed(self, *form).is_ok_and(|lane| lane.name == self.name));
+        let mut told = self.clone();
+        tell(&mut told);
+        if let Some(form) = form {
+            let renamed = |name: String| LaneSpec { name, ..told.clone() };
+            let as_typed = typed(&told, form).ok().filter(|lane| *lane == renamed(lane.name.clone()));
+            told.name = as_typed.map_or_else(|| typed(&told, Form::Brackets), Ok)?.name;
+        }
+        Ok(told)
+    }
+
     /// The line that makes this lane again, as the command line takes it (not quoted for a shell).
     pub fn to_line(&self) -> String {
         let is_same = |line: &String| line.parse::<LaneSpec>().is_ok_and(|lane| lane.name == self.name);
         // A default name may hold characters that `NAME=` may not: it comes back by itself where the options stand as
         // they were written.
-        let written = [Form::Brackets, Form::MkfsFirst, Form::CountBehind, Form::MountFirst];
-        let written = written.map(|form| self.in_form(form));
+        let written = FORMS.map(|form| self.in_form(form));
         let first = written[0].clone();
         written.into_iter().find(is_same).unwrap_or_else(|| format!("{}={first}", self.name))
     }
@@ -305,6 +321,8 @@ enum Form {
     /// All behind commas, those of mount first.
     MountFirst,
 }
+
+const FORMS: [Form; 4] = [Form::Brackets, Form::MkfsFirst, Form::CountBehind, Form::MountFirst];
 
 #[cfg(test)]
 mod tests {
@@ -385,6 +403,29 @@ mod tests {
             let again = lane(&first.to_line());
             assert_eq!(again, first, "{text}");
         }
+    }
+
+    #[test]
+    fn a_lane_that_is_told_more_is_called_as_if_that_had_been_typed() {
+        let told = |text: &str, tell: fn(&mut LaneSpec)| lane(text).told(tell).map(|lane| lane.name);
+        let first_layer = |lane: &mut LaneSpec| lane.layers[0].options.push("degraded".to_owned());
+        let mount = |lane: &mut LaneSpec| lane.mount_options.push("degraded".to_owned());
+        assert_eq!(told("ext4/raid5:3@qemu", first_layer).unwrap(), "ext4/raid5:3,degraded");
+        assert_eq!(
+            told("xfs,-mreflink=0/raid1:2/crypt", first_layer).unwrap(),
+            "xfs,-mreflink=0/raid1:2,degraded/crypt"
+        );
+        assert_eq!(told("five=ext4/raid5:3", first_layer).unwrap(), "five");
+        assert_eq!(told("btrfs:2(-d raid1 -m raid1)", mount).unwrap(), "btrfs:2(-d raid1 -m raid1),degraded");
+        // Behind a mount option the number would be none.
+        assert_eq!(told("btrfs,-draid1,-mraid1:2", mount).unwrap(), "btrfs:2(-draid1 -mraid1),degraded");
+        assert!(told(&format!("ext4,{}/raid1:2", "a".repeat(50)), first_layer).is_err());
+    }
+
+    #[test]
+    fn a_filesystem_that_rebuilds_a_disk_takes_one_more() {
+        assert_eq!(lane("btrfs:2(-d raid1 -m raid1),rebuilding").disks(), 3);
+        assert_eq!((lane("btrfs,rebuilding").disks(), lane("ext4/raid5:3,rebuilding").disks()), (1, 3));
     }
 
     #[test]

@@ -207,6 +207,7 @@ pub fn lane(name: &str, filesystem: &str) -> Lane {
             data_checksums: filesystem == "btrfs",
             fsync_reaches_stable_storage: true,
             barriers: true,
+            outlives_cache: true,
         },
         is_self: false,
         kernel: String::new(),

@@ -91,6 +91,7 @@ templates! {
     survives_a_crash(with, without) = "{with} survives a crash without a full check, {without} does not";
     hands_over_fsync(with, without) = "{with} hands fsync's data to the device as stable, {without} does not";
     flushes_its_writes(with, without) = "{with} flushes its writes, {without} does not";
+    outlives_cache(with, without) = "what {with} made durable outlives the loss of a cache's disk, what {without} did does not";
     in_process_library(lane) = "{lane} is an in-process library, called without any system call";
     different_venue(a, a_is, b, b_is) = "different venue: {a} is {a_is}, {b} is {b_is}";
     other_kernels(a, a_on, b, b_on) =
@@ -136,9 +137,11 @@ templates! {
     no_safe_metadata() = "no crash-safe metadata";
     no_stable_fsync() = "no fsync that reaches stable storage";
     no_write_barriers() = "no write barriers";
+    no_fsync_beyond_cache() = "no fsync that outlives a cache's disk";
     safe_metadata() = "crash-safe metadata";
     stable_fsync() = "fsync that reaches stable storage";
     write_barriers() = "write barriers";
+    fsync_beyond_cache() = "fsync that outlives a cache's disk";
     in_another_place_one(place) = "runs in another place ({place})";
     in_another_place_many(place) = "run in another place ({place})";
     is_library() = "is an in-process library, called without any system call";

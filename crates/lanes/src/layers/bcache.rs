@@ -1,0 +1,108 @@
+//! bcache: a set of caches, here of one fast disk, before a slow one; made by make-bcache, registered and stopped by sysfs.
+
+use super::build::{Building, Undo, kernel_folder, run, tell, write_zeros};
+use super::device_mapper::{DMSETUP, slice, words};
+use super::fast_disk::{Disks, SHARE, SLOW, disks};
+use super::{Layer, LayerOption, Options, Takes};
+use crate::failure::{LaneFailure, cannot, failed};
+use model::lane::Promises;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The kernel's Documentation/admin-guide/bcache.rst.
+const REGISTER: &str = "/sys/fs/bcache/register";
+const SETS: &str = "/sys/fs/bcache";
+/// Bytes at a disk's beginning that hold its superblock, at 4 KiB.
+const SUPERBLOCK_BYTES: u64 = 64 << 10;
+/// make-bcache's own bucket, and how many there are at least: of a small cache they are smaller.
+const USUAL_BUCKET_BYTES: u64 = 512 << 10;
+const LEAST_BUCKETS: u64 = 1024;
+const LEAST_BUCKET_BYTES: u64 = 8 << 10;
+/// How long the device may take to show once both disks are registered.
+const PATIENCE: Duration = Duration::from_secs(10);
+const WRITEBACK: &str = "writeback";
+
+/// The row.
+pub(super) static BCACHE: Layer = Layer {
+    name: "bcache",
+    about: "bcache: the first disk caches the second",
+    devices: 2..=2,
+    options: &[
+        LayerOption { key: "mode", takes: Takes::Words(&["writethrough", WRITEBACK, "writearound", "none"]) },
+        SLOW,
+        SHARE,
+    ],
+    programs: &[("make-bcache", "bcache-tools"), DMSETUP],
+    modules: &["dm_delay", "bcache"],
+    promises: |promises, options| Promises {
+        outlives_cache: promises.outlives_cache && options.text("mode") != Some(WRITEBACK),
+        ..promises
+    },
+    build,
+};
+
+fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Result<PathBuf, LaneFailure> {
+    let least = LEAST_BUCKETS * LEAST_BUCKET_BYTES;
+    let Disks { fast, fast_bytes, origin, .. } = disks(building, below, options, least)?;
+    let fast = slice(building, "fast", fast, 0, fast_bytes)?;
+    for disk in [&fast, &origin] {
+        // make-bcache takes no disk that has the signature of anything.
+        write_zeros(disk, SUPERBLOCK_BYTES)?;
+    }
+    let bucket = bucket_bytes(fast_bytes);
+    let (cache, backing) = (fast.display().to_string(), origin.display().to_string());
+    run(&words(&["make-bcache", "--bucket", &format!("{}k", bucket >> 10), "-C", &cache, "-B", &backing]))?;
+    tell(Path::new(REGISTER), &cache)?;
+    let set = linked(&fast, "set")?;
+    let stop_set = Undo::Tell { attribute: Path::new(SETS).join(set).join("stop"), word: "1", frees: fast.clone() };
+    building.made(fast, stop_set);
+    tell(Path::new(REGISTER), &backing)?;
+    let attributes = kernel_folder(&origin).map_err(|error| cannot(format!("find {backing} in sysfs"), error))?;
+    let attributes = attributes.join("bcache");
+    let stop = Undo::Tell { attribute: attributes.join("stop"), word: "1", frees: origin.clone() };
+    let device = match linked(&origin, "dev") {
+        Ok(name) => Path::new("/dev").join(name),
+        Err(error) => {
+            building.made(origin, stop);
+            return Err(error);
+        }
+    };
+    building.made(device.clone(), stop);
+    if let Some(mode) = options.text("mode") {
+        tell(&attributes.join("cache_mode"), mode)?;
+    }
+    Ok(device)
+}
+
+/// A power of two, as large as make-bcache takes it where there are enough of them.
+fn bucket_bytes(fast_bytes: u64) -> u64 {
+    let most = (fast_bytes / LEAST_BUCKETS).max(LEAST_BUCKET_BYTES);
+    (1 << most.ilog2()).min(USUAL_BUCKET_BYTES)
+}
+
+/// Where a link among a disk's attributes leads, once it is there.
+fn linked(disk: &Path, link: &str) -> Result<String, LaneFailure> {
+    let begun = Instant::now();
+    loop {
+        let found = kernel_folder(disk).and_then(|folder| std::fs::read_link(folder.join("bcache").join(link)));
+        if let Some(name) = found.ok().as_deref().and_then(Path::file_name) {
+            return Ok(name.to_string_lossy().into_owned());
+        }
+        if begun.elapsed() > PATIENCE {
+            return Err(failed(format!("bcache did not begin on {} within 10 s", disk.display())));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_cache_has_smaller_buckets_and_enough_of_them() {
+        assert_eq!(bucket_bytes(24 << 20), 16 << 10);
+        assert_eq!(bucket_bytes(80 << 20), 64 << 10);
+        assert_eq!(bucket_bytes(16 << 30), 512 << 10);
+    }
+}
