@@ -8,6 +8,8 @@ use crate::guest::protocol::{Answer, Ask};
 use crate::guest::{Begun, Boot, Guest, GuestKind, Kernel, Machine, kvm};
 use crate::guest_needs;
 use crate::lane_set::guest::{kernel_mounts, try_kvm};
+use crate::lane_set::stacked;
+use crate::layers;
 use crate::missing::missing;
 use crate::undo::{EntryId, Journal, Thing};
 use model::Bytes;
@@ -96,6 +98,19 @@ fn needs(venue: &Venue, specs: &[LaneSpec]) -> Result<Needs, LaneFailure> {
             let path = program((name, row.package)).map_err(|error| error.in_lane(&spec.name))?;
             if !programs.contains(&path) {
                 programs.push(path);
+            }
+        }
+    }
+    for spec in specs {
+        for layer in &spec.layers {
+            let layer = layers::check(layer).map_err(|error| error.in_lane(&spec.name))?;
+            stacked::check_layer(layer, kind, &kernel).map_err(|error| error.in_lane(&spec.name))?;
+            modules.extend(layer.modules);
+            for &named in layer.programs {
+                let path = program(named).map_err(|error| error.in_lane(&spec.name))?;
+                if !programs.contains(&path) {
+                    programs.push(path);
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ pub(crate) mod in_guest;
 mod open;
 mod rebuilding;
 pub(crate) mod resolve;
-mod stacked;
+pub(crate) mod stacked;
 
 use crate::command::Running;
 use crate::contestant::Contestant;

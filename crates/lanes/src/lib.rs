@@ -57,5 +57,5 @@ pub use architecture::Architecture;
 pub use confined::confine_this_thread;
 pub use failure::{FailureKind, LaneFailure};
 pub use lane_set::{Closed, Cold, LaneSet, Opened, Settings};
-pub use single_lane::{Consistency, Scrub, SingleLane, survey_checkers};
+pub use single_lane::{Consistency, Ground, Scrub, SingleLane, survey_checkers};
 pub use undo::Journal;

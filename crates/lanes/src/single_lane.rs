@@ -1,6 +1,10 @@
 //! A lane without a lane set: a filesystem of the table with its options, made, mounted and checked on
 //! whatever block device it is given. Power cuts and damage need many of them, one after the other.
 
+mod ground;
+
+pub use ground::Ground;
+
 use crate::availability::{self, Availability};
 use crate::command;
 use crate::confined::Confined;
@@ -9,6 +13,7 @@ use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::filesystems::{Checker, FILESYSTEMS, Filesystem, Home};
 use crate::formatting::{self, MountRequest};
 use crate::joined;
+use crate::layers;
 use crate::let_go;
 use crate::other_devices::Image;
 use crate::same_names;
@@ -71,7 +76,7 @@ impl SingleLane {
                 spec.name
             )));
         }
-        check_ground(spec, row)?;
+        ground::check(spec, row)?;
         let Commands { mkfs, mount_options, devices } =
             contestant.commands(spec).map_err(|error| error.in_lane(&spec.name))?;
         if let Some(device) = devices.first() {
@@ -120,7 +125,8 @@ impl SingleLane {
 
     /// What it promises.
     pub fn promises(&self) -> Promises {
-        (self.row.promises)(&self.spec.mkfs_options, &self.mount_options)
+        let promises = (self.row.promises)(&self.spec.mkfs_options, &self.mount_options);
+        layers::promises_on(promises, &self.spec.layers)
     }
 
     /// Smallest lane that mkfs takes.
@@ -308,37 +314,6 @@ impl SingleLane {
             Err(other) => Err(other),
         }
     }
-}
-
-/// Refuses what it cannot stand on: it is cut and damaged on disks of its own, as many as its mkfs asks for, without layers.
-fn check_ground(spec: &LaneSpec, row: &Filesystem) -> Result<(), LaneFailure> {
-    let least = (row.least_devices)(&spec.mkfs_options);
-    if let Some(above) = &spec.above {
-        return Err(usage(format!(
-            "lane {} works through {}, and only filesystems themselves are cut and damaged here; leave it out",
-            spec.name, above.name
-        )));
-    }
-    if let Some(layer) = spec.layers.first() {
-        return Err(usage(format!(
-            "lane {} stands on {}, and only what stands on a disk itself is cut and damaged here; remove the layers",
-            spec.name, layer.name
-        )));
-    }
-    if row.replace.is_some() && spec.mount_options.iter().any(|word| word == model::stack::REBUILDING) {
-        return Err(usage(format!(
-            "lane {} rebuilds a disk, and what is cut and damaged here does not; remove `rebuilding`",
-            spec.name
-        )));
-    }
-    if spec.devices != 1 && spec.devices != least {
-        return Err(usage(format!(
-            "lane {} is given {} disks, and is cut and damaged on as many as its mkfs asks for, {least}; leave the number \
-             out",
-            spec.name, spec.devices
-        )));
-    }
-    Ok(())
 }
 
 fn owned(words: &[&str]) -> Vec<String> {

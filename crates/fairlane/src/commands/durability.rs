@@ -124,7 +124,9 @@ impl<'a> GuestLanes<'a> {
         }
         lanes::command_guest::check(self.venue, self.specs).map_err(lane_failure)?;
         let GuestLanes { venue, specs, on, lane_bytes } = *self;
-        let disk_bytes = room(lane_bytes).saturating_add(room(lane_bytes)).saturating_add(GUEST_SPARE_BYTES);
+        let disks = specs.iter().map(|spec| u64::from(spec.disks())).max().unwrap_or(1);
+        let each = room(lane_bytes).saturating_mul(disks.max(2));
+        let disk_bytes = each.saturating_add(GUEST_SPARE_BYTES);
         Ok(Errand { venue, specs, on, disk_bytes, again, more, record, quiet })
     }
 }

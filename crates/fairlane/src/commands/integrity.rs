@@ -129,7 +129,8 @@ fn all(
         }
     }
     // Two devices change nothing about a full or a failing one here: one recording disk is one device.
-    for single_lane in specimens.iter().filter(|single_lane| single_lane.least_devices() == 1) {
+    let on_one = |single_lane: &&SingleLane| single_lane.least_devices() == 1 && single_lane.disks_below() == 1;
+    for single_lane in specimens.iter().filter(on_one) {
         tell(single_lane, "a full disk");
         let found = unless_stopped(stop, full(scratch, single_lane, ground, stop))?;
         writer.add(DurabilityLine::Full(found))?;

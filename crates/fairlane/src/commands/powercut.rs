@@ -332,10 +332,8 @@ fn with_controls(texts: &[String]) -> Result<(Vec<LaneSpec>, Vec<String>), Failu
     let mut controls = Vec::new();
     for text in CONTROLS {
         let wanted: LaneSpec = text.parse().map_err(|error| Failure::failed(format!("{text}: {error}")))?;
-        let same = |spec: &&LaneSpec| {
-            (&spec.contestant, &spec.mkfs_options, &spec.mount_options, &spec.venue)
-                == (&wanted.contestant, &wanted.mkfs_options, &wanted.mount_options, &wanted.venue)
-        };
+        // On layers it is another lane: what they lose is not the control's.
+        let same = |spec: &&LaneSpec| LaneSpec { name: wanted.name.clone(), ..(*spec).clone() } == wanted;
         match specs.iter().find(same) {
             Some(spec) => controls.push(spec.name.clone()),
             None => {

@@ -5,7 +5,7 @@
 //! alive, is found by looking too: a disk that notes what is read is mounted cold, and every file on it read.
 
 use super::cannot;
-use super::recording::SECTOR_BYTES;
+use super::recording::{SECTOR_BYTES, detach};
 use super::scratch_space::{ScratchMount, ScratchSpace, unmount};
 use crate::commands::lane_failure;
 use crate::failure::Failure;
@@ -63,7 +63,7 @@ pub fn damage(
     (seed, disk_bytes): (u64, u64),
     stop: &AtomicBool,
 ) -> Result<Damage, Failure> {
-    let devices = single_lane.least_devices();
+    let devices = single_lane.least_devices().max(single_lane.disks_below());
     let mut disks = Vec::new();
     for index in 0..devices {
         let path = scratch.path(&format!("disk{index}"));
@@ -123,19 +123,22 @@ fn with_lane<T>(
         devices.push(LoopDevice::attach(disk, Some(SECTOR_BYTES)).map_err(lane_failure)?);
     }
     let paths: Vec<PathBuf> = devices.iter().map(LoopDevice::path).collect();
-    let others: Vec<&Path> = paths[1..].iter().map(PathBuf::as_path).collect();
+    // Layers take all of them; a filesystem that joins them itself stands on the first, and is told the others.
+    let layered = single_lane.disks_below() > 1;
+    let others: Vec<&Path> = if layered { Vec::new() } else { paths[1..].iter().map(PathBuf::as_path).collect() };
+    let mut ground = None;
     let done = (|| {
+        let ground = ground.insert(single_lane.stand(0, &paths, !fresh).map_err(lane_failure)?);
         if fresh {
-            single_lane.format(&paths[0], &others, stop).map_err(lane_failure)?;
+            single_lane.format(ground.device(), &others, stop).map_err(lane_failure)?;
         }
         let more: Vec<String> = others.iter().map(|path| format!("device={}", path.display())).collect();
-        single_lane.mount_with(&paths[0], target, &more).map_err(lane_failure)?;
+        single_lane.mount_with(ground.device(), target, &more).map_err(lane_failure)?;
         act(target, &devices)
     })();
     unmount(target)?;
-    for device in &mut devices {
-        device.detach().map_err(lane_failure)?;
-    }
+    ground.map_or(Ok(()), |ground| ground.take_down().map_err(lane_failure))?;
+    detach(&mut devices)?;
     Ok(done)
 }
 

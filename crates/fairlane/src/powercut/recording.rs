@@ -1,15 +1,15 @@
 //! One kind of work on one lane, written down by the recording disk.
 
 use super::cannot;
-use super::scratch_space::{ScratchSpace, unmount};
+use super::scratch_space::{ScratchMount, ScratchSpace, unmount};
 use crate::commands::lane_failure;
 use crate::failure::Failure;
 use crashes::Recorder;
 use crashes::control::Answer;
-use crashes::serve::FILE;
+use crashes::serve::file_of;
 use engine::durable::{Kind, Terms};
-use lanes::SingleLane;
 use lanes::loop_device::LoopDevice;
+use lanes::{Ground, SingleLane};
 use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -58,7 +58,7 @@ pub struct Take<'a> {
     pub kind: &'a Kind,
     /// Its terms.
     pub terms: Terms,
-    /// Size of the disk.
+    /// Size of each disk.
     pub disk_bytes: u64,
 }
 
@@ -68,16 +68,22 @@ pub struct Take<'a> {
 /// What the system, mkfs or the recorder says; where a flush does not arrive, nothing here can be trusted.
 pub fn record(scratch: &mut ScratchSpace, take: &Take, stop: &AtomicBool) -> Result<Recording, Failure> {
     let fuse = scratch.mount_place("recorder")?;
-    let disk = scratch.loop_place(fuse.path.join(FILE))?;
+    let disks = disk_places(scratch, &fuse, take.single_lane)?;
     let lane = scratch.mount_place("lane")?;
     let log = scratch.path("log");
     let contents = scratch.path("contents");
+    let count = disks.len() as u64;
+    let bytes = take.disk_bytes.saturating_mul(count);
     let mut recorder =
-        Recorder::start(&fuse.path, &contents, &log, take.disk_bytes, 1).map_err(cannot("start the recording disk"))?;
-    let mut device = None;
+        Recorder::start(&fuse.path, &contents, &log, bytes, count).map_err(cannot("start the recording disk"))?;
+    let mut devices: Vec<LoopDevice> = Vec::new();
+    let mut ground = None;
     let worked: Result<Recording, Failure> = (|| {
-        let attached = device.insert(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
-        flush_arrives(&mut recorder, &attached.path())?;
+        for disk in &disks {
+            devices.push(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
+        }
+        let paths: Vec<PathBuf> = devices.iter().map(LoopDevice::path).collect();
+        paths.iter().try_for_each(|path| flush_arrives(&mut recorder, path))?;
         let mut recording = Recording {
             log,
             windows: Vec::new(),
@@ -91,27 +97,54 @@ pub fn record(scratch: &mut ScratchSpace, take: &Take, stop: &AtomicBool) -> Res
         if take.kind.fresh {
             for record in take.terms.numbers() {
                 let terms = Terms { only: Some(record), ..take.terms };
-                work(&mut recorder, (&attached.path(), &lane.path), take, terms, &mut recording, stop)?;
+                work(&mut recorder, (&paths, &mut ground, &lane.path), take, terms, &mut recording, stop)?;
                 unmount(&lane.path)?;
+                take_down(&mut ground)?;
             }
         } else {
-            work(&mut recorder, (&attached.path(), &lane.path), take, take.terms, &mut recording, stop)?;
+            work(&mut recorder, (&paths, &mut ground, &lane.path), take, take.terms, &mut recording, stop)?;
         }
         recording.memory_bytes = recorder.memory_bytes().map_err(cannot("talk to the recording disk"))?;
         Ok(recording)
     })();
     // Whatever happened, from the top down: the disk is served until nothing needs it.
-    let unmounted = unmount(&lane.path);
-    let detached = device.map_or(Ok(()), |mut device| device.detach().map_err(lane_failure));
+    let unmounted = unmount(&lane.path).and_then(|()| take_down(&mut ground));
+    let detached = detach(&mut devices);
     let released = unmount(&fuse.path);
     recorder.wait();
     let recording = worked?;
     unmounted.and(detached).and(released)?;
-    for place in [lane, disk, fuse] {
+    for place in [lane].into_iter().chain(disks).chain([fuse]) {
         scratch.clear(place)?;
     }
     std::fs::remove_file(&contents).map_err(cannot("remove what the recording disk held"))?;
     Ok(recording)
+}
+
+/// Places of the loop devices over the disks that are served in a folder.
+///
+/// # Errors
+/// What the system answers.
+pub fn disk_places(
+    scratch: &mut ScratchSpace,
+    fuse: &ScratchMount,
+    single_lane: &SingleLane,
+) -> Result<Vec<ScratchMount>, Failure> {
+    let disks = 0..u64::from(single_lane.disks_below());
+    disks.map(|disk| scratch.loop_place(fuse.path.join(file_of(disk)))).collect()
+}
+
+fn take_down(ground: &mut Option<Ground>) -> Result<(), Failure> {
+    ground.take().map_or(Ok(()), |ground| ground.take_down().map_err(lane_failure))
+}
+
+/// Detaches all of them, and answers the first that does not go.
+///
+/// # Errors
+/// What the kernel says.
+pub fn detach(devices: &mut Vec<LoopDevice>) -> Result<(), Failure> {
+    let detached = devices.drain(..).map(|mut device| device.detach().map_err(lane_failure));
+    detached.fold(Ok(()), |first, one| first.and(one))
 }
 
 /// Proves before every run that a flush of the block device arrives at the recorder as one: without that every
@@ -140,7 +173,7 @@ fn arrived(before: &Answer, after: &Answer) -> Result<(), Failure> {
 /// Makes the filesystem, does the work on it, and notes the window.
 fn work(
     recorder: &mut Recorder,
-    (device, lane): (&Path, &Path),
+    (disks, ground, lane): (&[PathBuf], &mut Option<Ground>, &Path),
     take: &Take,
     terms: Terms,
     recording: &mut Recording,
@@ -148,21 +181,9 @@ fn work(
 ) -> Result<(), Failure> {
     let Take { single_lane, kind, disk_bytes, .. } = take;
     // Nothing of the filesystem before lies under this one.
-    let empty = || -> std::io::Result<()> {
-        let file = File::options().read(true).write(true).open(device)?;
-        Ok(fallocate(&file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, 0, *disk_bytes)?)
-    };
-    // Whoever looks at the device for a moment (udev, a namespace that is just copied) has it busy.
-    for attempt in 1.. {
-        single_lane.wait_until_free(device, stop).map_err(lane_failure)?;
-        match empty() {
-            Err(error) if error.raw_os_error() == Some(libc::EBUSY) && attempt < EMPTYING_ATTEMPTS => {}
-            emptied => {
-                emptied.map_err(cannot("empty the recording disk"))?;
-                break;
-            }
-        }
-    }
+    disks.iter().try_for_each(|disk| empty(single_lane, disk, *disk_bytes, stop))?;
+    let ground = ground.insert(single_lane.stand(0, disks, false).map_err(lane_failure)?);
+    let device = ground.device();
     single_lane.format(device, &[], stop).map_err(lane_failure)?;
     single_lane.mount(device, lane).map_err(lane_failure)?;
     let folder = lane.join("work");
@@ -191,6 +212,22 @@ fn work(
     recording.records = records;
     recording.writes += ended.writes - begun.writes;
     recording.flushes += ended.flushes - begun.flushes;
+    Ok(())
+}
+
+fn empty(single_lane: &SingleLane, disk: &Path, bytes: u64, stop: &AtomicBool) -> Result<(), Failure> {
+    let punch = || -> std::io::Result<()> {
+        let file = File::options().read(true).write(true).open(disk)?;
+        Ok(fallocate(&file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, 0, bytes)?)
+    };
+    // Whoever looks at the device for a moment (udev, a namespace that is just copied) has it busy.
+    for attempt in 1.. {
+        single_lane.wait_until_free(disk, stop).map_err(lane_failure)?;
+        match punch() {
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) && attempt < EMPTYING_ATTEMPTS => {}
+            emptied => return emptied.map_err(cannot("empty the recording disk")),
+        }
+    }
     Ok(())
 }
 

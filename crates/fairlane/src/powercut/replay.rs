@@ -1,17 +1,16 @@
 //! Crash images, one after the other: shown, mounted, looked at, unmounted, checked.
 
-use super::recording::{Recording, SECTOR_BYTES};
+use super::recording::{Recording, SECTOR_BYTES, detach, disk_places};
 use super::scratch_space::{ScratchMount, ScratchSpace, unmount};
 use crate::commands::lane_failure;
 use crate::failure::Failure;
 use crashes::Replayer;
 use crashes::crash_model::Cut;
-use crashes::serve::FILE;
 use engine::durable::{Found, Kind};
 use lanes::loop_device::LoopDevice;
-use lanes::{Consistency, LaneFailure, SingleLane, mountinfo};
+use lanes::{Consistency, Ground, LaneFailure, SingleLane, mountinfo};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 
@@ -28,7 +27,7 @@ pub struct Replayed {
     pub found: Found,
     /// What the checker complained of; `None`: of nothing.
     pub complaint: Option<String>,
-    /// What was repaired before the mount, on a lane without a journal.
+    /// What was repaired before the mount, on a lane without a journal, or begun by force: an array that lacks a disk.
     pub repaired: bool,
 }
 
@@ -42,8 +41,10 @@ pub struct Replay {
 
 /// One worker's places.
 struct WorkerMounts {
+    /// No other worker's number.
+    number: u32,
     fuse: ScratchMount,
-    disk: ScratchMount,
+    disks: Vec<ScratchMount>,
     lane: ScratchMount,
 }
 
@@ -70,9 +71,9 @@ pub fn replay(
     let mut seats = Vec::new();
     for worker in 0..workers.clamp(1, cuts.len().max(1)) {
         let fuse = scratch.mount_place(&format!("images{worker}"))?;
-        let disk = scratch.loop_place(fuse.path.join(FILE))?;
+        let disks = disk_places(scratch, &fuse, inspection.single_lane)?;
         let lane = scratch.mount_place(&format!("look{worker}"))?;
-        seats.push(WorkerMounts { fuse, disk, lane });
+        seats.push(WorkerMounts { number: worker as u32, fuse, disks, lane });
     }
     // One worker that fails ends the others.
     let over = AtomicBool::new(false);
@@ -95,7 +96,7 @@ pub fn replay(
         running.into_iter().map(|thread| thread.join().unwrap_or_else(gone)).collect()
     });
     for seat in seats {
-        for place in [seat.lane, seat.disk, seat.fuse] {
+        for place in [seat.lane].into_iter().chain(seat.disks).chain([seat.fuse]) {
             scratch.clear(place)?;
         }
     }
@@ -182,33 +183,64 @@ fn look(
         replayer.show(cut).map_err(|error| Failure::failed(format!("cannot make a crash image: {error}")))?;
     let mut seen =
         Replayed { cut, acknowledged, unmountable: None, found: Found::default(), complaint: None, repaired: false };
-    let mut device = LoopDevice::attach(&seat.disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?;
-    let path = device.path();
-    if single_lane.is_repaired_before_mount() {
-        seen.repaired = single_lane.repair(&path, stop).map_err(lane_failure)? != Consistency::Clean;
+    let mut devices = Vec::new();
+    for disk in &seat.disks {
+        devices.push(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
     }
-    let mut itself = true;
-    match single_lane.mount_copy(&path, &seat.lane.path) {
-        Ok(()) => {
-            itself = carries(&seat.lane.path, &path)?;
-            if itself {
-                let terms = recording.terms_at(cut.tick);
-                seen.found = (kind.check)(&seat.lane.path.join("work"), terms, acknowledged);
-            }
-            unmount(&seat.lane.path)?;
-            if itself {
-                // The checker reads through the cache of the device, which filesystems go past.
-                device.drop_cache().map_err(lane_failure)?;
-                if let Consistency::Complaint(said) = single_lane.check(&path, stop).map_err(lane_failure)? {
-                    seen.complaint = Some(said);
-                }
-            }
+    let paths: Vec<PathBuf> = devices.iter().map(LoopDevice::path).collect();
+    let itself = match single_lane.stand(seat.number, &paths, true) {
+        Ok(ground) => {
+            seen.repaired = ground.is_forced();
+            let check = |lane: &Path| (kind.check)(&lane.join("work"), recording.terms_at(cut.tick), acknowledged);
+            let itself = mount_and_look(&seat.lane.path, &ground, single_lane, check, &mut seen, stop);
+            // What it said counts before what taking it down says.
+            ground.take_down().map_err(lane_failure).and(itself)?
         }
-        Err(LaneFailure::Failed(said)) => seen.unmountable = Some(said),
+        // Layers that do not begin carry nothing that mounts.
+        Err(LaneFailure::Failed(said)) => {
+            seen.unmountable = Some(said);
+            true
+        }
+        Err(other) => return Err(lane_failure(other)),
+    };
+    detach(&mut devices)?;
+    Ok(itself.then_some(seen))
+}
+
+/// Repairs, mounts, looks, unmounts and checks what stands there; answers whether it was this device that was mounted.
+fn mount_and_look(
+    target: &Path,
+    ground: &Ground,
+    single_lane: &SingleLane,
+    check: impl FnOnce(&Path) -> Found,
+    seen: &mut Replayed,
+    stop: &AtomicBool,
+) -> Result<bool, Failure> {
+    let path = ground.device();
+    if single_lane.is_repaired_before_mount() {
+        seen.repaired |= single_lane.repair(path, stop).map_err(lane_failure)? != Consistency::Clean;
+    }
+    match single_lane.mount_copy(path, target) {
+        Ok(()) => {}
+        Err(LaneFailure::Failed(said)) => {
+            seen.unmountable = Some(said);
+            return Ok(true);
+        }
         Err(other) => return Err(lane_failure(other)),
     }
-    device.detach().map_err(lane_failure)?;
-    Ok(itself.then_some(seen))
+    let itself = carries(target, path)?;
+    if itself {
+        seen.found = check(target);
+    }
+    unmount(target)?;
+    if itself {
+        // The checker reads through the cache of the device, which filesystems go past.
+        ground.drop_cache().map_err(lane_failure)?;
+        if let Consistency::Complaint(said) = single_lane.check(path, stop).map_err(lane_failure)? {
+            seen.complaint = Some(said);
+        }
+    }
+    Ok(itself)
 }
 
 /// Whether what is mounted at `target` is this device. btrfs names the device that it really took.

@@ -154,8 +154,13 @@ mod tests {
 
     #[test]
     fn what_does_not_wait_for_the_disk_does_not_promise_it() {
-        let kept =
-            Promises { journal: true, data_checksums: false, fsync_reaches_stable_storage: true, barriers: true };
+        let kept = Promises {
+            journal: true,
+            data_checksums: false,
+            fsync_reaches_stable_storage: true,
+            barriers: true,
+            outlives_cache: true,
+        };
         let made = |lane: &str| {
             let (above, options) = read(&lane.parse::<model::lane::LaneSpec>().unwrap().above.unwrap()).unwrap();
             (above.promises)(&options, kept)

@@ -5,7 +5,7 @@ use super::init::FAILURES;
 use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
-use crate::layers::Stack;
+use crate::layers::{Holding, Stack};
 use crate::replacing::Replacing;
 use crate::{above, command, loop_device, mount, mountinfo};
 use model::agent::Devices;
@@ -286,7 +286,7 @@ impl Worker<'_> {
             before.take_down()?;
         }
         let begun = Instant::now();
-        let stack = Stack::build(lane, disks, layers, devices).map_err(with_module_failures)?;
+        let stack = Stack::build(lane, (disks, Holding::Anything), layers, devices).map_err(with_module_failures)?;
         let (devices, bytes) = (stack.devices.clone(), stack.bytes());
         // From here on it is taken down before another takes its place.
         self.stacks.insert(lane, stack);

@@ -5,8 +5,8 @@ use crate::above;
 use crate::availability::{self, Availability};
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, failed, privilege, usage};
-use crate::guest::GuestKind;
 use crate::guest::protocol::{Answer, Ask};
+use crate::guest::{GuestKind, Kernel};
 use crate::lane_set::guest::GuestSlot;
 use crate::lane_set::rebuilding;
 use crate::lane_set::resolve::Location;
@@ -100,21 +100,24 @@ pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) ->
             "layers are built in a guest, so that nothing of them is left on this machine; race all lanes there: {guests}"
         )));
     };
-    for layer in lane.layers() {
-        match availability::layer_in_guest(layer, &guest.kernel) {
-            Availability::Ready => {}
-            Availability::ToolMissing { program, package } => return Err(privilege(missing(program, package))),
-            Availability::KernelLacks => {
-                return Err(privilege(format!(
-                    "the {} kernel {} lacks {}; name a kernel that has it: @qemu:/path/to/vmlinuz",
-                    guest.kind.venue(),
-                    guest.kernel.release,
-                    layer.modules.last().copied().unwrap_or(layer.name)
-                )));
-            }
-        }
+    lane.layers().try_for_each(|layer| check_layer(layer, guest.kind, &guest.kernel))
+}
+
+/// Refuses a layer that a guest with this kernel cannot build.
+///
+/// # Errors
+/// [`LaneFailure::Privilege`] with the remedy.
+pub(crate) fn check_layer(layer: &Layer, kind: GuestKind, kernel: &Kernel) -> Result<(), LaneFailure> {
+    match availability::layer_in_guest(layer, kernel) {
+        Availability::Ready => Ok(()),
+        Availability::ToolMissing { program, package } => Err(privilege(missing(program, package))),
+        Availability::KernelLacks => Err(privilege(format!(
+            "the {} kernel {} lacks {}; name a kernel that has it: @qemu:/path/to/vmlinuz",
+            kind.venue(),
+            kernel.release,
+            layer.modules.last().copied().unwrap_or(layer.name)
+        ))),
     }
-    Ok(())
 }
 
 /// Refuses what cannot lie above a lane's filesystem.

@@ -45,13 +45,15 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     let least = LEAST_BUCKETS * LEAST_BUCKET_BYTES;
     let Disks { fast, fast_bytes, origin, .. } = disks(building, below, options, least)?;
     let fast = slice(building, "fast", fast, 0, fast_bytes)?;
-    for disk in [&fast, &origin] {
+    for disk in [&fast, &origin].into_iter().filter(|_| !building.is_again()) {
         // make-bcache takes no disk that has the signature of anything.
         write_zeros(disk, SUPERBLOCK_BYTES)?;
     }
     let bucket = bucket_bytes(fast_bytes);
     let (cache, backing) = (fast.display().to_string(), origin.display().to_string());
-    run(&words(&["make-bcache", "--bucket", &format!("{}k", bucket >> 10), "-C", &cache, "-B", &backing]))?;
+    if !building.is_again() {
+        run(&words(&["make-bcache", "--bucket", &format!("{}k", bucket >> 10), "-C", &cache, "-B", &backing]))?;
+    }
     tell(Path::new(REGISTER), &cache)?;
     let set = linked(&fast, "set")?;
     let stop_set = Undo::Tell { attribute: Path::new(SETS).join(set).join("stop"), word: "1", frees: fast.clone() };

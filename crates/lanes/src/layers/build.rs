@@ -18,6 +18,8 @@ const WRITE_BYTES: usize = 1 << 20;
 /// The layers of one lane, as they stand.
 #[derive(Debug)]
 pub(crate) struct Stack {
+    /// A layer began only because it was told to, although it was not whole.
+    pub(crate) forced: bool,
     /// What the filesystem stands on.
     pub(crate) devices: Vec<PathBuf>,
     made: Vec<Made>,
@@ -53,9 +55,23 @@ impl Undo {
     }
 }
 
+/// What disks hold before anything is built on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holding {
+    /// Something that nobody needs.
+    Anything,
+    /// Zeros.
+    Zeros,
+    /// The same stack, as it was left: it is put together again.
+    ThisStack,
+}
+
 /// A stack that is being built.
 pub(crate) struct Building {
     lane: u32,
+    holding: Holding,
+    /// A layer began only because it was told to, although it was not whole.
+    forced: bool,
     made: Vec<Made>,
     /// Arrays that rebuild a disk, as soon as all layers stand.
     to_rebuild: Vec<(PathBuf, PathBuf)>,
@@ -63,21 +79,22 @@ pub(crate) struct Building {
 
 impl Stack {
     /// Builds it: `devices` times all the layers, over the disks in their order. What was made stays in `self` where it
-    /// fails half-way, and is taken down.
+    /// fails half-way, and is taken down. `lane`: no other stack that stands has this number.
     ///
     /// # Errors
     /// What a tool or the kernel says.
     pub(crate) fn build(
         lane: u32,
-        disks: &[PathBuf],
+        (disks, holding): (&[PathBuf], Holding),
         layers: &[LayerSpec],
         devices: u32,
     ) -> Result<Stack, LaneFailure> {
-        let mut building = Building { lane, made: Vec::new(), to_rebuild: Vec::new() };
+        let mut building = Building { lane, holding, forced: false, made: Vec::new(), to_rebuild: Vec::new() };
         let log = KernelLog::open();
         let mut disks = disks.iter();
         let built = (0..devices).map(|_| building.level(layers, &mut disks)).collect::<Result<Vec<_>, _>>();
-        let mut stack = Stack { devices: Vec::new(), made: building.made, rebuilds: Vec::new() };
+        let mut stack =
+            Stack { forced: building.forced, devices: Vec::new(), made: building.made, rebuilds: Vec::new() };
         let begun = built.and_then(|devices| {
             for (array, disk) in &building.to_rebuild {
                 stack.rebuilds.push(Rebuild::begin(array, disk)?);
@@ -175,6 +192,24 @@ impl Building {
         let under = (0..spec.devices).map(|_| self.level(below, disks)).collect::<Result<Vec<_>, _>>()?;
         let options = Options::read(layer.name, layer.options, &spec.options)?;
         (layer.build)(self, &under, &options)
+    }
+
+    /// Whether what stood on the disks is put together again.
+    pub(super) fn is_again(&self) -> bool {
+        self.holding == Holding::ThisStack
+    }
+
+    /// Remembers that a layer began only because it was told to.
+    pub(super) fn force(&mut self) {
+        self.forced = true;
+    }
+
+    /// Has so many bytes from the beginning of a device be zeros, where what it holds is not to be put together again.
+    ///
+    /// # Errors
+    /// As [`write_zeros`].
+    pub(super) fn begin_anew(&self, device: &Path, bytes: u64) -> Result<(), LaneFailure> {
+        if self.holding == Holding::Anything { write_zeros(device, bytes) } else { Ok(()) }
     }
 
     /// A name that no other part of any lane has.

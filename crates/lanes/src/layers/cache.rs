@@ -1,6 +1,6 @@
 //! dm-cache with its policy smq: blocks that are used often lie on a fast disk before a slow one.
 
-use super::build::{Building, write_zeros};
+use super::build::Building;
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make_one, slice};
 use super::fast_disk::{Disks, SHARE, SLOW, disks};
 use super::{Layer, LayerOption, Options, Takes};
@@ -48,7 +48,7 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     let metadata_bytes = METADATA_BYTES + of_blocks.next_multiple_of(Bytes::MIB);
     let metadata = slice(building, "metadata", fast, 0, metadata_bytes)?;
     // A cache begins anew where the first block is zero.
-    write_zeros(&metadata, 4096)?;
+    building.begin_anew(&metadata, 4096)?;
     let data_bytes = fast_bytes.saturating_sub(metadata_bytes) / chunk * chunk;
     let data = slice(building, "data", fast, metadata_bytes, data_bytes)?;
     let target = format!(

@@ -6,9 +6,11 @@ use super::{Layer, LayerOption, Options, Takes, unchanged};
 use crate::failure::{LaneFailure, cannot};
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 /// What cryptsetup takes by default of LUKS2 and of plain devices, with the bytes of their keys.
 const CIPHERS: [(&str, usize); 2] = [("aes-xts-plain64", 64), ("aes-cbc-essiv:sha256", 32)];
+const LONGEST_KEY: usize = 64;
 const FLAGS: [&str; 4] = ["no_read_workqueue", "no_write_workqueue", "same_cpu_crypt", "submit_from_crypt_cpus"];
 
 /// The row.
@@ -55,12 +57,21 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     make_one(building, "crypt", bytes, &format!("crypt {cipher} {key} 0 {} 0{more}", below[0].display()))
 }
 
-/// A random key in hexadecimal. It protects nothing: what it encrypts is a benchmark's data.
+/// A random key in hexadecimal, the same for all of this process, so that what was encrypted is read again. It protects
+/// nothing: that is a benchmark's data.
 fn key(bytes: usize) -> Result<String, LaneFailure> {
-    let mut key = vec![0; bytes];
-    let got = rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty());
-    got.map_err(|error| cannot("make a random key", std::io::Error::from(error)))?;
-    Ok(key.iter().fold(String::new(), |mut text, byte| {
+    static KEY: Mutex<Option<[u8; LONGEST_KEY]>> = Mutex::new(None);
+    let mut known = KEY.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = match *known {
+        Some(key) => key,
+        None => {
+            let mut key = [0; LONGEST_KEY];
+            let got = rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty());
+            got.map_err(|error| cannot("make a random key", std::io::Error::from(error)))?;
+            *known.insert(key)
+        }
+    };
+    Ok(key.iter().take(bytes).fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     }))

@@ -35,22 +35,26 @@ pub(super) static INTEGRITY: Layer = Layer {
 /// integritysetup's wipe does.
 fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Result<PathBuf, LaneFailure> {
     let device = &below[0];
-    write_zeros(device, 4096)?;
+    building.begin_anew(device, 4096)?;
     let block = options.size("block", 512);
     let target = |mode: &str| {
         let more = if block == 512 { String::new() } else { format!(" block_size:{block}") };
         let count = if block == 512 { 1 } else { 2 };
         format!("integrity {} 0 {TAG_BYTES} {mode} {count} internal_hash:crc32c{more}", device.display())
     };
-    make_one(building, "format", block, &target("D"))?;
-    building.unmake_last()?;
+    if !building.is_again() {
+        make_one(building, "format", block, &target("D"))?;
+        building.unmake_last()?;
+    }
     let bytes = provided_sectors(device)? * 512;
     if bytes > size(device)? {
         return Err(failed(format!("the superblock of dm-integrity on {} makes no sense", device.display())));
     }
-    let whole = make_one(building, "wipe", bytes, &target("D"))?;
-    write_zeros(&whole, bytes)?;
-    building.unmake_last()?;
+    if !building.is_again() {
+        let whole = make_one(building, "wipe", bytes, &target("D"))?;
+        write_zeros(&whole, bytes)?;
+        building.unmake_last()?;
+    }
     let mode = match options.text("mode") {
         Some("bitmap") => "B",
         Some("direct") => "D",

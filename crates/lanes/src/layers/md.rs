@@ -1,6 +1,6 @@
 //! Arrays of the kernel's md driver, made by mdadm.
 
-use super::build::{Building, Undo, run, size, write_zeros};
+use super::build::{Building, Undo, run, size};
 use super::device_mapper::words;
 use super::{Layer, LayerOption, Options, Takes, unchanged};
 use crate::failure::LaneFailure;
@@ -8,6 +8,8 @@ use model::stack::{self, MOST_DEVICES};
 use std::path::{Path, PathBuf};
 
 const MDADM: (&str, &str) = ("mdadm", "mdadm");
+/// KiB a second.
+const SLOWEST_SYNC: &str = "1";
 const CHUNK: LayerOption = LayerOption { key: "chunk", takes: Takes::Size(4 << 10, 64 << 20) };
 const BITMAP: LayerOption = LayerOption { key: "bitmap", takes: Takes::Words(&["internal", "none"]) };
 /// What closes the write hole: `journal` takes the last device for itself.
@@ -103,7 +105,7 @@ fn create(
     let (devices, journals) = below.split_at(below.len() - usize::from(journal));
     if parity == Parity::Whole {
         for device in devices {
-            write_zeros(device, size(device)?)?;
+            building.begin_anew(device, size(device)?)?;
         }
     }
     let array = Path::new("/dev").join(format!("md{}", building.number()));
@@ -129,10 +131,37 @@ fn create(
     let (present, out) = devices.split_at(devices.len() - usize::from(lacks_last));
     command.extend(present.iter().map(|device| device.display().to_string()));
     command.extend(out.iter().map(|_| "missing".to_owned()));
-    run(&command)?;
+    if building.is_again() {
+        assemble(building, &name, &present.iter().chain(journals).collect::<Vec<_>>())?;
+    } else {
+        run(&command)?;
+    }
     building.made(array.clone(), Undo::Run(words(&["mdadm", "--stop", "--quiet", &name])));
     if let Some(disk) = out.first().filter(|_| options.has(stack::REBUILDING)) {
         building.rebuild(&array, disk);
     }
     Ok(array)
+}
+
+/// Begins an array as it was left. One that lacks a disk and was being written to begins only by force, as a person would
+/// have to decide: what its parity says of the missing disk may be wrong then.
+fn assemble(building: &mut Building, array: &str, devices: &[&PathBuf]) -> Result<(), LaneFailure> {
+    let begin = |more: &[&str]| {
+        let mut command = words(&["mdadm", "--assemble", array, "--quiet", "--run"]);
+        command.extend(words(more));
+        command.extend(devices.iter().map(|device| device.display().to_string()));
+        run(&command)
+    };
+    // An array that was being written to synchronises itself now, for as long as it stands: whatever is read meanwhile reads
+    // the same, and so each copy of it is not rewritten whole. Of this machine alone: it is a guest.
+    let _ = std::fs::write("/proc/sys/dev/raid/speed_limit_min", SLOWEST_SYNC);
+    let _ = std::fs::write("/proc/sys/dev/raid/speed_limit_max", SLOWEST_SYNC);
+    if begin(&[]).is_ok() {
+        return Ok(());
+    }
+    // What of it began holds its disks.
+    let _ = run(&words(&["mdadm", "--stop", "--quiet", array]));
+    begin(&["--force"])?;
+    building.force();
+    Ok(())
 }

@@ -19,7 +19,7 @@ mod stripe;
 mod thin;
 mod writecache;
 
-pub(crate) use build::Stack;
+pub(crate) use build::{Holding, Stack};
 pub(crate) use rebuild::Rebuilt;
 
 use crate::failure::{LaneFailure, usage};

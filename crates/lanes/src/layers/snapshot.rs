@@ -1,6 +1,6 @@
 //! A volume of which a snapshot exists: the first write to each chunk copies it to the other half of the device first.
 
-use super::build::{Building, size, write_zeros};
+use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make_one, slice};
 use super::{Layer, LayerOption, Options, Takes, unchanged};
 use crate::failure::LaneFailure;
@@ -28,7 +28,7 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     let real = slice(building, "real", &below[0], 0, half)?;
     let copies = slice(building, "copies", &below[0], half, whole - half)?;
     // A header of zeros is a new one.
-    write_zeros(&copies, 4096)?;
+    building.begin_anew(&copies, 4096)?;
     let snapshot = format!("snapshot {} {} P {}", real.display(), copies.display(), chunk / SECTOR_BYTES);
     make_one(building, "snapshot", half, &snapshot)?;
     make_one(building, "origin", half, &format!("snapshot-origin {}", real.display()))

@@ -1,6 +1,6 @@
 //! A thin volume as large as its pool, as LVM sets one up.
 
-use super::build::{Building, size, write_zeros};
+use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make_one, message, slice};
 use super::{Layer, LayerOption, Options, Takes, unchanged};
 use crate::failure::LaneFailure;
@@ -31,11 +31,13 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     let bytes = (size(&below[0])?.saturating_sub(METADATA_BYTES)) / chunk * chunk;
     let metadata = slice(building, "metadata", &below[0], 0, METADATA_BYTES)?;
     // A pool begins anew where the first block is zero.
-    write_zeros(&metadata, 4096)?;
+    building.begin_anew(&metadata, 4096)?;
     let data = slice(building, "data", &below[0], METADATA_BYTES, bytes)?;
     let zero = if options.has("no_zero") { " 1 skip_block_zeroing" } else { "" };
     let target = format!("thin-pool {} {} {} 0{zero}", metadata.display(), data.display(), chunk / SECTOR_BYTES);
     let pool = make_one(building, "pool", bytes, &target)?;
-    message(&pool, &["create_thin 0"])?;
+    if !building.is_again() {
+        message(&pool, &["create_thin 0"])?;
+    }
     make_one(building, "thin", bytes, &format!("thin {} 0", pool.display()))
 }

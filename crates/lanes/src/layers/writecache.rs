@@ -1,6 +1,6 @@
 //! dm-writecache on an SSD: what is written lies on a fast disk until it is written to the slow one; reads are not cached.
 
-use super::build::{Building, write_zeros};
+use super::build::Building;
 use super::device_mapper::{DMSETUP, make_one, slice};
 use super::fast_disk::{Disks, SHARE, SLOW, disks};
 use super::{Layer, LayerOption, Options, Takes};
@@ -28,7 +28,7 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     let Disks { fast, fast_bytes, origin, origin_bytes } = disks(building, below, options, Bytes::MIB)?;
     let fast = slice(building, "fast", fast, 0, fast_bytes)?;
     // Its superblock: of zeros it makes a new one.
-    write_zeros(&fast, 4096)?;
+    building.begin_anew(&fast, 4096)?;
     let block = options.size("block", USUAL_BLOCK_BYTES);
     let target = format!("writecache s {} {} {block} 0", origin.display(), fast.display());
     make_one(building, "writecache", origin_bytes / block * block, &target)

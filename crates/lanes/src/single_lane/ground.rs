@@ -1,0 +1,121 @@
+//! What a single lane stands on: a disk, or layers on several that are built, and put together again after a power cut.
+
+use super::SingleLane;
+use crate::failure::{LaneFailure, cannot, usage};
+use crate::filesystems::Filesystem;
+use crate::guest::{GuestKind, init};
+use crate::layers::{self, Holding, Stack};
+use crate::loop_device::flush_buffers;
+use model::lane::LaneSpec;
+use model::stack::REBUILDING;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// What the filesystem stands on while it stands.
+#[derive(Debug)]
+pub struct Ground {
+    device: PathBuf,
+    stack: Option<Stack>,
+}
+
+impl SingleLane {
+    /// Disks below its layers; 1 where it has none.
+    pub fn disks_below(&self) -> u32 {
+        if self.spec.layers.is_empty() { 1 } else { self.spec.disks() }
+    }
+
+    /// Has its layers stand on these disks, which hold zeros, or with `again` what was left of the same layers. `number`: no
+    /// other ground that stands has it.
+    ///
+    /// # Errors
+    /// What a tool or the kernel says.
+    pub fn stand(&self, number: u32, disks: &[PathBuf], again: bool) -> Result<Ground, LaneFailure> {
+        if self.spec.layers.is_empty() {
+            return Ok(Ground { device: disks.first().cloned().unwrap_or_default(), stack: None });
+        }
+        let holding = if again { Holding::ThisStack } else { Holding::Zeros };
+        let stack = Stack::build(number, (disks, holding), &self.spec.layers, 1)?;
+        Ok(Ground { device: stack.devices.first().cloned().unwrap_or_default(), stack: Some(stack) })
+    }
+}
+
+impl Ground {
+    /// The device.
+    pub fn device(&self) -> &Path {
+        &self.device
+    }
+
+    /// Whether a layer began only because it was told to, although it was not whole.
+    pub fn is_forced(&self) -> bool {
+        self.stack.as_ref().is_some_and(|stack| stack.forced)
+    }
+
+    /// Writes what the kernel caches of its device, and forgets it.
+    ///
+    /// # Errors
+    /// When the kernel refuses it.
+    pub fn drop_cache(&self) -> Result<(), LaneFailure> {
+        let dropped = File::open(&self.device).and_then(|file| flush_buffers(&file));
+        dropped.map_err(|error| cannot(format!("drop the cache of {}", self.device.display()), error))
+    }
+
+    /// Takes its layers down; the disks stay as they are.
+    ///
+    /// # Errors
+    /// What a tool says.
+    pub fn take_down(mut self) -> Result<(), LaneFailure> {
+        self.stack.as_mut().map_or(Ok(()), |stack| stack.take_down().map(drop))
+    }
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        // The net only: `take_down` is the way, and its errors are seen.
+        if let Some(stack) = &mut self.stack {
+            let _ = stack.take_down();
+        }
+    }
+}
+
+/// Refuses what it cannot stand on: it is cut and damaged on disks of its own, as many as its mkfs or its layers ask for, and
+/// its layers are built in a guest.
+pub(super) fn check(spec: &LaneSpec, row: &Filesystem) -> Result<(), LaneFailure> {
+    let least = (row.least_devices)(&spec.mkfs_options);
+    if let Some(above) = &spec.above {
+        return Err(usage(format!(
+            "lane {} works through {}, and only filesystems themselves are cut and damaged here; leave it out",
+            spec.name, above.name
+        )));
+    }
+    if spec.devices != 1 && (spec.devices != least || !spec.layers.is_empty()) {
+        let remedy = match spec.layers.is_empty() {
+            true => format!("is cut and damaged on as many as its mkfs asks for, {least}"),
+            false => "is cut and damaged on layers or on several disks of its own, and not on both".to_owned(),
+        };
+        return Err(usage(format!(
+            "lane {} is given {} disks, and {remedy}; leave the number out",
+            spec.name, spec.devices
+        )));
+    }
+    spec.layers
+        .iter()
+        .try_for_each(|layer| layers::check(layer).map(drop))
+        .map_err(|error| error.in_lane(&spec.name))?;
+    let rebuilds = |option: &String| option == REBUILDING;
+    if spec.layers.iter().any(|layer| layer.options.iter().any(rebuilds)) || spec.mount_options.iter().any(rebuilds) {
+        return Err(usage(format!(
+            "lane {} rebuilds a disk all the time, and it is cut and damaged whole or without one; write degraded, or leave \
+             the word out",
+            spec.name
+        )));
+    }
+    if let (Some(layer), false) = (spec.layers.first(), init::is_here()) {
+        let guests = GuestKind::options_here();
+        return Err(usage(format!(
+            "lane {} stands on {}, and layers are built in a guest, so that nothing of them is left on this machine; cut or \
+             damage it there: {guests}",
+            spec.name, layer.name
+        )));
+    }
+    Ok(())
+}
