@@ -62,7 +62,7 @@ fn what_a_filesystem_cannot_stand_on_is_refused_with_what_it_can() {
         says(&refusal(scratch.settings(&[spec], 1024)), FailureKind::Usage, &parts);
     }
     for (spec, parts) in [
-        ("ext4/crypt", vec!["stands on crypt", "remove the layers"]),
+        ("ext4/crypt", vec!["stands on crypt", "built in a guest"]),
         ("btrfs:3", vec!["is given 3 disks", "leave the number out"]),
         ("btrfs,-draid1,-mraid1:3", vec!["asks for, 2"]),
     ] {

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// Room on a guest's disk beside lanes and logs: kept images, and the disk's own filesystem.
 const GUEST_SPARE_BYTES: u64 = 256 * Bytes::MIB;
+/// Layers write each filesystem that is made to all their disks, zeros among it, and the log holds that.
+const GUEST_SPARE_BYTES_OF_LAYERS: u64 = 4096 * Bytes::MIB;
 
 /// Whether a file is a record of durability, by its first line.
 pub fn is_record(path: &Path) -> bool {
@@ -126,7 +128,9 @@ impl<'a> GuestLanes<'a> {
         let GuestLanes { venue, specs, on, lane_bytes } = *self;
         let disks = specs.iter().map(|spec| u64::from(spec.disks())).max().unwrap_or(1);
         let each = room(lane_bytes).saturating_mul(disks.max(2));
-        let disk_bytes = each.saturating_add(GUEST_SPARE_BYTES);
+        let layered = specs.iter().any(|spec| !spec.layers.is_empty());
+        let spare = if layered { GUEST_SPARE_BYTES_OF_LAYERS } else { GUEST_SPARE_BYTES };
+        let disk_bytes = each.saturating_add(spare);
         Ok(Errand { venue, specs, on, disk_bytes, again, more, record, quiet })
     }
 }

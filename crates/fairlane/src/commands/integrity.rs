@@ -48,6 +48,13 @@ pub fn run(options: &Integrity) -> Result<(), Failure> {
             many.least_devices()
         )));
     }
+    if let Some((lane, layer)) = specimens.iter().find_map(|lane| lane.hidden_by().map(|layer| (lane, layer))) {
+        return Err(Failure::usage(format!(
+            "lane {}: blocks of files cannot be told from others below {layer}, so nobody knows what is damaged; leave it out, or \
+             cut its power: fairlane powercut",
+            report::clean_text(lane.name())
+        )));
+    }
     durability::check_system()?;
     durability::check_tools(&specimens)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);

@@ -15,7 +15,7 @@ use engine::durable::bytes_of;
 use lanes::loop_device::LoopDevice;
 use lanes::{Consistency, LaneFailure, Scrub, SingleLane};
 use model::durability::Damage;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ const FILES: u64 = 96;
 const MOST: u64 = 96 << 10;
 /// What is damaged at a time, and what reads are counted in.
 const BLOCK: usize = WATCHED_BLOCK as usize;
+/// Where blocks of files may begin.
+const SECTOR: usize = SECTOR_BYTES as usize;
 /// Superblocks lie at the beginning: without one nothing mounts, and nothing else would be learnt.
 const SPARED: u64 = 128 << 10;
 /// Of so many blocks of metadata that are read at most one is damaged.
@@ -211,44 +213,70 @@ fn break_blocks(
     wanted: u32,
     seed: u64,
 ) -> std::io::Result<Hit> {
+    let image = File::options().read(true).write(true).open(path)?;
+    let candidates = candidates(&image, (target, alive), seed)?;
+    break_some(&image, target, candidates, wanted, seed)
+}
+
+/// A block that may be damaged: where it is, and of a file whose block it is and how many bytes of it.
+type Candidate = (u64, Option<(u64, usize)>);
+
+/// Looks for blocks of files wherever a sector begins: below layers, and where a filesystem's own blocks are smaller, they
+/// lie anywhere. A block of the filesystem's own has no part of a file in it.
+fn candidates(image: &File, (target, alive): (Target, &BTreeSet<u64>), seed: u64) -> std::io::Result<Vec<Candidate>> {
     let mut owner: HashMap<Vec<u8>, (u64, usize)> = HashMap::new();
+    let mut pieces: HashSet<Vec<u8>> = HashSet::new();
     for file in 0..FILES {
         for block in bytes_of(seed, file, MOST).chunks(BLOCK) {
             // Behind the end of a file, its last block holds zeros.
             let mut whole = block.to_vec();
             whole.resize(BLOCK, 0);
+            pieces.extend(whole.chunks(SECTOR).filter(|piece| piece.iter().any(|&byte| byte != 0)).map(<[u8]>::to_vec));
             owner.insert(whole, (file, block.len()));
         }
     }
-    let image = File::options().read(true).write(true).open(path)?;
     let length = image.metadata()?.len();
-    let mut candidates: Vec<(u64, Option<(u64, usize)>)> = Vec::new();
+    let mut candidates = Vec::new();
     let mut buffer = vec![0u8; BLOCK];
     let mut at = SPARED;
     while at < length {
         // Holes were never written by anybody.
-        at = match rustix::fs::seek(&image, rustix::fs::SeekFrom::Data(at)) {
+        at = match rustix::fs::seek(image, rustix::fs::SeekFrom::Data(at)) {
             Ok(next) => next / BLOCK as u64 * BLOCK as u64,
             Err(rustix::io::Errno::NXIO) => break,
             Err(error) => return Err(error.into()),
         };
-        let end = rustix::fs::seek(&image, rustix::fs::SeekFrom::Hole(at))?.min(length);
+        let end = rustix::fs::seek(image, rustix::fs::SeekFrom::Hole(at))?.min(length);
         while at + BLOCK as u64 <= end {
             image.read_exact_at(&mut buffer, at)?;
-            let of = owner.get(&buffer).copied();
-            let fits = match target {
-                Target::Data => of.is_some(),
-                Target::Metadata => {
-                    of.is_none() && alive.contains(&(at / WATCHED_BLOCK)) && buffer.iter().any(|&byte| byte != 0)
-                }
+            let of = owner.get(&buffer[..]).copied();
+            let is_metadata = || {
+                let free = buffer.chunks(SECTOR).all(|piece| !pieces.contains(piece));
+                free && alive.contains(&(at / WATCHED_BLOCK)) && buffer.iter().any(|&byte| byte != 0)
             };
-            if fits {
+            let step = match target {
+                Target::Data if of.is_none() => SECTOR,
+                _ => BLOCK,
+            };
+            if if target == Target::Data { of.is_some() } else { of.is_none() && is_metadata() } {
                 candidates.push((at, of));
             }
-            at += BLOCK as u64;
+            at += step as u64;
         }
         at = at.max(end);
     }
+    Ok(candidates)
+}
+
+/// Changes so many of them, drawn from the seed.
+fn break_some(
+    image: &File,
+    target: Target,
+    mut candidates: Vec<Candidate>,
+    wanted: u32,
+    seed: u64,
+) -> std::io::Result<Hit> {
+    let mut buffer = vec![0u8; BLOCK];
     let mut hit = Hit { blocks: BTreeSet::new(), files: BTreeSet::new() };
     // Metadata is little: damaging most of it would only show that nothing mounts then.
     let most = match target {
@@ -311,7 +339,7 @@ fn look(
         Err(failure) => return Err(failure),
     };
     if told == Consistency::Unknown {
-        told = check(single_lane, &disks[0].path, stop)?;
+        told = check(single_lane, disks, stop)?;
     }
     if let Consistency::Complaint(words) = told {
         (found.noticed, found.scrub) = (true, words);
@@ -319,10 +347,19 @@ fn look(
     Ok(())
 }
 
-fn check(single_lane: &SingleLane, path: &Path, stop: &AtomicBool) -> Result<Consistency, Failure> {
-    let mut device = LoopDevice::attach(path, Some(SECTOR_BYTES)).map_err(lane_failure)?;
-    let told = single_lane.check(&device.path(), stop);
-    device.detach().map_err(lane_failure)?;
+/// Runs the checker on what the filesystem stands on.
+fn check(single_lane: &SingleLane, disks: &[Disk], stop: &AtomicBool) -> Result<Consistency, Failure> {
+    let mut devices = Vec::new();
+    // A filesystem that joins several disks itself is known by its first.
+    let own = disks.iter().take(single_lane.disks_below() as usize);
+    for disk in own {
+        devices.push(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
+    }
+    let paths: Vec<PathBuf> = devices.iter().map(LoopDevice::path).collect();
+    let ground = single_lane.stand(0, &paths, true).map_err(lane_failure)?;
+    let told = single_lane.check(ground.device(), stop);
+    ground.take_down().map_err(lane_failure)?;
+    detach(&mut devices)?;
     match told {
         Err(LaneFailure::Interrupted) => Err(Failure::interrupted()),
         told => told.map_err(lane_failure),

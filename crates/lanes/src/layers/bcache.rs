@@ -25,6 +25,7 @@ const WRITEBACK: &str = "writeback";
 /// The row.
 pub(super) static BCACHE: Layer = Layer {
     name: "bcache",
+    hides: false,
     about: "bcache: the first disk caches the second",
     devices: 2..=2,
     options: &[

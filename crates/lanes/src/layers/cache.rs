@@ -24,6 +24,7 @@ const LEAST_BYTES: u64 = 2 * METADATA_BYTES;
 /// The row.
 pub(super) static CACHE: Layer = Layer {
     name: "cache",
+    hides: false,
     about: "dm-cache: the first disk caches the second",
     devices: 2..=2,
     options: &[

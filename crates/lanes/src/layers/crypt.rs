@@ -16,6 +16,7 @@ const FLAGS: [&str; 4] = ["no_read_workqueue", "no_write_workqueue", "same_cpu_c
 /// The row.
 pub(super) static CRYPT: Layer = Layer {
     name: "crypt",
+    hides: true,
     about: "dm-crypt",
     devices: 1..=1,
     options: &[

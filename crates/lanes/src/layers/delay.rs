@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 /// The row.
 pub(super) static DELAY: Layer = Layer {
     name: "delay",
+    hides: false,
     about: "dm-delay, 10 ms where nothing is said",
     devices: 1..=1,
     options: &[LayerOption { key: "ms", takes: Takes::Number(0, 10_000) }],

@@ -18,6 +18,7 @@ const MAGIC: &[u8; 8] = b"integrt\0";
 /// The row.
 pub(super) static INTEGRITY: Layer = Layer {
     name: "integrity",
+    hides: false,
     about: "dm-integrity with crc32c, and a journal where nothing else is said",
     devices: 1..=1,
     options: &[

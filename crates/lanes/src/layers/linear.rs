@@ -10,6 +10,7 @@ use std::path::PathBuf;
 /// The row.
 pub(super) static LINEAR: Layer = Layer {
     name: "linear",
+    hides: false,
     about: "LVM linear",
     devices: 1..=MOST_DEVICES,
     options: &[],

@@ -21,6 +21,7 @@ const LAYOUT: LayerOption = LayerOption { key: "layout", takes: Takes::Words(&["
 
 /// What all of them share.
 const ARRAY: Layer = Layer {
+    hides: false,
     name: "",
     about: "",
     devices: 2..=MOST_DEVICES,

@@ -46,6 +46,8 @@ pub(crate) struct Layer {
     pub(crate) modules: &'static [&'static str],
     /// What stands on it promises, as it is told.
     pub(crate) promises: fn(Promises, &Options) -> Promises,
+    /// What is written lies on the disks as something else.
+    pub(crate) hides: bool,
     /// Makes it from what stands below; answers its device.
     pub(crate) build: fn(&mut Building, &[PathBuf], &Options) -> Result<PathBuf, LaneFailure>,
 }

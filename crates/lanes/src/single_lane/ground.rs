@@ -24,6 +24,11 @@ impl SingleLane {
         if self.spec.layers.is_empty() { 1 } else { self.spec.disks() }
     }
 
+    /// The layer below which nobody finds again what was written; `None`: there is none.
+    pub fn hidden_by(&self) -> Option<&'static str> {
+        self.spec.layers.iter().filter_map(|layer| layers::find(&layer.name)).find(|row| row.hides).map(|row| row.name)
+    }
+
     /// Has its layers stand on these disks, which hold zeros, or with `again` what was left of the same layers. `number`: no
     /// other ground that stands has it.
     ///
