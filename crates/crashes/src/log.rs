@@ -322,8 +322,12 @@ impl Log {
     pub fn durable(&self, durable_before: &[u64]) -> (usize, Vec<usize>) {
         let (least, most) =
             durable_before.iter().fold((u64::MAX, 0), |(least, most), &of| (least.min(of), most.max(of)));
-        let first = self.entries.partition_point(|entry| entry.replied < least);
+        let mut first = self.entries.partition_point(|entry| entry.replied < least);
         let until = self.entries.partition_point(|entry| entry.replied < most);
+        // A disk that nobody writes to may never be flushed.
+        while first < until && (self.entries[first].range().is_none() || self.is_durable(first, durable_before)) {
+            first += 1;
+        }
         let is_safe = |&index: &usize| self.is_durable(index, durable_before);
         (first, (first..until).filter(is_safe).collect())
     }

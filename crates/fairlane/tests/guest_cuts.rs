@@ -87,8 +87,9 @@ fn an_array_with_parity_loses_in_the_write_hole_and_one_with_a_journal_does_not(
     let of = |record: &DurabilityRecord, lane: &str| record.cuts.iter().find(|of| of.lane == lane).unwrap().clone();
     let (open, plain) = (of(&hole, "hole"), of(&hole, "ext4"));
     // Only by force does it begin at all: md does not hide that.
-    assert!(open.broken > 0 && open.repaired > 0, "{open:?}");
-    assert_eq!((plain.broken, plain.repaired), (0, 0));
+    assert!(open.broken > 0 && open.forced > 0, "{open:?}");
+    assert_eq!((plain.broken, plain.forced), (0, 0));
+    assert!(open.examples.iter().all(|example| example.kept.is_empty()), "{open:?}");
     for lane in ["shut", "ext4/raid1:2"] {
         let closed = of(&shut, lane);
         assert_eq!((closed.broken, closed.unmountable), (0, 0), "{closed:?}");
@@ -114,6 +115,9 @@ fn what_no_guest_cuts_is_refused_before_anything_is_made() {
         (2, &["powercut", "ext4/raid7:4", "--on", "uml"], &["ext4/raid7:4"]),
         (2, &["powercut", "ext4/raid5:2", "--on", "uml"], &["stands on 3 to 24", "raid5:3"]),
         (2, &["powercut", "btrfs:2(-d raid1 -m raid1)/crypt", "--on", "uml"], &["not on both"]),
+        (2, &["powercut", "btrfs(-d raid1 -m raid1)/crypt", "--on", "uml"], &["not on both"]),
+        (2, &["powercut", "ext4/raid1:5/raid1:13", "--on", "uml"], &["65 disks", "24 are the most"]),
+        (2, &["powercut", "ext4/integrity", "--on", "uml"], &["more than a log of writes holds"]),
         (2, &["integrity", "ext4/crypt", "--on", "uml"], &["below crypt", "powercut"]),
         (2, &["integrity", "overlay(ext4)", "--on", "uml"], &["works through overlay"]),
         (2, &["powercut", "--look", ".", "--on", "uml"], &["--look", "leave the guest out"]),

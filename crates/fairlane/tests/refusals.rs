@@ -104,13 +104,13 @@ fn what_cannot_lie_above_a_filesystem_is_refused_before_anything_is_made() {
     let place = Place::new();
     let suite = place.tiny_suite();
     for (line, says) in [
-        (vec!["overlay"], vec!["lies above a filesystem", "overlay(ext4)"]),
+        (vec!["overlay"], vec!["lies above a filesystem", "overlay(ext4/raid1:2)"]),
         (vec!["overlay(ext4),lowerdir=/etc"], vec!["no option `lowerdir=/etc`", "it takes metacopy=on|off"]),
-        (vec!["overlay(ext4)/raid1:2"], vec!["bracket"]),
+        (vec!["overlay(ext4)/raid1:2"], vec!["with all that it stands on: overlay(ext4/raid1:2)"]),
         (vec!["nfs(ext4)"], vec!["the whole machine's", "--on"]),
         (vec!["overlay(rsext4)"], vec!["a library inside the agent"]),
         (vec!["overlay(exfat)"], vec!["overlay cannot lie above exfat", "take another filesystem"]),
-        (vec!["overlay(/srv)"], vec!["a directory is raced as it is"]),
+        (vec!["overlay(/srv)"], vec!["nothing above a directory"]),
     ] {
         let (_, err) = place.expect(2, &[&["race"], &line[..], &["--lane-size", "320MiB", "--suite", &suite]].concat());
         assert_one_sentence(&err, &says);

@@ -17,7 +17,7 @@ use model::lane::{Contestant, LaneSpec, Venue};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Where the guest has the disk of its files.
 pub const FILES: &str = "/lanes/files";
@@ -25,6 +25,8 @@ pub const FILES: &str = "/lanes/files";
 pub const MEMORY: Bytes = Bytes(1024 * Bytes::MIB);
 /// How often what the command says is fetched.
 const EVERY: Duration = Duration::from_millis(200);
+/// How long a command may take to end that was told to.
+const END_PATIENCE: Duration = Duration::from_secs(60);
 /// CPUs of a QEMU guest, where the machine has them.
 const CPUS: u32 = 2;
 /// What every such command needs: its disks are files that a program serves, on loop devices.
@@ -222,10 +224,17 @@ impl CommandGuest {
         // The guest itself goes on until the command has ended.
         let never = AtomicBool::new(false);
         self.guest.ask(&Ask::Run { arguments }, &never)?;
-        let (mut from, mut told) = (0, false);
+        let (mut from, mut told) = (0, None);
         loop {
-            if stop.load(Ordering::Relaxed) && !std::mem::replace(&mut told, true) {
-                self.guest.ask(&Ask::EndRun, &never)?;
+            if stop.load(Ordering::Relaxed) {
+                if told.is_none() {
+                    self.guest.ask(&Ask::EndRun, &never)?;
+                }
+                if told.get_or_insert_with(Instant::now).elapsed() > END_PATIENCE {
+                    // What hangs in its kernel goes with it.
+                    self.guest.kill();
+                    return Err(LaneFailure::Interrupted);
+                }
             }
             match self.guest.ask(&Ask::Said { from }, &never)? {
                 Answer::Said { text, bytes, ended } => {
@@ -263,10 +272,10 @@ impl CommandGuest {
 /// What debugfs says.
 pub fn copy_out(disk: &Path, names: &[&str], to: &Path) -> Result<(), LaneFailure> {
     // It splits its request at spaces and knows no more than quotes: what could end one is nowhere in the path.
-    let (program, target) = (program(DEBUGFS)?.display().to_string(), to.display().to_string());
+    let (program, target) = (program(DEBUGFS)?.display().to_string(), to.to_str().unwrap_or("\\").to_owned());
     if target.contains(['"', '\\', '\n']) {
         return Err(usage(format!(
-            "{} has a quote or a backslash in its name, which debugfs cannot be told; work in another folder",
+            "{} has a quote, a backslash or bytes that are no UTF-8 in its name, which debugfs cannot be told; work in another folder",
             to.display()
         )));
     }

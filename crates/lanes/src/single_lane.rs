@@ -88,9 +88,9 @@ impl SingleLane {
         }
         if availability::find(row) == Availability::KernelLacks {
             return Err(privilege(format!(
-                "the kernel lacks {}, and disks are cut and damaged on this machine's own kernel alone; boot one that has \
-                 it, or name another filesystem",
-                row.name
+                "the kernel lacks {}; cut or damage it in a guest whose kernel has it: {}",
+                row.name,
+                crate::guest::GuestKind::options_here()
             )));
         }
         contestant.check_available()?;
@@ -234,7 +234,8 @@ impl SingleLane {
 
     /// Whether several copies can be mounted at once.
     pub fn copies_stand_side_by_side(&self) -> bool {
-        self.row.copies_need.is_none_or(|path| Path::new(path).exists())
+        // md and bcache put together only one of those that carry one name.
+        self.spec.layers.is_empty() && self.row.copies_need.is_none_or(|path| Path::new(path).exists())
     }
 
     /// Mounts it with more options.

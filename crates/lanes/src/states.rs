@@ -67,7 +67,11 @@ impl State {
         let Contestant::Filesystem(name) = &lane.contestant else { return false };
         let Some(row) = filesystems::find(name).filter(|_| lane.devices > 1) else { return false };
         match self {
-            State::Degraded => row.degraded_option.is_some(),
+            // Where the others hold no copy it would not mount, or lose what lies on the last one.
+            State::Degraded => {
+                let copies = row.replace.as_ref().is_none_or(|replace| (replace.has_copies)(&lane.mkfs_options));
+                row.degraded_option.is_some() && copies
+            }
             State::Rebuilding => row.replace.is_some(),
         }
     }

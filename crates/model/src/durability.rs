@@ -133,6 +133,9 @@ pub struct Cuts {
     pub complaints: u64,
     /// The checker had something to repair before the mount, on a lane without a journal.
     pub repaired: u64,
+    /// An array that lacked a disk began only by force.
+    #[serde(default)]
+    pub forced: u64,
     /// Seconds that recording took.
     pub recording_seconds: f64,
     /// Seconds that the images took, with `workers` of them side by side.

@@ -166,14 +166,15 @@ pub(crate) fn split_above(body: &str) -> Result<Option<(LayerSpec, &str)>, PartE
         };
         depth == 0
     });
-    let close = close.ok_or(PartError::Bracket)?;
+    let misplaced = || PartError::NothingBelow(name.to_owned());
+    let close = close.ok_or_else(misplaced)?;
     let inside = &rest[1..close];
     if inside.is_empty() {
         return Err(PartError::NothingBelow(name.to_owned()));
     }
     let options: Vec<String> = match &rest[close + 1..] {
         "" => Vec::new(),
-        told => told.strip_prefix(',').ok_or(PartError::Bracket)?.split(',').map(str::to_owned).collect(),
+        told => told.strip_prefix(',').ok_or_else(misplaced)?.split(',').map(str::to_owned).collect(),
     };
     if options.iter().any(String::is_empty) {
         return Err(PartError::EmptyOption);

@@ -32,6 +32,7 @@ fn lane(name: &str, broken: u64) -> LaneDurability {
         broken_torn_512: 0,
         complaints: 0,
         repaired: 0,
+        forced: 0,
         bare_cuts: 400,
         bare_missing: 31,
         bare_unmountable: 0,

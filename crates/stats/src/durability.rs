@@ -199,6 +199,7 @@ fn of_lane(record: &DurabilityRecord, lane: &str, controls: &Controls) -> LaneDu
         unmountable: promised(|cuts| cuts.unmountable),
         complaints: every(|cuts| cuts.complaints),
         repaired: every(|cuts| cuts.repaired),
+        forced: every(|cuts| cuts.forced),
         bare_cuts: bare(|cuts| cuts.cuts),
         bare_missing: bare(|cuts| cuts.broken),
         bare_unmountable,
@@ -289,8 +290,10 @@ fn of_damage(damage: &Damage) -> DamageFindings {
     let honesty = match damage {
         damage if damage.silent > 0 => Honesty::Silent,
         _ if refused => Honesty::Refused,
-        damage if damage.corrected > 0 || other_copy => Honesty::Repaired,
+        damage if damage.corrected > 0 => Honesty::Repaired,
         damage if !damage.noticed && (damage.blocks == 0 || damage.read == Some(0)) => Honesty::Untested,
+        // Whoever read none of the damaged blocks has repaired nothing.
+        _ if other_copy => Honesty::Repaired,
         _ => Honesty::Unharmed,
     };
     DamageFindings { honesty, damage: damage.clone() }

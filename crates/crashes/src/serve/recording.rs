@@ -1,6 +1,6 @@
 //! The disk that writes down what is done to it, or several of them with one log and one clock.
 
-use super::one_file::Disk;
+use super::one_file::{Disk, MOST_DISKS};
 use crate::log::{Entry, LogWriter, What};
 use rustix::fs::{FallocateFlags, fallocate};
 use std::fs::File;
@@ -40,6 +40,9 @@ impl RecordingDisk {
     /// # Errors
     /// What the system answers.
     pub fn create(contents: &Path, log: &Path, bytes: u64, disks: u64) -> std::io::Result<RecordingDisk> {
+        if !(1..=MOST_DISKS).contains(&disks) || !bytes.is_multiple_of(disks) {
+            return Err(std::io::Error::other(format!("{disks} disks cannot be recorded at once")));
+        }
         let file = File::options().read(true).write(true).create(true).truncate(true).open(contents)?;
         file.set_len(bytes)?;
         Ok(RecordingDisk {

@@ -58,6 +58,12 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
             several.least_devices()
         )));
     }
+    if let Some((lane, layer)) = specimens.iter().find_map(|lane| lane.not_recorded_on().map(|layer| (lane, layer))) {
+        return Err(Failure::usage(format!(
+            "lane {}: {layer} writes all of its disk before each filesystem, more than a log of writes holds; leave it out",
+            report::clean_text(lane.name())
+        )));
+    }
     durability::check_system()?;
     durability::check_tools(&specimens)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);

@@ -72,6 +72,10 @@ pub fn cut(scratch: &mut ScratchSpace, job: &Job, stop: &AtomicBool) -> Result<C
     counted.complained = seen.iter().filter(|one| one.complaint.is_some()).take(EXAMPLES).map(complaint).collect();
     // The first of each is kept: its log is the shortest.
     let keep = |cut: Cut, what: &str| {
+        if !single_lane.spec().layers.is_empty() {
+            // Nobody could look at it: its layers are a guest's, and so is the key of what is encrypted.
+            return Ok(String::new());
+        }
         let (lane, workload) = (single_lane.spec().to_line(), kind.name.to_owned());
         let case = saved_case::Case { lane, workload, terms: recording.terms_at(cut.tick), cut };
         saved_case::keep(job.keep_in, &case, what, &log).map(|folder| folder.display().to_string())
@@ -127,6 +131,7 @@ fn count(single_lane: &SingleLane, kind: &Kind, recording: &Recording, seen: &[R
         unmountable: of(|one| one.unmountable.is_some()),
         complaints: of(|one| one.complaint.is_some()),
         repaired: of(|one| one.repaired),
+        forced: of(|one| one.forced),
         ..Cuts::default()
     }
 }

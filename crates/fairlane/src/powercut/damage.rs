@@ -126,7 +126,7 @@ fn with_lane<T>(
     }
     let paths: Vec<PathBuf> = devices.iter().map(LoopDevice::path).collect();
     // Layers take all of them; a filesystem that joins them itself stands on the first, and is told the others.
-    let layered = single_lane.disks_below() > 1;
+    let layered = !single_lane.spec().layers.is_empty();
     let others: Vec<&Path> = if layered { Vec::new() } else { paths[1..].iter().map(PathBuf::as_path).collect() };
     let mut ground = None;
     let done = (|| {

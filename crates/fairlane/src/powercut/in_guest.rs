@@ -19,8 +19,8 @@ use std::sync::atomic::AtomicBool;
 /// Names of the record, and of the folder of what was kept, on the guest's disk.
 const RECORD: &str = "record.jsonl";
 const KEPT: &str = "record.kept";
-/// Longest line of a record that is read back: a lane's examples are few.
-const MOST_LINE_BYTES: u64 = 16 << 20;
+/// Bytes of a record that are read back, at most: a lane's examples are few.
+const MOST_RECORD_BYTES: u64 = 64 << 20;
 
 /// What is to be done.
 pub struct Errand<'a> {
@@ -78,7 +78,13 @@ fn in_scratch(errand: &Errand, scratch: &mut ScratchSpace, stop: &AtomicBool) ->
     if !back.join(RECORD).is_file() {
         return Err(told.failure(status));
     }
-    take_over(errand, &back)
+    let (writer, outcome) = take_over(errand, &back)?;
+    // A lane that failed, and controls that did, are told by the record.
+    match outcome {
+        EndOutcome::Complete | EndOutcome::Unexplained => Ok(writer),
+        EndOutcome::Interrupted => Err(Failure::interrupted()),
+        EndOutcome::Failed => Err(told.failure(status)),
+    }
 }
 
 /// What the command said.
@@ -114,7 +120,7 @@ impl Told {
     }
 
     /// How the command ended that left no record.
-    fn failure(self, status: i32) -> Failure {
+    fn failure(&self, status: i32) -> Failure {
         let said = report::clean_text(&self.failure);
         let statuses = [Status::Usage, Status::Missing, Status::Interrupted];
         let status_of = statuses.into_iter().find(|known| *known as i32 == status).unwrap_or(Status::Failed);
@@ -128,13 +134,13 @@ impl Told {
 }
 
 /// Writes the record again, where this user keeps it, and what was kept beside it.
-fn take_over(errand: &Errand, back: &Path) -> Result<DurabilityWriter, Failure> {
+fn take_over(errand: &Errand, back: &Path) -> Result<(DurabilityWriter, EndOutcome), Failure> {
     let unread = cannot("read the record that the guest wrote");
     let lines = BufReader::new(File::open(back.join(RECORD)).map_err(&unread)?);
     let mut writer: Option<DurabilityWriter> = None;
     let keep_in = crate::commands::powercut::keep_in(errand.record);
     let mut outcome = EndOutcome::Failed;
-    for line in lines.take(MOST_LINE_BYTES).lines() {
+    for line in lines.take(MOST_RECORD_BYTES).lines() {
         let line: DurabilityLine =
             serde_json::from_str(&line.map_err(&unread)?).map_err(|error| unread(error.into()))?;
         match (line, &mut writer) {
@@ -155,7 +161,7 @@ fn take_over(errand: &Errand, back: &Path) -> Result<DurabilityWriter, Failure> 
     let mut writer = writer.ok_or_else(|| Failure::failed("the record that the guest wrote is empty"))?;
     copy_kept(&back.join(KEPT), &keep_in).map_err(cannot("keep the guest's failing images"))?;
     writer.end(outcome)?;
-    if outcome == EndOutcome::Interrupted { Err(Failure::interrupted()) } else { Ok(writer) }
+    Ok((writer, outcome))
 }
 
 /// As `--on` takes it.
@@ -185,6 +191,9 @@ fn copy_kept(from: &Path, to: &Path) -> std::io::Result<()> {
     };
     for case in cases {
         let case = case?;
+        if !case.file_type()?.is_dir() {
+            continue;
+        }
         let folder: PathBuf = to.join(case.file_name());
         owned::make_folders(&folder)?;
         for file in std::fs::read_dir(case.path())? {

@@ -27,8 +27,10 @@ pub struct Replayed {
     pub found: Found,
     /// What the checker complained of; `None`: of nothing.
     pub complaint: Option<String>,
-    /// What was repaired before the mount, on a lane without a journal, or begun by force: an array that lacks a disk.
+    /// What was repaired before the mount, on a lane without a journal.
     pub repaired: bool,
+    /// An array that lacks a disk began only by force.
+    pub forced: bool,
 }
 
 /// What all images showed.
@@ -181,8 +183,15 @@ fn look(
     let Inspection { single_lane, kind } = inspection;
     let acknowledged =
         replayer.show(cut).map_err(|error| Failure::failed(format!("cannot make a crash image: {error}")))?;
-    let mut seen =
-        Replayed { cut, acknowledged, unmountable: None, found: Found::default(), complaint: None, repaired: false };
+    let mut seen = Replayed {
+        cut,
+        acknowledged,
+        unmountable: None,
+        found: Found::default(),
+        complaint: None,
+        repaired: false,
+        forced: false,
+    };
     let mut devices = Vec::new();
     for disk in &seat.disks {
         devices.push(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
@@ -190,11 +199,14 @@ fn look(
     let paths: Vec<PathBuf> = devices.iter().map(LoopDevice::path).collect();
     let itself = match single_lane.stand(seat.number, &paths, true) {
         Ok(ground) => {
-            seen.repaired = ground.is_forced();
+            seen.forced = ground.is_forced();
             let check = |lane: &Path| (kind.check)(&lane.join("work"), recording.terms_at(cut.tick), acknowledged);
             let itself = mount_and_look(&seat.lane.path, &ground, single_lane, check, &mut seen, stop);
+            let down = ground.take_down().map_err(lane_failure);
             // What it said counts before what taking it down says.
-            ground.take_down().map_err(lane_failure).and(itself)?
+            let itself = itself?;
+            down?;
+            itself
         }
         // Layers that do not begin carry nothing that mounts.
         Err(LaneFailure::Failed(said)) => {

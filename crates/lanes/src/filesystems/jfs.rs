@@ -58,7 +58,7 @@ const MKFS: Grammar = Grammar {
 
 /// jfs writes no flush at all: the driver knows no barrier (fs/jfs/jfs_logmgr.c orders its log by waiting for it alone), and
 /// fsync commits the log and ends there (jfs_fsync). `fairlane powercut jfs --on uml` counted 0 flushes at the disk for 300
-/// records that fsync had confirmed, and every cut lost some of them.
+/// records that fsync had confirmed, and 24 of 24 cuts lost some of them.
 fn promises(_: &[String], mount: &[String]) -> Promises {
     let journal = !mount.iter().any(|option| option == "nointegrity");
     Promises { journal, barriers: false, fsync_reaches_stable_storage: false, ..JOURNALED }

@@ -46,10 +46,11 @@ impl Errand {
         let count = self.said.read_at(&mut buffer, from).map_err(|error| cannot("read what a command said", error))?;
         buffer.truncate(count);
         // A letter that the piece ends in is told with the next one.
+        let is_last = count < MOST_BYTES;
         let cut = std::str::from_utf8(&buffer).err().filter(|error| error.error_len().is_none() && count == MOST_BYTES);
         let count = cut.map_or(count, |error| error.valid_up_to());
         buffer.truncate(count);
-        let status = ended.filter(|_| count < MOST_BYTES);
+        let status = ended.filter(|_| is_last);
         let status = status.map(|status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
         Ok((String::from_utf8_lossy(&buffer).into_owned(), count as u64, status))
     }

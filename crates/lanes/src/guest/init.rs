@@ -45,7 +45,9 @@ pub fn role() -> Option<Role> {
 /// Whether this machine is a guest of Fairlane's own: what is made here goes with it.
 pub fn is_here() -> bool {
     let first = std::fs::read("/proc/1/cmdline").unwrap_or_default();
-    Path::new(FAILURES).exists() && first.split(|&byte| byte == 0).next() == Some(INIT.as_bytes())
+    let told = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
+    let booted = told.split_ascii_whitespace().any(|word| word.starts_with("rdinit="));
+    booted && Path::new(FAILURES).exists() && first.split(|&byte| byte == 0).next() == Some(INIT.as_bytes())
 }
 
 /// The life of a guest. Never comes back: at the end the machine is off.

@@ -102,8 +102,8 @@ impl Machine {
             format!("ssl0=fd:{CHANNEL_FROM_HOST},fd:{CHANNEL_TO_HOST}"),
         ];
         for (index, disk) in self.disks.iter().enumerate() {
-            // A comma would begin a copy-on-write file.
-            let disk = plain(disk, &[',', ':'])?;
+            // A comma would begin a copy-on-write file, and the kernel ends a word at a space.
+            let disk = plain(disk, &[',', ':', ' ', '"'])?;
             let (sync, no_trim) = (if self.sync { "s" } else { "" }, if self.discards { "" } else { "t" });
             words.push(format!("ubd{index}{sync}{no_trim}={disk}"));
         }
@@ -159,7 +159,10 @@ fn text(path: &Path) -> Result<String, LaneFailure> {
 fn plain(path: &Path, not: &[char]) -> Result<String, LaneFailure> {
     let text = path.to_str().filter(|text| !text.contains(|c: char| c.is_control() || not.contains(&c)));
     text.map(str::to_owned).ok_or_else(|| {
-        failed(format!("a guest cannot be given the path {}; choose a plainer one with --on DIR", path.display()))
+        failed(format!(
+            "a guest cannot be given the path {}; choose a plainer one: work there, or name it with --on DIR",
+            path.display()
+        ))
     })
 }
 

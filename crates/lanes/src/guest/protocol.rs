@@ -177,7 +177,9 @@ pub enum Answer {
     /// To `unmount`, where disks were replaced until then.
     Unmounted {
         /// How far that came.
-        replaced: Replaced,
+        replaced: Option<Replaced>,
+        /// Why it came no further; empty: it did.
+        failure: String,
     },
     /// To `stack`.
     Stacked {

@@ -310,7 +310,12 @@ impl Worker<'_> {
         }
         self.covered.remove(target);
         self.fuse.remove(&base).map_or(Ok(()), wait_for_end)?;
-        replaced.map_or(Ok(Answer::Done), |replaced| Ok(Answer::Unmounted { replaced: replaced? }))
+        Ok(match replaced {
+            None => Answer::Done,
+            Some(Ok(replaced)) => Answer::Unmounted { replaced: Some(replaced), failure: String::new() },
+            // It is unmounted all the same.
+            Some(Err(failure)) => Answer::Unmounted { replaced: None, failure: failure.to_string() },
+        })
     }
 
     /// Of these devices, and of every layer below them.

@@ -73,6 +73,9 @@ impl LaneSet {
             Some(host) => (host.filesystem.clone(), directory_promises(host), host.mount_options.clone()),
             None => (lane.contestant.filesystem_name().to_owned(), lane.promises, lane.mount_options.clone()),
         };
+        let mut mount_options = mount_options;
+        // No option of the mount, but another lane than one that rebuilds nothing.
+        mount_options.extend(lane.replacer().map(|_| model::stack::REBUILDING.to_owned()));
         let mut geometry = lane.geometry.clone();
         geometry.extend(lane.spec.above.iter().map(|above| format!("above: {}", above::describe(above))));
         geometry.extend(lane.spec.layers.iter().map(|layer| format!("layer: {}", layers::describe(layer))));

@@ -2,7 +2,7 @@
 
 use crate::above::{self, Place};
 use crate::contestant::Contestant;
-use crate::failure::{LaneFailure, cannot, usage};
+use crate::failure::{LaneFailure, cannot, failed, usage};
 use crate::formatting::{self, MountRequest};
 use crate::guest::GuestKind;
 use crate::guest::protocol::{Answer, Ask};
@@ -303,7 +303,7 @@ impl LaneSet {
             let (ground_index, target) = (open.ground, open.directory.clone());
             let stop = self.stopping.clone();
             let answer = guest.ask(&Ask::Unmount { target: target.clone() }, &stop)?;
-            note_rebuilt(open, &answer);
+            note_rebuilt(open, &answer)?;
             ground.drop_caches()?;
             self.ask_to_mount(index, ground_index, &guest, &target, &stop)?;
             return Ok(cold_in(guest.kind()));
@@ -350,18 +350,19 @@ impl LaneSet {
                 return Err(guest.gone());
             }
             let unmounted = guest.ask(&Ask::Unmount { target: open.directory.clone() }, &self.stopping);
-            match unmounted {
+            let rebuilt = match unmounted {
                 Ok(answer) => note_rebuilt(&mut open, &answer),
                 Err(error) => {
                     // What hangs in its kernel goes with it, and the race goes on in a new one.
                     guest.kill();
                     return Err(error);
                 }
-            }
+            };
             if !std::mem::take(&mut lane.stacked).is_empty() {
                 let answer = guest.ask(&Ask::Unstack { lane: index as u32 }, &self.stopping)?;
                 closed.flags.extend(stacked::rebuilt(&answer));
             }
+            rebuilt?;
         }
         // Whatever it says, the mount is free then.
         let rebuilt = open.rebuild.pause();
@@ -427,10 +428,15 @@ impl LaneState {
 }
 
 /// Keeps what a guest says of a disk that it rebuilt until an unmount.
-fn note_rebuilt(open: &mut OpenLane, answer: &Answer) {
-    if let Answer::Unmounted { replaced } = answer {
+///
+/// # Errors
+/// What its tool said; it is unmounted all the same.
+fn note_rebuilt(open: &mut OpenLane, answer: &Answer) -> Result<(), LaneFailure> {
+    let Answer::Unmounted { replaced, failure } = answer else { return Ok(()) };
+    if let Some(replaced) = replaced {
         open.rebuild.note(*replaced);
     }
+    if failure.is_empty() { Ok(()) } else { Err(failed(failure.clone())) }
 }
 
 /// How cold a lane is after its guest dropped what it caches. The disk of user-mode Linux is the host's page cache.

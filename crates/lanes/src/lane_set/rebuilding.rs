@@ -44,16 +44,16 @@ impl Rebuild {
 
     /// What the trial says of it.
     pub(crate) fn flag(&self) -> Option<Flag> {
-        self.rebuilt.as_ref().map(flag)
+        self.rebuilt.as_ref().map(|rebuilt| flag(rebuilt, "what the disk held"))
     }
 }
 
 /// What a trial says of disks that were rebuilt beside its work.
-pub(crate) fn flag(rebuilt: &Rebuilt) -> Flag {
+pub(crate) fn flag(rebuilt: &Rebuilt, what: &str) -> Flag {
     let seconds = rebuilt.seconds / rebuilt.times;
     Mark::Rebuilding.with(match seconds.is_finite() {
         true => format!(
-            "a rebuild of the whole disk took {}, and {:.0} % of the lane's time was rebuilding",
+            "a rebuild of {what} took {}, and {:.0} % of the lane's time was rebuilding",
             model::units::human_seconds(seconds),
             (100.0 * rebuilt.seconds / rebuilt.of_seconds).min(100.0)
         ),
@@ -102,6 +102,15 @@ impl LaneState {
 /// # Errors
 /// [`LaneFailure::Usage`] with the remedy.
 pub(crate) fn check(lane: &LaneState) -> Result<(), LaneFailure> {
+    if let (true, Contestant::Row(row)) = (lane.lacks_a_device(), &lane.contestant)
+        && row.replace.as_ref().is_some_and(|replace| !(replace.has_copies)(&lane.spec.mkfs_options))
+    {
+        let name = row.name;
+        return Err(usage(format!(
+            "its other disks do not hold what is on the last one, so that it cannot lack it; write {name}:2(-d raid1 -m \
+             raid1),{DEGRADED}"
+        )));
+    }
     let Some(replacer) = lane.replacer() else { return Ok(()) };
     let name = lane.contestant.filesystem_name();
     let typed = format!("{name}:2(-d raid1 -m raid1),{REBUILDING}");

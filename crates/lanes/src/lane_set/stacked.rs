@@ -188,7 +188,7 @@ fn check_devices(lane: &LaneState) -> Result<(), LaneFailure> {
 /// What a trial says of disks that layers rebuilt beside its work.
 pub(crate) fn rebuilt(answer: &Answer) -> Option<Flag> {
     let Answer::Unstacked { rebuilt } = answer else { return None };
-    rebuilt.as_ref().map(rebuilding::flag)
+    rebuilt.as_ref().map(|rebuilt| rebuilding::flag(rebuilt, "the whole disk"))
 }
 
 impl LaneSet {

@@ -26,6 +26,7 @@ const WRITEBACK: &str = "writeback";
 pub(super) static BCACHE: Layer = Layer {
     name: "bcache",
     hides: false,
+    wipes: false,
     about: "bcache: the first disk caches the second",
     devices: 2..=2,
     options: &[

@@ -70,6 +70,8 @@ pub(crate) enum Holding {
 pub(crate) struct Building {
     lane: u32,
     holding: Holding,
+    /// The disks themselves: what lies above them holds something else, where a layer encrypts it.
+    disks: Vec<PathBuf>,
     /// A layer began only because it was told to, although it was not whole.
     forced: bool,
     made: Vec<Made>,
@@ -89,7 +91,8 @@ impl Stack {
         layers: &[LayerSpec],
         devices: u32,
     ) -> Result<Stack, LaneFailure> {
-        let mut building = Building { lane, holding, forced: false, made: Vec::new(), to_rebuild: Vec::new() };
+        let mut building =
+            Building { lane, holding, disks: disks.to_vec(), forced: false, made: Vec::new(), to_rebuild: Vec::new() };
         let log = KernelLog::open();
         let mut disks = disks.iter();
         let built = (0..devices).map(|_| building.level(layers, &mut disks)).collect::<Result<Vec<_>, _>>();
@@ -170,8 +173,12 @@ impl KernelLog {
         // A read is a record: `6,339,5140900,-;device-mapper: table: …`.
         while let Ok(length @ 1..) = log.read(&mut record) {
             let text = String::from_utf8_lossy(&record[..length]).into_owned();
-            let words = text.split_once(';').map_or("", |(_, words)| words.lines().next().unwrap_or_default());
-            if ["device-mapper: ", "md", "raid", "bcache"].iter().any(|begin| words.starts_with(begin)) {
+            let (head, words) = text.split_once(';').unwrap_or_default();
+            let words = words.lines().next().unwrap_or_default();
+            // The first number's last three bits: from 5 on it is no complaint.
+            let priority = head.split(',').next().and_then(|number| number.parse::<u32>().ok()).unwrap_or(0) & 7;
+            if priority < 5 && ["device-mapper: ", "md", "raid", "bcache"].iter().any(|begin| words.starts_with(begin))
+            {
                 return Some(model::text::escaped(words.as_bytes()));
             }
         }
@@ -209,7 +216,8 @@ impl Building {
     /// # Errors
     /// As [`write_zeros`].
     pub(super) fn begin_anew(&self, device: &Path, bytes: u64) -> Result<(), LaneFailure> {
-        if self.holding == Holding::Anything { write_zeros(device, bytes) } else { Ok(()) }
+        let holds_zeros = self.holding == Holding::Zeros && self.disks.iter().any(|disk| disk == device);
+        if self.is_again() || holds_zeros { Ok(()) } else { write_zeros(device, bytes) }
     }
 
     /// A name that no other part of any lane has.

@@ -4,7 +4,7 @@ use super::build::Building;
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make_one, slice};
 use super::fast_disk::{Disks, SHARE, SLOW, disks};
 use super::{Layer, LayerOption, Options, Takes};
-use crate::failure::LaneFailure;
+use crate::failure::{LaneFailure, usage};
 use model::Bytes;
 use model::lane::Promises;
 use std::path::PathBuf;
@@ -25,6 +25,7 @@ const LEAST_BYTES: u64 = 2 * METADATA_BYTES;
 pub(super) static CACHE: Layer = Layer {
     name: "cache",
     hides: false,
+    wipes: false,
     about: "dm-cache: the first disk caches the second",
     devices: 2..=2,
     options: &[
@@ -51,6 +52,13 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     // A cache begins anew where the first block is zero.
     building.begin_anew(&metadata, 4096)?;
     let data_bytes = fast_bytes.saturating_sub(metadata_bytes) / chunk * chunk;
+    if data_bytes == 0 {
+        return Err(usage(format!(
+            "a cache of {} has no room for a block of {} beside its metadata; lower chunk=, or raise share= or --lane-size",
+            Bytes(fast_bytes),
+            Bytes(chunk)
+        )));
+    }
     let data = slice(building, "data", fast, metadata_bytes, data_bytes)?;
     let target = format!(
         "cache {} {} {} {} 1 {} smq 0",

@@ -17,6 +17,7 @@ const FLAGS: [&str; 4] = ["no_read_workqueue", "no_write_workqueue", "same_cpu_c
 pub(super) static CRYPT: Layer = Layer {
     name: "crypt",
     hides: true,
+    wipes: false,
     about: "dm-crypt",
     devices: 1..=1,
     options: &[

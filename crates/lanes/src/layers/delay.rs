@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 pub(super) static DELAY: Layer = Layer {
     name: "delay",
     hides: false,
+    wipes: false,
     about: "dm-delay, 10 ms where nothing is said",
     devices: 1..=1,
     options: &[LayerOption { key: "ms", takes: Takes::Number(0, 10_000) }],

@@ -19,6 +19,7 @@ const MAGIC: &[u8; 8] = b"integrt\0";
 pub(super) static INTEGRITY: Layer = Layer {
     name: "integrity",
     hides: false,
+    wipes: true,
     about: "dm-integrity with crc32c, and a journal where nothing else is said",
     devices: 1..=1,
     options: &[

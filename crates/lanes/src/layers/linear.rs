@@ -11,6 +11,7 @@ use std::path::PathBuf;
 pub(super) static LINEAR: Layer = Layer {
     name: "linear",
     hides: false,
+    wipes: false,
     about: "LVM linear",
     devices: 1..=MOST_DEVICES,
     options: &[],

@@ -22,6 +22,7 @@ const LAYOUT: LayerOption = LayerOption { key: "layout", takes: Takes::Words(&["
 /// What all of them share.
 const ARRAY: Layer = Layer {
     hides: false,
+    wipes: false,
     name: "",
     about: "",
     devices: 2..=MOST_DEVICES,

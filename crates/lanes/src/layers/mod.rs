@@ -48,6 +48,8 @@ pub(crate) struct Layer {
     pub(crate) promises: fn(Promises, &Options) -> Promises,
     /// What is written lies on the disks as something else.
     pub(crate) hides: bool,
+    /// Each block of it is written once before anything stands on it: no log holds that for each filesystem that is cut.
+    pub(crate) wipes: bool,
     /// Makes it from what stands below; answers its device.
     pub(crate) build: fn(&mut Building, &[PathBuf], &Options) -> Result<PathBuf, LaneFailure>,
 }

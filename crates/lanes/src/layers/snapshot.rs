@@ -13,6 +13,7 @@ const USUAL_CHUNK_BYTES: u64 = 4 << 10;
 pub(super) static SNAPSHOT: Layer = Layer {
     name: "snapshot",
     hides: false,
+    wipes: false,
     about: "the origin of an LVM snapshot; half of the device is the snapshot's",
     devices: 1..=1,
     options: &[LayerOption { key: "chunk", takes: Takes::Size(4 << 10, 512 << 10) }],

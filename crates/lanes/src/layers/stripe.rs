@@ -14,6 +14,7 @@ const USUAL_CHUNK_BYTES: u64 = 64 << 10;
 pub(super) static STRIPE: Layer = Layer {
     name: "stripe",
     hides: false,
+    wipes: false,
     about: "LVM striped",
     devices: 2..=MOST_DEVICES,
     options: &[LayerOption { key: "chunk", takes: Takes::Size(4 << 10, 4 << 20) }],

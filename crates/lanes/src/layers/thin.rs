@@ -15,6 +15,7 @@ const METADATA_BYTES: u64 = 32 << 20;
 pub(super) static THIN: Layer = Layer {
     name: "thin",
     hides: false,
+    wipes: false,
     about: "dm-thin, a thin volume in a pool of its own",
     devices: 1..=1,
     options: &[

@@ -16,6 +16,7 @@ const USUAL_BLOCK_BYTES: u64 = 4096;
 pub(super) static WRITECACHE: Layer = Layer {
     name: "writecache",
     hides: false,
+    wipes: false,
     about: "dm-writecache: what is written lies on the first disk, until the second has it",
     devices: 2..=2,
     options: &[LayerOption { key: "block", takes: Takes::Size(512, 4096) }, SLOW, SHARE],

@@ -7,7 +7,7 @@ use crate::guest::{GuestKind, init};
 use crate::layers::{self, Holding, Stack};
 use crate::loop_device::flush_buffers;
 use model::lane::LaneSpec;
-use model::stack::REBUILDING;
+use model::stack::{MOST_DEVICES, REBUILDING};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,11 @@ impl SingleLane {
         self.spec.layers.iter().filter_map(|layer| layers::find(&layer.name)).find(|row| row.hides).map(|row| row.name)
     }
 
+    /// The layer that no log of writes can hold; `None`: there is none.
+    pub fn not_recorded_on(&self) -> Option<&'static str> {
+        self.spec.layers.iter().filter_map(|layer| layers::find(&layer.name)).find(|row| row.wipes).map(|row| row.name)
+    }
+
     /// Has its layers stand on these disks, which hold zeros, or with `again` what was left of the same layers. `number`: no
     /// other ground that stands has it.
     ///
@@ -37,6 +42,9 @@ impl SingleLane {
     pub fn stand(&self, number: u32, disks: &[PathBuf], again: bool) -> Result<Ground, LaneFailure> {
         if self.spec.layers.is_empty() {
             return Ok(Ground { device: disks.first().cloned().unwrap_or_default(), stack: None });
+        }
+        if !init::is_here() {
+            return Err(usage("layers are built in a guest alone"));
         }
         let holding = if again { Holding::ThisStack } else { Holding::Zeros };
         let stack = Stack::build(number, (disks, holding), &self.spec.layers, 1)?;
@@ -100,6 +108,19 @@ pub(super) fn check(spec: &LaneSpec, row: &Filesystem) -> Result<(), LaneFailure
         return Err(usage(format!(
             "lane {} is given {} disks, and {remedy}; leave the number out",
             spec.name, spec.devices
+        )));
+    }
+    if spec.disks() > MOST_DEVICES {
+        let disks = spec.disks();
+        return Err(usage(format!(
+            "lane {} stands on {disks} disks, and {MOST_DEVICES} are the most; take fewer",
+            spec.name
+        )));
+    }
+    if least > 1 && !spec.layers.is_empty() {
+        return Err(usage(format!(
+            "lane {} is cut and damaged on layers or on several disks of its own, and not on both; leave one out",
+            spec.name
         )));
     }
     spec.layers

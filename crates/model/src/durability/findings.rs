@@ -101,6 +101,8 @@ pub struct LaneDurability {
     pub complaints: u64,
     /// Images that were repaired before the mount.
     pub repaired: u64,
+    /// Images whose array, which lacked a disk, began only by force.
+    pub forced: u64,
     /// Cuts of work without fsync of directories.
     pub bare_cuts: u64,
     /// Of these, with something missing: nobody promised it.

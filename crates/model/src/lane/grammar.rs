@@ -23,7 +23,9 @@ pub enum LaneError {
     )]
     Bracket(String),
     /// What lies above a filesystem stands without one.
-    #[error("lane `{lane}`: {above} lies above a filesystem; write that in brackets, like {above}(ext4)")]
+    #[error(
+        "lane `{lane}`: {above} lies above a filesystem; write that in brackets, with all that it stands on: {above}(ext4/raid1:2)"
+    )]
     NothingBelow {
         /// The lane.
         lane: String,
@@ -48,8 +50,10 @@ pub enum LaneError {
         /// What may be meant; empty: nothing is near.
         hint: String,
     },
-    /// What lies above a filesystem was given a directory.
-    #[error("lane `{0}`: a directory is raced as it is, with nothing above it; name a filesystem in the brackets")]
+    /// What lies above a filesystem was given something else.
+    #[error(
+        "lane `{0}`: one thing lies above a filesystem, and nothing above a directory, which is raced as it is; write it like overlay(ext4)"
+    )]
     Above(String),
     /// A control character in an option.
     #[error("lane `{0}` has a control character in it; remove it")]
@@ -146,6 +150,7 @@ impl FromStr for LaneSpec {
 fn unwrap_above(body: &str, whole: impl Fn() -> String) -> Result<(Option<LayerSpec>, &str), LaneError> {
     match stack::split_above(body).map_err(|error| in_lane(error, whole()))? {
         Some((_, inside)) if is_path(inside) && !names_toml(inside) => Err(LaneError::Above(whole())),
+        Some((_, inside)) if !matches!(stack::split_above(inside), Ok(None)) => Err(LaneError::Above(whole())),
         Some((above, inside)) => Ok((Some(above), inside)),
         None => Ok((None, body)),
     }
@@ -453,9 +458,11 @@ mod tests {
         assert_eq!(lane("nfs(xfs)").contestant, Contestant::Filesystem("xfs".into()));
         let said = |text: &str| text.parse::<LaneSpec>().unwrap_err().to_string();
         for alone in ["overlay", "overlay,metacopy=on", "nfs()", "overlay/raid1:2"] {
-            assert!(said(alone).contains("write that in brackets"), "{}", said(alone));
+            assert!(said(alone).contains("write that in brackets, with all"), "{}", said(alone));
         }
-        assert!(said("overlay(/mnt)").contains("directory"), "{}", said("overlay(/mnt)"));
+        for other in ["overlay(/mnt)", "overlay(nfs(ext4))", "nfs(overlay(ext4)),async"] {
+            assert!(said(other).contains("one thing lies above"), "{}", said(other));
+        }
         for broken in ["overlay(ext4", "overlay(ext4)x", "overlay(ext4)/raid1:2", "overlay(ext4),", "overlay(ext4(-b)"]
         {
             assert!(broken.parse::<LaneSpec>().is_err(), "{broken}");

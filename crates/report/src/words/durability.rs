@@ -107,7 +107,15 @@ pub(crate) fn lane(found: &LaneDurability, first: &str) -> Phrase {
         }
         _ => phrase,
     };
-    phrase.say(".")
+    phrase.say(forced(found)).say(".")
+}
+
+/// A boot would have stopped there, and a person would have had to decide.
+fn forced(found: &LaneDurability) -> String {
+    match found.forced {
+        0 => String::new(),
+        count => format!("; {count} of its arrays lacked a disk and began only by force (mdadm --force)"),
+    }
 }
 
 fn torn(found: &LaneDurability) -> &'static str {
