@@ -14,6 +14,7 @@ use crate::missing::missing;
 use crate::undo::{EntryId, Journal, Thing};
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
+use model::stack::MOST_DEVICES;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -104,6 +105,11 @@ fn needs(venue: &Venue, specs: &[LaneSpec]) -> Result<Needs, LaneFailure> {
         }
     }
     for spec in specs {
+        let disks = spec.disks();
+        if disks > MOST_DEVICES {
+            return Err(usage(format!("it stands on {disks} disks, and {MOST_DEVICES} are the most; take fewer"))
+                .in_lane(&spec.name));
+        }
         for layer in &spec.layers {
             let layer = layers::check(layer).map_err(|error| error.in_lane(&spec.name))?;
             stacked::check_layer(layer, kind, &kernel).map_err(|error| error.in_lane(&spec.name))?;

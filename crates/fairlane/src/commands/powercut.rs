@@ -51,19 +51,7 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     let (specimens, controls) = specimens(&options.lanes)?;
     let smallest = specimens.iter().map(SingleLane::minimum_bytes).max().unwrap_or(0);
     durability::check_lane_size(options.lane_size, smallest)?;
-    if let Some(several) = specimens.iter().find(|single_lane| single_lane.least_devices() > 1) {
-        return Err(Failure::usage(format!(
-            "lane {} wants {} devices, and the disk that is cut is one; leave it out, or name it to `fairlane integrity`",
-            report::clean_text(several.name()),
-            several.least_devices()
-        )));
-    }
-    if let Some((lane, layer)) = specimens.iter().find_map(|lane| lane.not_recorded_on().map(|layer| (lane, layer))) {
-        return Err(Failure::usage(format!(
-            "lane {}: {layer} writes all of its disk before each filesystem, more than a log of writes holds; leave it out",
-            report::clean_text(lane.name())
-        )));
-    }
+    check_recorded(&specimens)?;
     durability::check_system()?;
     durability::check_tools(&specimens)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
@@ -109,6 +97,24 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     worked.and(closed)?;
     show(&writer, &options.format)?;
     durability::failed_lanes(writer.record())
+}
+
+/// Refuses lanes whose writes no log holds.
+fn check_recorded(specimens: &[SingleLane]) -> Result<(), Failure> {
+    if let Some(several) = specimens.iter().find(|single_lane| single_lane.least_devices() > 1) {
+        return Err(Failure::usage(format!(
+            "lane {} wants {} devices, and the disk that is cut is one; leave it out, or name it to `fairlane integrity`",
+            report::clean_text(several.name()),
+            several.least_devices()
+        )));
+    }
+    if let Some((lane, layer)) = specimens.iter().find_map(|lane| lane.not_recorded_on().map(|layer| (lane, layer))) {
+        return Err(Failure::usage(format!(
+            "lane {}: {layer} writes all of its disk before each filesystem, more than a log of writes holds; leave it out",
+            report::clean_text(lane.name())
+        )));
+    }
+    Ok(())
 }
 
 /// Cuts each lane in a guest, by its kernel.

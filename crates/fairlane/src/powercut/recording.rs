@@ -143,8 +143,12 @@ fn take_down(ground: &mut Option<Ground>) -> Result<(), Failure> {
 /// # Errors
 /// What the kernel says.
 pub fn detach(devices: &mut Vec<LoopDevice>) -> Result<(), Failure> {
-    let detached = devices.drain(..).map(|mut device| device.detach().map_err(lane_failure));
-    detached.fold(Ok(()), |first, one| first.and(one))
+    let mut first = Ok(());
+    for mut device in devices.drain(..) {
+        // All of them, whatever one says.
+        first = first.and(device.detach().map_err(lane_failure));
+    }
+    first
 }
 
 /// Proves before every run that a flush of the block device arrives at the recorder as one: without that every

@@ -225,15 +225,7 @@ impl Worker<'_> {
                     .map_err(|error| cannot(format!("look at {}", target.display()), error))?;
                 Ok(Answer::Room { inodes: room.f_files, free_inodes: room.f_ffree })
             }
-            Ask::Run { arguments } => {
-                self.errand = Some(Errand::start(&arguments)?);
-                Ok(Answer::Done)
-            }
-            Ask::Said { from } => {
-                let (text, bytes, ended) = self.errand()?.said(from)?;
-                Ok(Answer::Said { text, bytes, ended })
-            }
-            Ask::EndRun => self.errand()?.stop().map(|()| Answer::Done),
+            ask @ (Ask::Run { .. } | Ask::Said { .. } | Ask::EndRun) => self.run_command(ask),
             Ask::Crash => {
                 let written = std::fs::write("/proc/sysrq-trigger", "c");
                 Err(failed(format!("the kernel goes on ({written:?})")))
@@ -269,6 +261,19 @@ impl Worker<'_> {
             return Err(with_module_failures(error));
         }
         Ok(mounted(&below))
+    }
+
+    /// What concerns a command.
+    fn run_command(&mut self, ask: Ask) -> Result<Answer, LaneFailure> {
+        match ask {
+            Ask::Run { arguments } => self.errand = Some(Errand::start(&arguments)?),
+            Ask::Said { from } => {
+                let (text, bytes, ended) = self.errand()?.said(from)?;
+                return Ok(Answer::Said { text, bytes, ended });
+            }
+            _ => self.errand()?.stop()?,
+        }
+        Ok(Answer::Done)
     }
 
     fn errand(&mut self) -> Result<&mut Errand, LaneFailure> {
