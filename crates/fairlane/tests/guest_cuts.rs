@@ -65,7 +65,8 @@ fn damage_is_done_in_a_guest_and_said_by_its_kernel() {
     assert!(record.damage.iter().any(|damage| damage.lane == "two" && damage.repaired > 0), "{:?}", record.damage);
     // md has no checksum that tells which of two copies is the wrong one.
     let data = record.damage.iter().find(|damage| damage.lane == mirror && damage.of == "data").unwrap();
-    assert!(data.devices == 2 && data.hit > 0 && data.silent > 0 && data.repaired == 0, "{data:?}");
+    // Which of the two copies is read is md's choice: a file may have come from the one that is whole.
+    assert!(data.devices == 2 && data.hit > 0 && data.silent > 0 && data.corrected == 0, "{data:?}");
     assert_eq!(record.full.len(), 1);
     assert_nothing_left(&home);
 }
