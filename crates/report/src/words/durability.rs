@@ -103,7 +103,7 @@ pub(crate) fn lane(found: &LaneDurability, first: &str) -> Phrase {
     };
     let phrase = match found.verdict {
         DurabilityVerdict::Broke if !found.promises_fsync => {
-            phrase.say(": its options give up that fsync reaches stable storage")
+            phrase.say(": it does not promise that fsync reaches stable storage")
         }
         _ => phrase,
     };
