@@ -7,6 +7,7 @@ use crate::user_mode_linux;
 use home::{Home, words};
 use model::trial::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use user_mode_linux::user_mode_linux;
@@ -208,5 +209,29 @@ fn work_that_does_not_fit_into_the_guests_memory_fails_its_trial_alone() {
     let failed = record.trials.iter().find(|trial| trial.outcome == Outcome::Failed).expect("a trial that failed");
     let why = failed.reason.as_deref().unwrap_or_default();
     assert!(why.contains("buffers of 384 MiB do not fit into the"), "{why}");
+    home.0.assert_nothing_left();
+}
+
+/// Hours of cuts are not lost with the guest that they were done in.
+#[test]
+fn what_was_found_before_a_guest_of_power_cuts_died_is_kept() {
+    if !user_mode_linux() {
+        return;
+    }
+    let home = Home::new();
+    let cut = ["powercut", "xfs", "--on", "uml", "--cuts", "60", "--workload", "append", "--no-speed", "-o", "r.jsonl"];
+    let mut child = home.fairlane(&cut).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("fairlane starts");
+    let mut said = BufReader::new(child.stderr.take().expect("its errors")).lines().map_while(Result::ok);
+    assert!(said.any(|line| line.starts_with("ext4 append: 0 of 60")), "the first lane was not cut");
+    signal(guest_of(&home).0, Signal::KILL);
+    let rest: Vec<String> = said.collect();
+    assert_eq!(child.wait().expect("it ends").code(), Some(1), "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("the uml guest died")), "{rest:?}");
+    let (json, _) = home.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let found: serde_json::Value = serde_json::from_str(&json).expect("findings");
+    let ext4 = found["lanes"].as_array().expect("lanes").iter().find(|lane| lane["lane"] == "ext4");
+    assert_eq!(ext4.map(|lane| lane["cuts"].clone()), Some(60.into()), "{found:#}");
+    assert_eq!(found["outcome"], "failed");
+    home.assert_no_process_stays();
     home.0.assert_nothing_left();
 }

@@ -35,6 +35,8 @@ const MODULES: [&str; 3] = ["fuse", "loop", "ext4"];
 /// Makes the disk of its files, and takes the files out of it again; both need no root.
 const MKFS: (&str, &str) = ("mkfs.ext4", "e2fsprogs");
 const DEBUGFS: (&str, &str) = ("debugfs", "e2fsprogs");
+/// Puts its journal into effect, where the guest died.
+const FSCK: (&str, &str) = ("e2fsck", "e2fsprogs");
 
 /// What it takes.
 pub struct Terms<'a> {
@@ -84,6 +86,7 @@ fn needs(venue: &Venue, specs: &[LaneSpec]) -> Result<Needs, LaneFailure> {
     let mut modules = MODULES.to_vec();
     let mut programs = vec![program(MKFS)?];
     program(DEBUGFS)?;
+    program(FSCK)?;
     for spec in specs {
         let row = row(spec)?;
         if !kernel_mounts(&kernel, row) {
@@ -268,6 +271,19 @@ impl CommandGuest {
         self.guest.leave_nothing()?;
         journal.done(self.entry)?;
         Ok(self.disk)
+    }
+}
+
+/// Makes the disk of the files whole of a guest that died; nothing of it is mounted here.
+///
+/// # Errors
+/// What e2fsck says where it cannot.
+pub fn replay_journal(disk: &Path) -> Result<(), LaneFailure> {
+    let words = [program(FSCK)?.display().to_string(), "-fy".to_owned(), disk.display().to_string()];
+    // A status that is no error of its own says what it repaired: what is there now, the copy shows.
+    match command::run(&words, &AtomicBool::new(false)) {
+        Err(LaneFailure::Failed(_)) | Ok(_) => Ok(()),
+        Err(other) => Err(other),
     }
 }
 

@@ -13,7 +13,8 @@ otherwise the run is refused as untrusted.
 
   fairlane powercut                                      ext4, ext4,nobarrier, xfs, btrfs
   fairlane powercut ext4 ext4,nobarrier xfs btrfs 'ext4(-O ^has_journal)' --cuts 2000
-  fairlane powercut xfs --workload sqlite-wal --seed 7";
+  fairlane powercut xfs --workload sqlite-wal --seed 7
+  fairlane powercut jfs ext4/raid1:2 --on uml            in a guest, without root, on layers too";
 
 fn parse_sector(text: &str) -> Result<u32, String> {
     match text {
@@ -76,11 +77,12 @@ const INTEGRITY_HELP: &str = "\
 Blocks of data, then of metadata, are overwritten while the lane is unmounted.
 Then every file is read and compared, and the filesystem's own check looks.
 A lane called raid1 stands on two devices of which one is damaged.
-Then a full disk: what can still be deleted, and does the space come back?
-Then a disk that refuses a write or a flush: is fsync told, and what is left?
+Then, of lanes on one disk, a full disk: what can still be deleted, and does the space come back?
+Then one that refuses a write or a flush: is fsync told, and what is left?
 
   fairlane integrity                                     ext4, xfs, btrfs, and btrfs as raid1
-  fairlane integrity btrfs 'raid1=btrfs(-m raid1 -d raid1)' --blocks 64";
+  fairlane integrity btrfs 'raid1=btrfs(-m raid1 -d raid1)' --blocks 64
+  fairlane integrity ext4/raid1:2 --on uml               in a guest, without root, on layers too";
 
 /// Options of `integrity`.
 #[derive(Debug, Args)]

@@ -69,16 +69,19 @@ fn in_scratch(errand: &Errand, scratch: &mut ScratchSpace, stop: &AtomicBool) ->
     words.extend(errand.more.iter().map(|&word| word.to_owned()));
     words.extend(["--on", FILES, "-o", &record.to_string_lossy()].map(str::to_owned));
     let mut told = Told { quiet: errand.quiet, ..Told::default() };
-    let status = guest.run(words, &mut |text| told.hear(text), stop).map_err(lane_failure);
+    let ran = guest.run(words, &mut |text| told.hear(text), stop).map_err(lane_failure);
     let disk = guest.end(scratch.journal()).map_err(lane_failure)?;
-    let status = status?;
+    if ran.is_err() {
+        // It died, and what it had found by then is on its disk, some of it in the journal alone.
+        command_guest::replay_journal(&disk).map_err(lane_failure)?;
+    }
     let back = scratch.path("back");
     std::fs::create_dir(&back).map_err(cannot("make a folder for what comes back"))?;
     command_guest::copy_out(&disk, &[RECORD, KEPT], &back).map_err(lane_failure)?;
-    if !back.join(RECORD).is_file() {
-        return Err(told.failure(status));
-    }
-    let (writer, outcome) = take_over(errand, &back)?;
+    let taken = back.join(RECORD).is_file().then(|| take_over(errand, &back));
+    let status = ran?;
+    let Some(taken) = taken else { return Err(told.failure(status)) };
+    let (writer, outcome) = taken?;
     // A lane that failed, and controls that did, are told by the record.
     match outcome {
         EndOutcome::Complete | EndOutcome::Unexplained => Ok(writer),
@@ -119,7 +122,7 @@ impl Told {
         }
     }
 
-    /// How the command ended that left no record.
+    /// How the command ended that left no record, or none that it had come to the end of.
     fn failure(&self, status: i32) -> Failure {
         let said = report::clean_text(&self.failure);
         let statuses = [Status::Usage, Status::Missing, Status::Interrupted];
@@ -141,8 +144,8 @@ fn take_over(errand: &Errand, back: &Path) -> Result<(DurabilityWriter, EndOutco
     let keep_in = crate::commands::powercut::keep_in(errand.record);
     let mut outcome = EndOutcome::Failed;
     for line in lines.take(MOST_RECORD_BYTES).lines() {
-        let line: DurabilityLine =
-            serde_json::from_str(&line.map_err(&unread)?).map_err(|error| unread(error.into()))?;
+        // A line that is torn is the last one of a guest that died.
+        let Ok(line) = serde_json::from_str::<DurabilityLine>(&line.map_err(&unread)?) else { break };
         match (line, &mut writer) {
             (DurabilityLine::Durability(mut header), None) => {
                 header.again.clone_from(&errand.again);

@@ -505,7 +505,7 @@ pub fn check_room_for_uml(memory: Option<Bytes>) -> Result<(), LaneFailure> {
     let free = room.f_bavail * room.f_frsize;
     if free < memory.get() {
         return Err(failed(format!(
-            "/dev/shm has {} free and the guest's memory needs {}; free some or lower --guest-memory",
+            "/dev/shm has {} free and the guest's memory needs {}; free some, or give it less with --guest-memory where it is raced in",
             model::units::human_bytes(free as f64),
             memory
         )));

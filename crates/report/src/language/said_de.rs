@@ -304,7 +304,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("survives_a_crash", "{with} übersteht einen Absturz ohne vollständige Prüfung, {without} nicht"),
     ("hands_over_fsync", "{with} übergibt dem Gerät, was fsync sichert, als dauerhaft, {without} nicht"),
     ("flushes_its_writes", "{with} erzwingt mit Flushes, dass Geschriebenes ankommt, {without} nicht"),
-    ("outlives_cache", "was {with} gesichert hat, übersteht den Verlust der Platte eines Caches, bei {without} nicht"),
+    ("outlives_cache", "was {with} gesichert hat, überlebt die Cache-Platte, bei {without} womöglich nicht"),
     ("in_process_library", "{lane} ist eine Bibliothek im Prozess und wird ohne Systemaufruf gerufen"),
     ("in_another_place_one", "läuft an einem anderen Ort ({place})"),
     ("in_another_place_many", "laufen an einem anderen Ort ({place})"),

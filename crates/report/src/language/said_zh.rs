@@ -199,7 +199,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("survives_a_crash", "{with} 崩溃后无需完整检查即可恢复，{without} 不能"),
     ("hands_over_fsync", "{with} 会把 fsync 的数据作为持久数据交给设备，{without} 不会"),
     ("flushes_its_writes", "{with} 会把写入刷到盘上，{without} 不会"),
-    ("outlives_cache", "{with} 已持久化的数据在缓存盘丢失后仍在，{without} 的则不在"),
+    ("outlives_cache", "{with} 已持久化的数据在缓存盘丢失后仍在，{without} 的则可能不在"),
     ("in_process_library", "{lane} 是进程内的库，调用时没有任何系统调用"),
     ("in_another_place_one", "在另一场地（{place}）运行"),
     ("in_another_place_many", "都在另一场地（{place}）运行"),

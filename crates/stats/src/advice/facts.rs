@@ -285,7 +285,7 @@ fn durable(lane: &Lane) -> Finding {
         (promises.journal, no_journal),
         (promises.fsync_reaches_stable_storage, "fsync does not reach stable storage"),
         (promises.barriers, "it does not flush its writes"),
-        (promises.outlives_cache, "what fsync made durable goes with its cache's disk"),
+        (promises.outlives_cache, "what fsync made durable may go with its cache's disk"),
         (!lane.flushes_stop_short, "no flush reaches a disk in user-mode Linux"),
     ]
     .into_iter()

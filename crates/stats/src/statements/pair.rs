@@ -91,7 +91,7 @@ templates! {
     survives_a_crash(with, without) = "{with} survives a crash without a full check, {without} does not";
     hands_over_fsync(with, without) = "{with} hands fsync's data to the device as stable, {without} does not";
     flushes_its_writes(with, without) = "{with} flushes its writes, {without} does not";
-    outlives_cache(with, without) = "what {with} made durable outlives the loss of a cache's disk, what {without} did does not";
+    outlives_cache(with, without) = "what {with} made durable outlives the loss of a cache's disk, what {without} did may not";
     in_process_library(lane) = "{lane} is an in-process library, called without any system call";
     different_venue(a, a_is, b, b_is) = "different venue: {a} is {a_is}, {b} is {b_is}";
     other_kernels(a, a_on, b, b_on) =
