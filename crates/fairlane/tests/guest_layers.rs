@@ -210,3 +210,20 @@ fn a_state_is_told_to_every_lane_and_btrfs_rebuilds_onto_one_disk_more() {
     home.0.assert_nothing_left();
     home.assert_no_process_stays();
 }
+
+#[test]
+fn a_dry_run_names_what_the_filesystem_stands_on_and_where_it_is_mounted_itself() {
+    if !user_mode_linux() {
+        return;
+    }
+    let home = Home::new();
+    std::fs::write(home.0.path().join("layers.toml"), SMALL_WRITES).unwrap();
+    let race = ["race", "ext4", "overlay(ext4/raid1:2)", "--suite", "./layers.toml", "--on", "uml", "--dry-run"];
+    let (out, err) = home.expect(0, &race);
+    let said = format!("{out}{err}");
+    let of_lane: Vec<&str> = said.lines().filter(|line| line.starts_with("overlay(ext4/raid1:2): ")).collect();
+    let has = |words: &[&str]| of_lane.iter().any(|line| words.iter().all(|word| line.contains(word)));
+    assert!(has(&["make raid1 of 2 devices"]) && has(&["mkfs.ext4", "{raid1:2}"]), "{said}");
+    assert!(has(&["mount -t ext4", "{raid1:2}", "/below/01"]) && has(&["lay overlayfs", "/lanes/01"]), "{said}");
+    home.0.assert_nothing_left();
+}

@@ -5,7 +5,7 @@
 mod nfs;
 mod overlay;
 
-use crate::failure::{LaneFailure, cannot, failed, usage};
+use crate::failure::{LaneFailure, cannot, usage};
 use crate::layers::{LayerOption, Options};
 use crate::mount;
 use model::lane::Promises;
@@ -96,12 +96,16 @@ pub(crate) fn unmount(spec: &LayerSpec, place: &Place) -> Result<(), LaneFailure
 /// Where filesystems are mounted in a guest that something lies above.
 const BELOW: &str = "/below";
 
-/// Where the filesystem of a lane is mounted in a guest, whose work happens above it; the folder is there then.
+/// Where the filesystem of a lane is mounted in a guest, whose work happens above it.
+pub(crate) fn place_below(target: &Path) -> PathBuf {
+    Path::new(BELOW).join(target.file_name().unwrap_or_default())
+}
+
+/// Makes that folder.
 ///
 /// # Errors
 /// When it cannot be made.
 pub(crate) fn below_in_guest(target: &Path) -> Result<PathBuf, LaneFailure> {
-    let name = target.file_name().ok_or_else(|| failed("a lane's folder has a name"))?;
     let base = Path::new(BELOW);
     let make =
         |path: &Path| std::fs::create_dir_all(path).map_err(|error| cannot(format!("make {}", path.display()), error));
@@ -110,7 +114,7 @@ pub(crate) fn below_in_guest(target: &Path) -> Result<PathBuf, LaneFailure> {
         // NFS serves from no root filesystem of an initramfs.
         mount::mount("tmpfs", "below", &["mode=755".to_owned()], base)?;
     }
-    let below = base.join(name);
+    let below = place_below(target);
     make(&below)?;
     Ok(below)
 }

@@ -153,8 +153,16 @@ impl LaneSet {
         let ground_index = self.store_for(index, 0);
         let ground = &*self.stores[ground_index];
         let work = self.lane_directory(index, ground_index);
-        let directory = if lane.guest.is_some() { work.clone() } else { lane.base(&work) };
-        let source = ground.future_block_device().unwrap_or_else(|| mount_source(ground));
+        let directory = match (lane.guest, &lane.spec.above) {
+            (Some(_), Some(_)) => above::place_below(&work),
+            (Some(_), None) => work.clone(),
+            (None, _) => lane.base(&work),
+        };
+        // Which device the layers will be, the guest's kernel says when they are built.
+        let source = match lane.spec.layers.first() {
+            Some(top) => format!("{{{}}}", top.to_line()).into(),
+            None => ground.future_block_device().unwrap_or_else(|| mount_source(ground)),
+        };
         let mut lines = Vec::new();
         if !lane.mkfs_command.is_empty() {
             let on_image = ground.guest_disks().filter(|_| !lane.spec.is_stacked());
