@@ -11,7 +11,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use model::Bytes;
 use model::page::Language;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which filesystem, with which options, on this hardware, for this work.
 #[derive(Debug, Parser)]
@@ -189,7 +189,7 @@ pub struct Race {
     /// Go on with an interrupted race. What a record may not choose by itself is typed again: lanes with options of
     /// mkfs or files of their own, --erase, --allow-programs, --set WORKLOAD.socket=PATH, and as root the folders of a
     /// record that is not among your own (--on)
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "workloads", "lane_size", "rounds", "margin", "seed", "with_self", "throttle", "output", "as_published", "find_max"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "workloads", "lane_size", "rounds", "margin", "seed", "with_self", "throttle", "disks", "output", "as_published", "find_max"])]
     pub resume: Option<String>,
     /// Write the record here
     #[arg(short, long, value_name = "RECORD")]
@@ -209,6 +209,10 @@ pub struct Terms {
     /// that needs no root: `uml` (user-mode Linux), `qemu`, `qemu:KERNEL`
     #[arg(long, value_name = "image|uml|qemu|DIR|DEVICE")]
     pub on: Option<PathBuf>,
+    /// Block devices in place of images, for lanes on several disks too: /dev/a,/dev/b. Lanes take turns on them, each on
+    /// the first ones, as many as it takes; every one needs --erase
+    #[arg(long, value_name = "DEVICE,…", value_delimiter = ',', conflicts_with = "on")]
+    pub disks: Vec<PathBuf>,
     /// CPUs of a QEMU guest; default: 2, or what this machine has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub guest_cpus: Option<u32>,
@@ -250,6 +254,13 @@ pub struct Terms {
     /// No progress and no plan: only the result, at the end
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl Terms {
+    /// What `--on` names, or the first disk of `--disks`.
+    pub fn place(&self) -> Option<&Path> {
+        self.on.as_ref().or(self.disks.first()).map(PathBuf::as_path)
+    }
 }
 
 const CALIBRATE_HELP: &str = "\

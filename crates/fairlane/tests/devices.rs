@@ -126,3 +126,63 @@ fn the_disk_that_carries_this_system_is_refused() {
 fn libc_o_excl() -> i32 {
     rustix::fs::OFlags::EXCL.bits() as i32
 }
+
+/// Lanes take as many of the disks as they stand on, in turns, and each disk has to be given up by name.
+#[test]
+fn lanes_on_several_disks_take_turns_on_disks_that_were_named() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let disks = ["one", "two", "three"].map(|name| Disk::new(&place, name, "512M"));
+    let [one, two, three] = [0, 1, 2].map(|disk: usize| disks[disk].device.as_str());
+    tool("mkfs.ext4", &["-q", two]);
+    let sums = || disks.each_ref().map(|disk| tool("sha256sum", &[&disk.device]));
+    let before = sums();
+    let (both, all) = (format!("{one},{two}"), format!("{one},{two},{three}"));
+    let mirror = "mirror=btrfs:2(-d raid1 -m raid1)";
+    let terms = ["--suite", &suite, "--rounds", "2", "-o", "r.jsonl"];
+    for (race, says) in [
+        (vec!["ext4", mirror, "--disks", &both], vec![one, "--erase"]),
+        (vec!["ext4", mirror, "--disks", &both, "--erase", one], vec![two, "ext", "--erase"]),
+        (vec!["ext4", mirror, "--disks", &all, "--erase", one, "--erase", two], vec!["no lane stands on", three]),
+        (vec!["ext4", mirror, "--disks", one, "--erase", one], vec!["lane mirror", "stands on 2 disks", "--disks"]),
+        (vec!["ext4", "btrfs:3", "--disks", &both, "--erase", one, "--erase", two], vec!["3 disks", "names 2"]),
+        (vec!["ext4/raid1:2", "xfs", "--disks", &both, "--erase", one, "--erase", two], vec!["layers", "guest"]),
+        (vec!["ext4", "xfs", "--disks", "/dev/null,/dev/null"], vec!["no block device", "--disks"]),
+    ] {
+        let (_, err) = place.expect(2, &[&["race"][..], &race, &terms].concat());
+        assert_one_sentence(&err, &says);
+    }
+    let twice = format!("{one},{one}");
+    let (_, err) = place.expect(2, &["race", mirror, "xfs", "--disks", &twice, "--erase", one]);
+    assert_one_sentence(&err, &["one device", "once"]);
+    assert_eq!(sums(), before, "not a byte was touched");
+
+    let race = ["race", "ext4", mirror, "xfs", "--disks", &both, "--erase", one, "--erase", two];
+    let (dry, _) = place.expect(0, &[&race[..], &terms, &["--dry-run"]].concat());
+    assert!(dry.contains(&format!("mkfs.btrfs -f -K -d raid1 -m raid1 {one} {two}")), "{dry}");
+    assert!(dry.contains(&format!("overwrite {two}")), "{dry}");
+    assert_eq!(sums(), before, "not a byte was touched");
+    let (out, _) = place.expect(0, &[&race[..], &terms].concat());
+    // These two are files on one disk, as partitions would be.
+    assert!(out.split_whitespace().collect::<Vec<_>>().join(" ").contains("lie on one disk"), "{out}");
+    let record = place.record();
+    let lanes = record[0]["lanes"].as_array().unwrap();
+    for lane in lanes {
+        assert_eq!((&lane["venue"], &lane["ground"]), (&"device".into(), &format!("{one}, {two}").into()), "{lane:#}");
+    }
+    assert_eq!(lanes[1]["disks"], 2);
+    for trial in record.iter().filter(|line| line["kind"] == "trial") {
+        let (disks, mirror) = (&trial["system"]["disks"], trial["lane"] == "mirror");
+        assert_eq!(disks.as_array().map(Vec::len), mirror.then_some(2), "{trial:#}");
+        assert_eq!(trial["system"]["neighbours"]["writes"].as_u64().unwrap_or(0), 0, "{trial:#}");
+    }
+    let again = record[0]["plan"]["command_line"].as_array().unwrap();
+    let at = again.iter().position(|word| word == "--disks").expect("the disks are part of the line");
+    assert_eq!(again[at + 1], both.as_str());
+    assert_eq!(tool("sha256sum", &[three]), before[2], "not a byte was touched");
+    drop(disks);
+    place.assert_nothing_left();
+}

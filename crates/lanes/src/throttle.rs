@@ -21,7 +21,7 @@ pub(crate) use mechanism::{MOUNT_SOURCE, group_of, lift_group, lift_left_over, m
 
 use crate::device::DeviceNumber;
 use crate::failure::{LaneFailure, cannot, privilege, usage};
-use crate::lane_set::{LaneSet, LaneState};
+use crate::lane_set::LaneSet;
 use crate::mount;
 use crate::undo::{EntryId, Journal, Thing};
 use crate::venues::Venue;
@@ -41,8 +41,8 @@ pub(crate) struct Throttling {
     mechanism: Mechanism,
     /// What was mounted or made for it, to be undone.
     made: Vec<EntryId>,
-    /// The limited devices, by their ground.
-    devices: BTreeMap<usize, Limited>,
+    /// The limited devices by their ground, of which one may be several disks: each has all of the limits.
+    devices: BTreeMap<usize, Vec<Limited>>,
 }
 
 /// A device that may be limited.
@@ -54,6 +54,26 @@ struct Limited {
     values: Vec<(Throttle, Option<EntryId>)>,
     /// What it is held to now.
     held: Option<Throttle>,
+}
+
+impl Limited {
+    /// Holds it to these limits in place of others.
+    fn hold(&mut self, throttle: Throttle, mechanism: &Mechanism) -> Result<(), LaneFailure> {
+        let journalled = self.values.iter().any(|(value, _)| *value == throttle);
+        assert!(journalled, "a limit stands in the journal before it is set");
+        self.lift(mechanism)?;
+        // Half of them may be set when it fails.
+        self.held = Some(throttle);
+        mechanism.set(self.number, &self.name, &throttle)
+    }
+
+    /// Lifts what holds it.
+    fn lift(&mut self, mechanism: &Mechanism) -> Result<(), LaneFailure> {
+        let Some(throttle) = self.held else { return Ok(()) };
+        mechanism.lift(self.number, &self.name, &throttle)?;
+        self.held = None;
+        Ok(())
+    }
 }
 
 /// A lane that may be limited.
@@ -81,7 +101,7 @@ impl Throttling {
         }
         let mechanism = mechanism::find()?;
         for lane in held() {
-            if let Some(found) = lane.ground.and_then(Venue::overwritten) {
+            for found in lane.ground.map_or(&[][..], Venue::overwritten) {
                 let free = mechanism.refuse_limited(found.number, &found.kernel_name);
                 free.map_err(|error| error.in_lane(lane.name))?;
             }
@@ -148,20 +168,24 @@ impl Throttling {
                 values.push(throttle);
             }
         }
-        let Some(name) = ground.device_name().filter(|_| !values.is_empty()) else { return Ok(()) };
-        let number = mechanism::number_of(&name)?;
-        self.mechanism.refuse_limited(number, &name)?;
-        let sequence = mechanism::sequence_of(&name);
-        let mut journalled = Vec::new();
-        for &throttle in &values {
-            let entry = match self.mechanism {
-                // The limit goes with its group.
-                Mechanism::V2 { .. } => None,
-                _ => Some(journal.will(Thing::Limit { device: number, name: name.clone(), sequence, throttle })?),
-            };
-            journalled.push((throttle, entry));
+        if values.is_empty() {
+            return Ok(());
         }
-        self.devices.insert(index, Limited { number, name, values: journalled, held: None });
+        for name in ground.device_name().into_iter().chain(ground.further_device_names()) {
+            let number = mechanism::number_of(&name)?;
+            self.mechanism.refuse_limited(number, &name)?;
+            let sequence = mechanism::sequence_of(&name);
+            let mut journalled = Vec::new();
+            for &throttle in &values {
+                let entry = match self.mechanism {
+                    // The limit goes with its group.
+                    Mechanism::V2 { .. } => None,
+                    _ => Some(journal.will(Thing::Limit { device: number, name: name.clone(), sequence, throttle })?),
+                };
+                journalled.push((throttle, entry));
+            }
+            self.devices.entry(index).or_default().push(Limited { number, name, values: journalled, held: None });
+        }
         for throttle in values {
             self.hold(index, throttle)?;
         }
@@ -174,16 +198,9 @@ impl Throttling {
     /// # Errors
     /// [`LaneFailure::Failed`] where the kernel does not take them.
     fn hold(&mut self, index: usize, throttle: Throttle) -> Result<(), LaneFailure> {
-        let Some(device) = self.devices.get(&index).filter(|device| device.held != Some(throttle)) else {
-            return Ok(());
-        };
-        let journalled = device.values.iter().any(|(value, _)| *value == throttle);
-        assert!(journalled, "a limit stands in the journal before it is set");
-        self.lift(index)?;
-        let Some(device) = self.devices.get_mut(&index) else { return Ok(()) };
-        // Half of them may be set when it fails.
-        device.held = Some(throttle);
-        self.mechanism.set(device.number, &device.name, &throttle)
+        let mechanism = &self.mechanism;
+        let disks = self.devices.get_mut(&index).into_iter().flatten();
+        disks.filter(|device| device.held != Some(throttle)).try_for_each(|device| device.hold(throttle, mechanism))
     }
 
     /// Holds a ground's device to these limits, or lifts what holds it where there are none.
@@ -194,16 +211,13 @@ impl Throttling {
         }
     }
 
-    /// Lifts the limits of a ground's device.
+    /// Lifts the limits of a ground's device; of several from all, whatever becomes of one.
     ///
     /// # Errors
     /// [`LaneFailure::Failed`] where the kernel does not; it counts as held still.
     pub(crate) fn lift(&mut self, index: usize) -> Result<(), LaneFailure> {
-        let Some(device) = self.devices.get_mut(&index) else { return Ok(()) };
-        let Some(throttle) = device.held else { return Ok(()) };
-        self.mechanism.lift(device.number, &device.name, &throttle)?;
-        device.held = None;
-        Ok(())
+        let disks = self.devices.get_mut(&index).into_iter().flatten();
+        disks.map(|device| device.lift(&self.mechanism)).fold(Ok(()), Result::and)
     }
 
     /// Moves a process to where the limits hold for it.
@@ -229,8 +243,8 @@ impl Throttling {
             if !note(self.lift(index)) {
                 continue;
             }
-            let values = self.devices.remove(&index).map(|device| device.values).unwrap_or_default();
-            for entry in values.into_iter().filter_map(|(_, entry)| entry) {
+            let values = self.devices.remove(&index).into_iter().flatten().flat_map(|device| device.values);
+            for entry in values.filter_map(|(_, entry)| entry) {
                 if let Some(journal) = journal.as_deref_mut() {
                     note(journal.done(entry));
                 }
@@ -285,13 +299,6 @@ impl LaneSet {
         if *throttles == Throttles::default() {
             return Ok(None);
         }
-        if let Some(lane) = self.lanes.iter().find(|lane| lane.spec.disks() > 1) {
-            return Err(usage(format!(
-                "--throttle holds the one disk of a lane, and {} stands on {}; race it without --throttle",
-                lane.name,
-                lane.spec.disks()
-            )));
-        }
         let lanes = self.lanes.iter().map(|lane| Candidate {
             name: &lane.name,
             ground: lane.fixed_ground.map(|ground| &*self.stores[ground]),
@@ -309,9 +316,11 @@ impl LaneSet {
 
     /// The lanes that may stand on a ground.
     fn lanes_on(&self, ground: usize) -> Vec<usize> {
-        let image = self.stores[ground].is_of_pool(None);
-        let stands = |lane: &LaneState| lane.fixed_ground.map_or(image, |fixed| fixed == ground);
-        (0..self.lanes.len()).filter(|&lane| stands(&self.lanes[lane])).collect()
+        let stands = |lane: usize| match self.lanes[lane].fixed_ground {
+            Some(fixed) => fixed == ground,
+            None => self.pool_of(lane).contains(&ground),
+        };
+        (0..self.lanes.len()).filter(|&lane| stands(lane)).collect()
     }
 
     /// Makes what holding devices needs, once their images are attached.
@@ -451,7 +460,7 @@ mod tests {
             lanes: Vec::new(),
             mechanism: Mechanism::V1(target.clone()),
             made: vec![entry],
-            devices: BTreeMap::from([(0, device)]),
+            devices: BTreeMap::from([(0, vec![device])]),
         };
         let is_mounted = || mountinfo::at(&mountinfo::read().unwrap(), &target).is_some();
         remount(rustix::mount::MountFlags::RDONLY);

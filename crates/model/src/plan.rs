@@ -148,6 +148,8 @@ pub enum Ground {
     Images(std::path::PathBuf),
     /// One block device, in turns.
     Device(std::path::PathBuf),
+    /// Several block devices, in turns: each lane stands on the first ones, as many as it takes.
+    Disks(Vec<std::path::PathBuf>),
 }
 
 /// The looks of an adaptive race, in rounds (method 2.1).

@@ -288,8 +288,11 @@ pub struct SystemUse {
     /// Seconds over which programs were looked at: the windows with their warm-up.
     #[serde(skip_serializing_if = "is_zero")]
     pub looked_seconds: f64,
-    /// The lane's device (loop device or partition).
+    /// The lane's device (loop device or partition); of several disks their sum, busy on average.
     pub device: DeviceUse,
+    /// Each disk of a lane that stands on several, in their order; else empty.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disks: Vec<DeviceUse>,
     /// The disk under the lane's device; zero where there is none or it is the same.
     pub backing: DeviceUse,
     /// The devices of the other lanes.
@@ -388,6 +391,8 @@ impl SystemUse {
         self.server_cpu_system_seconds += other.server_cpu_system_seconds;
         self.filesystem_process_unknown |= other.filesystem_process_unknown;
         self.device.add(&other.device);
+        self.disks.resize(self.disks.len().max(other.disks.len()), DeviceUse::default());
+        self.disks.iter_mut().zip(&other.disks).for_each(|(own, more)| own.add(more));
         self.backing.add(&other.backing);
         self.neighbours.add(&other.neighbours);
         self.whole_device_write_bytes += other.whole_device_write_bytes;

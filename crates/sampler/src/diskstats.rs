@@ -22,9 +22,11 @@ pub(crate) struct Counters {
 }
 
 /// The devices that are watched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Watched {
     pub(crate) device: Counters,
+    /// Each of the lane's disks, where it has several.
+    pub(crate) disks: Vec<Counters>,
     pub(crate) backing: Counters,
     pub(crate) neighbours: Counters,
 }
@@ -54,12 +56,18 @@ impl Disks {
 
 fn parse(text: &[u8], devices: &Devices) -> Watched {
     let mut watched = Watched::default();
+    if !devices.further.is_empty() {
+        watched.disks.resize(1 + devices.further.len(), Counters::default());
+    }
     for line in lines(text) {
         let Some(name) = fields(line).nth(2) else { continue };
         let is = |wanted: &Option<String>| wanted.as_ref().is_some_and(|wanted| wanted.as_bytes() == name);
-        let is_further = || devices.further.iter().any(|further| further.as_bytes() == name);
-        if is(&devices.device) || is_further() {
+        let mut of_lane = devices.device.iter().chain(&devices.further);
+        if let Some(disk) = of_lane.position(|wanted| wanted.as_bytes() == name) {
             watched.device.add(line);
+            if let Some(counters) = watched.disks.get_mut(disk) {
+                counters.add(line);
+            }
         }
         if is(&devices.backing) {
             watched.backing.add(line);
@@ -149,9 +157,14 @@ mod tests {
     #[test]
     fn disks_of_one_lane_add_up_and_are_busy_on_average() {
         let several = Devices { further: vec!["loop1".into()], ..devices() };
-        let all = parse(BEFORE, &several).device.since(&Counters::default());
+        let watched = parse(BEFORE, &several);
+        let all = watched.device.since(&Counters::default());
         assert_eq!((all.reads, all.read_bytes, all.writes), (11, 83 * 512, 5));
         assert_eq!((all.busy_seconds, all.queue_seconds), (0.005, 0.011));
+        let each: Vec<DeviceUse> = watched.disks.iter().map(|disk| disk.since(&Counters::default())).collect();
+        assert_eq!((each[0].reads, each[1].reads, each.len()), (1, 10, 2));
+        assert_eq!((each[0].busy_seconds, each[1].busy_seconds), (0.010, 0.0));
+        assert_eq!(parse(BEFORE, &devices()).disks, [], "one disk is the device itself");
     }
 
     #[test]

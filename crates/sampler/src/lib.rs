@@ -44,7 +44,7 @@ pub struct Sampler {
 }
 
 /// Every counter at one moment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Counters {
     moment: Instant,
     cpu: cpu::Ticks,
@@ -55,7 +55,7 @@ struct Counters {
     dirtied_bytes: Option<u64>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Closed {
     counters: Counters,
     dirty_bytes: u64,
@@ -111,14 +111,14 @@ impl Sampler {
 
     /// When the window opened that [`Sampler::end`] has not answered for yet.
     pub fn opened_at(&self) -> Option<Instant> {
-        self.opened.map(|counters| counters.moment)
+        self.opened.as_ref().map(|counters| counters.moment)
     }
 
     /// What the system did since the window opened, or since the last call: the next one begins where this
     /// one ends, and nothing is counted twice or not at all.
     pub fn lap(&mut self) -> SystemUse {
         self.close_window();
-        let next = self.closed.map(|closed| closed.counters);
+        let next = self.closed.as_ref().map(|closed| closed.counters.clone());
         let used = self.end();
         self.opened = next;
         used
@@ -158,6 +158,13 @@ impl Sampler {
             filesystem_cpu_user_seconds: self.cpu.seconds(before.filesystem_user_ticks, after.filesystem_user_ticks),
             filesystem_process_unknown: self.processes.unknown(),
             device: after.disks.device.since(&before.disks.device),
+            disks: after
+                .disks
+                .disks
+                .iter()
+                .zip(&before.disks.disks)
+                .map(|(after, before)| after.since(before))
+                .collect(),
             backing: after.disks.backing.since(&before.disks.backing),
             neighbours: after.disks.neighbours.since(&before.disks.neighbours),
             foreign_cpu_seconds: programs.as_ref().map(|(_, seconds, _)| *seconds),

@@ -81,8 +81,10 @@ impl Limited {
 #[derive(Debug, Clone, PartialEq, Default)]
 struct LaneUse {
     name: String,
-    /// What its device was held to.
+    /// What its device was held to; of several disks each.
     throttle: Option<Throttle>,
+    /// Disks that it stands on.
+    disks: u32,
     /// It stands beside the others: in memory, or an in-process library.
     beside: bool,
     /// Its work is done in the agent, so that the agent's user time is not the engine's alone.
@@ -214,7 +216,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     for (lane, of) in lanes.iter_mut().zip(&series.lanes) {
         // A client of a database works too, as any program does, and SQLite is the client.
         lane.in_process |= programs;
-        lane.throttle = plan.throttle_of(&lane.name);
+        (lane.throttle, lane.disks) = (plan.throttle_of(&lane.name), of.lane.disks);
         // What several disks do together no bare one tells.
         let raw = raw.filter(|_| is_below(plan, lane.throttle, flush_bound) && of.lane.disks == 1);
         let (share, exact) = match lane.throttle.filter(|_| !flush_bound) {

@@ -421,3 +421,33 @@ fn the_twin_of_the_first_lane_has_the_first_lanes_disk() {
     race.header.plan.with_self = false;
     assert_eq!(race.header.plan.throttle_of("ext4~self"), Some(disk()), "a lane that is called so by chance");
 }
+
+/// Two mirrored or striped disks that are both full show the layout, and neither is "the device".
+#[test]
+fn lanes_on_several_held_disks_keep_their_verdict_and_each_disk_is_checked() {
+    let two_disks = |trial: &mut Trial| {
+        if trial.lane == "xfs" {
+            let mut half = trial.system.device;
+            half.reads /= 2;
+            half.read_bytes /= 2;
+            trial.system.disks = vec![half; 2];
+        }
+    };
+    let mut race = race(&random_read(), [8000.0, 15_900.0], two_disks);
+    race.header.lanes[1].disks = 2;
+    let (what, why) = limit(&race, "read");
+    assert_eq!(what, Limit::OwnDisk, "{why}");
+    assert!(why.contains("(ext4 151MiB/s,8050iops, xfs 2 disks of 151MiB/s,8050iops each)"), "{why}");
+    let pair = &judge::findings(&race).results[0].pairs[0];
+    assert_eq!((pair.a.as_str(), pair.verdict), ("xfs", Verdict::Faster), "{pair:?}");
+
+    // Together more than one disk may do, and each within its own limits: the sum says nothing of it.
+    let mut trial = counted(14_000, 0, 0, 0);
+    assert!(broken(&trial, &random_read(), &disk()).is_some());
+    let half = model::trial::DeviceUse { reads: 3 * 7000, ..Default::default() };
+    trial.system.disks = vec![half; 2];
+    assert_eq!(broken(&trial, &random_read(), &disk()), None);
+    trial.system.disks[1].reads = 3 * 14_000;
+    let said = broken(&trial, &random_read(), &disk()).unwrap();
+    assert!(said.contains("one of the disks did 14k reads/s"), "{said}");
+}

@@ -1,6 +1,7 @@
 //! `fairlane calibrate`: a filesystem against itself, as many rounds as the time allows.
 
 use super::contest::{self, Contest};
+use super::ground;
 use super::planning::{self, Tail};
 use super::screen::{self, Channel, tilde};
 use crate::conductor::machine;
@@ -120,7 +121,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         return Err(Failure::usage("calibrate races a lane against itself already; leave --with-self out"));
     }
     let mut lanes = twins(&options.lane)?;
-    planning::move_into_guest(&mut lanes, terms.on.as_deref());
+    planning::move_into_guest(&mut lanes, terms.place());
     // No limit holds a colon.
     if terms.throttle.iter().any(|text| text.contains(':')) {
         return Err(Failure::usage(
@@ -135,7 +136,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
     suites::choose(&mut suite, &options.workloads)?;
     planning::check_sockets(&suite.workload, &options.set)?;
     suites::strike_tested(&mut suite);
-    let on = planning::ground(terms.on.as_deref(), &lanes)?;
+    let on = ground::choose(terms.on.as_deref(), &terms.disks, &lanes)?;
     let seed = terms.seed.unwrap_or_else(planning::new_seed);
     let rounds = Rounds::Fixed(options.rounds.unwrap_or(MOST_ROUNDS));
     let mut command_line = vec!["fairlane".to_owned(), "calibrate".to_owned(), options.lane.clone()];

@@ -1,6 +1,7 @@
 //! `fairlane fio`: a job file becomes a plan of one workload, raced as any other.
 
 use super::contest::{self, Contest};
+use super::ground;
 use super::planning::{self, Tail};
 use super::screen::Channel;
 use super::{outputs, page};
@@ -41,9 +42,9 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
     }
     let (workload, text) = read(options)?;
     let terms = &options.terms;
-    let lanes = planning::lanes(&options.lanes, terms.on.as_deref())?;
+    let lanes = planning::lanes(&options.lanes, terms.place())?;
     let throttles = planning::throttles(terms, &lanes)?;
-    let on = planning::ground(terms.on.as_deref(), &lanes)?;
+    let on = ground::choose(terms.on.as_deref(), &terms.disks, &lanes)?;
     let at = place_of_size(&called(&options.jobfile), &text);
     check_directories(&lanes, workload.working_set_bytes(), &at)?;
     let lane_size = lane_size(options, &workload, planning::any_image(&lanes, &on), &at)?;

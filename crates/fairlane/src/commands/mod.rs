@@ -14,6 +14,7 @@ pub mod fio;
 mod forecast;
 mod foresight;
 pub mod gate;
+pub mod ground;
 pub mod guest;
 pub mod integrity;
 mod lane_size;

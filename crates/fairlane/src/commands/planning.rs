@@ -157,50 +157,6 @@ fn default_lanes(guest: Option<&Venue>) -> Result<Vec<LaneSpec>, Failure> {
     Ok(ready.iter().filter_map(|name| name.parse().ok()).collect())
 }
 
-/// Where lanes without a venue of their own live.
-///
-/// # Errors
-/// When the place is neither a directory nor a block device.
-pub fn ground(on: Option<&Path>, lanes: &[LaneSpec]) -> Result<Ground, Failure> {
-    use std::os::unix::fs::FileTypeExt;
-    let here = || {
-        std::env::current_dir().map_err(|error| {
-            Failure::usage(format!("the working directory cannot be used: {error}; name one with --on DIR"))
-        })
-    };
-    let Some(on) = on else {
-        // One place for all images, wherever a lane names it.
-        let named = lanes.iter().find_map(|lane| match &lane.venue {
-            Some(Venue::Image(Some(path))) => Some(path.clone()),
-            _ => None,
-        });
-        return Ok(Ground::Images(named.map_or_else(here, Ok)?));
-    };
-    if on == Path::new("image") {
-        return Ok(Ground::Images(here()?));
-    }
-    if on == Path::new("library") {
-        return Err(Failure::usage(
-            "--on library: rsext4 is the library there is, and it is on an image like the others; race it as a lane: rsext4",
-        ));
-    }
-    if guest_venue(on).is_some() {
-        return Ok(Ground::Images(here()?));
-    }
-    let absolute =
-        std::path::absolute(on).map_err(|error| Failure::usage(format!("--on {}: {error}", on.display())))?;
-    let metadata = std::fs::metadata(&absolute).map_err(|error| {
-        Failure::usage(format!("--on {}: {error}; name a directory or a block device", on.display()))
-    })?;
-    if metadata.file_type().is_block_device() {
-        Ok(Ground::Device(absolute))
-    } else if metadata.is_dir() {
-        Ok(Ground::Images(absolute))
-    } else {
-        Err(Failure::usage(format!("--on {}: neither a directory nor a block device", on.display())))
-    }
-}
-
 /// The guest that `--on` names: `uml`, `qemu` or `qemu:KERNEL`.
 pub fn guest_venue(on: &Path) -> Option<Venue> {
     let on = on.to_str()?;
@@ -308,7 +264,7 @@ pub fn lane_size_note(asked: Option<Bytes>, lanes: &[LaneSpec], on: &Ground) -> 
     let has_own = |lane: &LaneSpec| {
         matches!(lane.contestant, Contestant::Directory(_))
             || matches!(lane.venue, Some(Venue::Device(_)))
-            || (lane.venue.is_none() && matches!(on, Ground::Device(_)))
+            || (lane.venue.is_none() && matches!(on, Ground::Device(_) | Ground::Disks(_)))
     };
     (asked.is_some() && lanes.iter().all(has_own)).then(|| {
         "--lane-size is the size of images, and directories and devices have their own: it changes nothing".to_owned()
@@ -321,9 +277,11 @@ pub fn throttle_note(throttles: &Throttles, lanes: &[LaneSpec]) -> Option<String
     let different = stats::throttle::different_disks(lanes.iter().map(|lane| (lane.name.as_str(), of(lane))));
     different.map(String::from).or_else(|| {
         let throttle = lanes.first().and_then(of)?;
-        Some(format!(
-            "an emulated disk: every lane's device is held to {throttle} while it is measured, reads and writes counted apart"
-        ))
+        let held = match lanes.iter().any(|lane| lane.disks() > 1) {
+            true => "emulated disks: each disk of every lane is",
+            false => "an emulated disk: every lane's device is",
+        };
+        Some(format!("{held} held to {throttle} while it is measured, reads and writes counted apart"))
     })
 }
 
@@ -337,7 +295,7 @@ pub fn run_id() -> String {
 pub fn any_image(lanes: &[LaneSpec], on: &Ground) -> bool {
     let free = |lane: &LaneSpec| !matches!(lane.contestant, Contestant::Directory(_));
     lanes.iter().filter(|lane| free(lane)).any(|lane| match (&lane.venue, on) {
-        (Some(Venue::Device(_)), _) | (None | Some(Venue::Library), Ground::Device(_)) => false,
+        (Some(Venue::Device(_)), _) | (None | Some(Venue::Library), Ground::Device(_) | Ground::Disks(_)) => false,
         (Some(_), _) | (None, Ground::Images(_)) => true,
     })
 }
@@ -527,6 +485,10 @@ pub fn room(lanes: &[LaneSpec], on: &Ground, lane_size: Bytes) -> Option<Room> {
         (_, Some(Venue::Device(path)), _) | (_, None, Ground::Device(path)) => {
             device(path).map(|bytes| Room { bytes: bytes / 2, grows: false })
         }
+        (_, None, Ground::Disks(disks)) => {
+            let least = disks.iter().filter_map(|disk| device(disk)).min();
+            least.map(|bytes| Room { bytes: bytes / 2, grows: false })
+        }
         _ => Some(Room { bytes: lane_size.get() / 2, grows: true }),
     };
     lanes.iter().filter_map(room).min_by_key(|room| room.bytes)
@@ -558,6 +520,10 @@ impl Tail<'_> {
         match self.on {
             Ground::Images(path) if any_image(self.lanes, self.on) => push("--on", path.display().to_string()),
             Ground::Device(path) => push("--on", path.display().to_string()),
+            Ground::Disks(disks) => {
+                let names: Vec<String> = disks.iter().map(|disk| disk.display().to_string()).collect();
+                push("--disks", names.join(","));
+            }
             Ground::Images(_) => {}
         }
         push("--lane-size", self.lane_size.to_string());

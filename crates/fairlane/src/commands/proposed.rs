@@ -74,7 +74,7 @@ fn lane(spec: &LaneSpec, plan: &Plan) -> Lane {
         _ if row.is_some_and(|row| row.home == Home::Memory) => "memory",
         _ if row.is_some_and(|row| row.home == Home::Library) => "library",
         (_, Some(Venue::Uml), _) => "uml",
-        (_, None, Ground::Device(_)) => "device",
+        (_, None, Ground::Device(_) | Ground::Disks(_)) => "device",
         _ => "image",
     };
     let base = knowledge::bare_lane(row.unwrap_or_else(|| filesystems::find("ext4").unwrap()));

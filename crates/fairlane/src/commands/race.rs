@@ -1,6 +1,7 @@
 //! `fairlane race`: options become a plan, a plan becomes a race.
 
 use super::contest::{self, Contest};
+use super::ground;
 use super::lane_size;
 use super::planning::{self, Tail};
 use super::resume::resume;
@@ -73,8 +74,9 @@ pub(super) fn plan(
 ) -> Result<Plan, Failure> {
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
-    let fallback = without_root::choose(&options.lanes, terms.on.as_deref(), terms.guest_memory);
-    let (mut named, mut place, mut guest) = (options.lanes.clone(), terms.on.clone(), terms.on.clone());
+    let fallback = without_root::choose(&options.lanes, terms.place(), terms.guest_memory);
+    let (mut named, mut place, mut guest) =
+        (options.lanes.clone(), terms.on.clone(), terms.place().map(ToOwned::to_owned));
     if let Some(fallback) = fallback {
         notes.push(fallback.note);
         // A directory that was named holds the guest's images.
@@ -85,7 +87,7 @@ pub(super) fn plan(
     let named = planning::lanes_of_suite(&named, guest.as_deref(), (&suite, &options.suite), notes)?;
     let lanes = in_state(named, options)?;
     let throttles = planning::throttles(terms, &lanes)?;
-    let on = planning::ground(place.as_deref(), &lanes)?;
+    let on = ground::choose(place.as_deref(), &terms.disks, &lanes)?;
     // A number of rounds is a promise, and has no time of its own.
     let until_decided =
         !options.as_published && options.find_max.is_none() && !matches!(options.rounds, Some(Rounds::Fixed(_)));

@@ -132,7 +132,13 @@ fn lanes_again(recorded: &[LaneSpec], typed: &[String], name: &str, trusted: boo
 /// Where the images stand: root makes them where a record of its own says, in the working directory, or where they were
 /// typed again.
 fn place_again(recorded: &Ground, typed: Option<&Path>, name: &str, trusted: bool) -> Result<(), Failure> {
-    let (Ground::Images(place) | Ground::Device(place)) = recorded;
+    let place = match recorded {
+        Ground::Images(place) | Ground::Device(place) => place,
+        Ground::Disks(_) if typed.is_none() => return Ok(()),
+        Ground::Disks(_) => {
+            return Err(Failure::usage("this record's lanes are on the disks that it names; leave --on out"));
+        }
+    };
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let line = || {
         let words = ["fairlane", "race", "--resume", name, "--on", &place.display().to_string()].map(str::to_owned);

@@ -185,7 +185,7 @@ fn contestants(plan: &Plan, lane_set: &LaneSet) -> Vec<Contestants> {
             "image" | "library" if !std::path::Path::new(&lane.ground).is_absolute() => Ground::Images {
                 directory: match &plan.on {
                     model::plan::Ground::Images(directory) => directory.display().to_string(),
-                    model::plan::Ground::Device(_) => lane.ground.clone(),
+                    model::plan::Ground::Device(_) | model::plan::Ground::Disks(_) => lane.ground.clone(),
                 },
                 lane_bytes: plan.lane_size.get(),
                 host: lane_set.host().map_or_else(String::new, |host| match &host.block {

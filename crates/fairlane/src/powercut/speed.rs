@@ -1,6 +1,7 @@
 //! The speed of the same work, from a race of the lanes whose power was cut.
 
 use crate::commands::contest::{self, Contest};
+use crate::commands::ground;
 use crate::commands::planning::{self, Tail};
 use crate::commands::screen::Channel;
 use crate::failure::{Failure, Status};
@@ -104,7 +105,7 @@ fn plan(lanes: &[&SingleLane], kinds: &[&Kind], place: &Place, terms: &Terms) ->
         suites::set(&mut suite, &assignment)?;
         command_line.extend(["--set".to_owned(), assignment]);
     }
-    let on = planning::ground(terms.on.as_deref(), &lanes)?;
+    let on = ground::choose(terms.on.as_deref(), &terms.disks, &lanes)?;
     let (rounds, throttles) = (Rounds::Fixed(LOOKS[0]), planning::throttles(terms, &lanes)?);
     Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds, seed: place.seed }
         .append_to(&mut command_line);

@@ -51,9 +51,10 @@ impl LaneSet {
         let mut disks: Vec<String> = Vec::new();
         for ground in &self.stores {
             // A guest names its disks itself.
-            let own = ground.device_name().filter(|_| ground.guest_disks().is_none());
-            let of_lane = [own, ground.disk_name(self.host.as_ref())];
-            disks.extend(of_lane.into_iter().flatten());
+            if ground.guest_disks().is_none() {
+                disks.extend(ground.device_name().into_iter().chain(ground.further_device_names()));
+            }
+            disks.extend(ground.disk_name(self.host.as_ref()));
         }
         disks.sort();
         disks.dedup();
@@ -68,9 +69,14 @@ impl LaneSet {
 
     /// Whether all lanes may be open at once; otherwise each is closed before the next is opened.
     pub fn side_by_side(&self) -> bool {
-        let mut fixed: Vec<usize> = self.lanes.iter().filter_map(|lane| lane.fixed_ground).collect();
-        fixed.sort_unstable();
-        !fixed.windows(2).any(|two| two[0] == two[1] && self.stores[two[0]].is_exclusive())
+        let fixed: Vec<usize> = self.lanes.iter().filter_map(|lane| lane.fixed_ground).collect();
+        let overwritten = |ground: usize| self.stores[ground].overwritten();
+        let share = |a: usize, b: usize| {
+            let shared =
+                || overwritten(a).iter().any(|disk| overwritten(b).iter().any(|other| other.number == disk.number));
+            (a == b && self.stores[a].is_exclusive()) || shared()
+        };
+        !fixed.iter().enumerate().any(|(place, &a)| fixed[..place].iter().any(|&b| share(a, b)))
     }
 
     /// The block device of a ground, for probes of the bare device while no lane is open on it;

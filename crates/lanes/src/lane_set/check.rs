@@ -64,7 +64,7 @@ impl LaneSet {
             checked.map_err(|error| error.in_lane(&lane.name))?;
         }
         let needs_root =
-            |place: &Location| matches!(place, Location::Image(_) | Location::Device(_) | Location::Memory);
+            |place: &Location| matches!(place, Location::Image(_) | Location::Devices { .. } | Location::Memory);
         if places.iter().any(needs_root) && !crate::host::is_root() {
             let guests = match GuestKind::options_here() {
                 none if none.is_empty() => none,
@@ -91,7 +91,7 @@ impl LaneSet {
     fn check_sizes(&self, places: &[Location]) -> Result<(), LaneFailure> {
         let size = self.settings.lane_size.0;
         for (lane, place) in self.lanes.iter().zip(places) {
-            if matches!(place, Location::Device(_) | Location::Directory(_)) {
+            if matches!(place, Location::Devices { .. } | Location::Directory(_)) {
                 continue;
             }
             if !size.is_multiple_of(4096) {
@@ -120,7 +120,7 @@ impl LaneSet {
             self.lay_images(first, &folders, places)?;
         } else if places
             .iter()
-            .any(|place| matches!(place, Location::Device(_) | Location::Memory | Location::GuestMemory))
+            .any(|place| matches!(place, Location::Devices { .. } | Location::Memory | Location::GuestMemory))
         {
             // Only mount points, or a guest's own folder: they need no disk.
             self.base = crate::host::temporary_folder();
@@ -135,11 +135,12 @@ impl LaneSet {
             let ground = match place {
                 Location::Image(_) | Location::Guest(_) => continue,
                 Location::Memory | Location::GuestMemory => self.add_memory(),
-                Location::Device(path) => self.add_device(path, &erase, index),
+                Location::Devices { all, taken } => self.add_devices((all, *taken), &erase, index),
                 Location::Directory(path) => self.add_directory(path, index),
             };
             self.lanes[index].fixed_ground = Some(ground.map_err(|error| error.in_lane(&name))?);
         }
+        self.check_disks_used()?;
         self.add_named_devices(&erase)?;
         for (named, number) in &erase {
             if !self.devices().any(|found| found.number == *number) {
@@ -241,22 +242,58 @@ impl LaneSet {
         Ok(self.stores.len() - 1)
     }
 
-    fn add_device(&mut self, path: &Path, erase: &[device::Erasable], lane: usize) -> Result<usize, LaneFailure> {
-        let found = device::inspect(path)?;
-        let same = |ground: &dyn Venue| ground.overwritten().is_some_and(|other| other.number == found.number);
-        let work = self.work_on(&self.lanes[lane], None);
+    /// The ground of a lane on the first `taken` of these devices.
+    fn add_devices(
+        &mut self,
+        (all, taken): (&[PathBuf], usize),
+        erase: &[device::Erasable],
+        lane: usize,
+    ) -> Result<usize, LaneFailure> {
+        let disks: Vec<Found> = all[..taken].iter().map(|path| device::inspect(path)).collect::<Result<_, _>>()?;
+        for (place, disk) in disks.iter().enumerate() {
+            if let Some(other) = disks[..place].iter().find(|other| other.number == disk.number) {
+                return Err(usage(format!(
+                    "{} and {} are one device; name each device once",
+                    other.named.display(),
+                    disk.named.display()
+                )));
+            }
+        }
+        for disk in &disks {
+            if !self.devices().any(|known| known.number == disk.number) {
+                let decision = device::decide(disk, erase, self.settings.terminal)?;
+                self.ask(disk, decision);
+            }
+            let state = &self.lanes[lane];
+            let work = self.work_on(state, None);
+            check_lane_size(&state.name, &state.contestant, disk.size_bytes, work, "choose a larger device")?;
+        }
+        let numbers = |of: &[Found]| of.iter().map(|disk| disk.number).collect::<Vec<_>>();
+        let same = |ground: &dyn Venue| numbers(ground.overwritten()) == numbers(&disks);
         if let Some(index) = self.stores.iter().position(|ground| same(&**ground)) {
-            let lane = &self.lanes[lane];
-            check_lane_size(&lane.name, &lane.contestant, found.size_bytes, work, "choose a larger device")?;
             return Ok(index);
         }
-        let decision = device::decide(&found, erase, self.settings.terminal)?;
-        let state = &self.lanes[lane];
-        check_lane_size(&state.name, &state.contestant, found.size_bytes, work, "choose a larger device")?;
-        let index = self.stores.len();
-        self.ask(&found, decision);
-        self.stores.push(Box::new(DeviceStore(found)));
-        Ok(index)
+        let ground = match (all, &disks[..]) {
+            ([_], [only]) => only.path.display().to_string(),
+            _ => all.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
+        };
+        self.stores.push(Box::new(DeviceStore::new(disks, ground)));
+        Ok(self.stores.len() - 1)
+    }
+
+    /// Every disk of `--disks` is for some lane.
+    fn check_disks_used(&self) -> Result<(), LaneFailure> {
+        let model::plan::Ground::Disks(disks) = &self.settings.ground else { return Ok(()) };
+        let used =
+            |path: &PathBuf| device::inspect(path).is_ok_and(|it| self.devices().any(|one| one.number == it.number));
+        match disks.iter().find(|path| !used(path)) {
+            Some(unused) => Err(usage(format!(
+                "no lane stands on {} of --disks; name as many disks as the lanes take, or a lane on more: btrfs:{}",
+                unused.display(),
+                disks.len()
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn ask(&mut self, found: &Found, decision: Decision) {
@@ -297,7 +334,7 @@ impl LaneSet {
 
     /// Every block device that the race overwrites.
     fn devices(&self) -> impl Iterator<Item = &Found> {
-        let grounds = self.stores.iter().filter_map(|ground| ground.overwritten());
+        let grounds = self.stores.iter().flat_map(|ground| ground.overwritten());
         grounds.chain(self.beside.iter().map(|(_, found)| found))
     }
 

@@ -26,7 +26,9 @@ impl LaneSet {
         let others = others.filter(|(index, of)| *index != ground && of.guest_disks().is_none());
         let names = |of: &dyn Venue| of.device_name().into_iter().chain(of.further_device_names());
         let mut neighbours: Vec<String> = others.flat_map(|(_, other)| names(&**other)).collect();
-        neighbours.retain(|name| Some(name) != device.as_ref() && Some(name) != backing.as_ref());
+        // Lanes that take turns on disks share some of them.
+        let is_own = |name: &String| Some(name) == device.as_ref() || further.contains(name);
+        neighbours.retain(|name| !is_own(name) && Some(name) != backing.as_ref());
         neighbours.sort();
         neighbours.dedup();
         model::agent::Devices { device, further, backing, neighbours, ..model::agent::Devices::default() }

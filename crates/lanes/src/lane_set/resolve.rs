@@ -16,7 +16,11 @@ pub(crate) enum Location {
     Image(PathBuf),
     /// An image in this folder that is a disk of a guest.
     Guest(PathBuf),
-    Device(PathBuf),
+    /// Devices of this machine: the first ones of those that lanes take turns on. `all` are the others too.
+    Devices {
+        all: Vec<PathBuf>,
+        taken: usize,
+    },
     Memory,
     /// A guest's.
     GuestMemory,
@@ -133,14 +137,28 @@ pub(crate) fn place(lane: &LaneState, settings: &Settings) -> Result<Location, L
     if lane.guest.is_some() {
         return Ok(Location::Guest(match &settings.ground {
             model::plan::Ground::Images(folder) => folder.clone(),
-            model::plan::Ground::Device(_) => here()?,
+            model::plan::Ground::Device(_) | model::plan::Ground::Disks(_) => here()?,
         }));
     }
+    let one = |path: &PathBuf| Location::Devices { all: vec![path.clone()], taken: 1 };
     Ok(match (&lane.spec.venue, &settings.ground) {
-        (Some(Venue::Device(path)), _) => Location::Device(path.clone()),
+        (Some(Venue::Device(path)), _) => one(path),
         (Some(Venue::Image(Some(folder))), _) => Location::Image(folder.clone()),
         (_, model::plan::Ground::Images(folder)) => Location::Image(folder.clone()),
-        (Some(Venue::Image(None)), model::plan::Ground::Device(_)) => Location::Image(here()?),
-        (_, model::plan::Ground::Device(path)) => Location::Device(path.clone()),
+        (Some(Venue::Image(None)), model::plan::Ground::Device(_) | model::plan::Ground::Disks(_)) => {
+            Location::Image(here()?)
+        }
+        (_, model::plan::Ground::Device(path)) => one(path),
+        (_, model::plan::Ground::Disks(disks)) => {
+            let taken = lane.spec.disks() as usize;
+            if taken > disks.len() {
+                return Err(usage(format!(
+                    "it stands on {taken} disks, and --disks names {}; name as many as the lane takes",
+                    disks.len()
+                ))
+                .in_lane(&lane.name));
+            }
+            Location::Devices { all: disks.clone(), taken }
+        }
     })
 }

@@ -4,6 +4,7 @@ use crate::abilities;
 use crate::above;
 use crate::availability::{self, Availability};
 use crate::contestant::Contestant;
+use crate::device::Found;
 use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::guest::protocol::{Answer, Ask};
 use crate::guest::{GuestKind, Kernel};
@@ -14,6 +15,7 @@ use crate::lane_set::{LaneSet, LaneState};
 use crate::layers::{self, Layer};
 use crate::missing::missing;
 use crate::undo::Journal;
+use crate::venues::device::disk_below;
 use model::Flag;
 use model::lane::Promises;
 use model::stack::MOST_DEVICES;
@@ -74,16 +76,24 @@ pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) ->
     if disks > MOST_DEVICES {
         return Err(usage(format!("it stands on {disks} disks, and {MOST_DEVICES} are the most; take fewer")));
     }
-    if place.image_folder().is_none() {
-        let name = lane.contestant.filesystem_name();
-        return Err(usage(match place {
-            Location::Device(_) => {
-                "layers and several disks are images of Fairlane's own, so the lane takes no device; \
-                                    remove what follows the @"
-                    .to_owned()
-            }
-            _ => format!("{name} stands on no disk, so nothing can stand below it; remove the layers"),
-        }));
+    match place {
+        Location::Image(_) | Location::Guest(_) => {}
+        Location::Devices { .. } if !lane.spec.layers.is_empty() => {
+            return Err(usage(
+                "layers are built on images in a guest, and on no device of this machine; name a guest with --on in place of \
+                 the devices",
+            ));
+        }
+        Location::Devices { taken, .. } if *taken < disks as usize => {
+            return Err(usage(format!(
+                "it stands on {disks} disks, and one device is named for it; name as many: --disks /dev/a,/dev/b"
+            )));
+        }
+        Location::Devices { .. } => {}
+        Location::Memory | Location::GuestMemory | Location::Directory(_) => {
+            let name = lane.contestant.filesystem_name();
+            return Err(usage(format!("{name} stands on no disk, so nothing can stand below it; remove the layers")));
+        }
     }
     if lane.contestant.is_library() {
         return Err(usage("a library works on one disk that the agent opens; remove the layers"));
@@ -191,17 +201,50 @@ pub(crate) fn rebuilt(answer: &Answer) -> Option<Flag> {
     rebuilt.as_ref().map(|rebuilt| rebuilding::flag(rebuilt, "the whole disk"))
 }
 
+/// What a reader should know of devices that differ in size; `None`: they do not.
+fn of_unequal_sizes(devices: &[Found]) -> Option<String> {
+    let first = devices.first()?;
+    let other = devices.iter().find(|device| device.size_bytes != first.size_bytes)?;
+    let size = |device: &Found| model::units::human_bytes(device.size_bytes as f64);
+    Some(format!(
+        "{} has {} and {} has {}: lanes on more of them stand on disks that may be faster or slower",
+        first.path.display(),
+        size(first),
+        other.path.display(),
+        size(other)
+    ))
+}
+
+/// What a reader should know of devices that lie on one disk; `None`: each is a disk of its own, as far as is known.
+fn on_one_disk(devices: &[Found]) -> Option<String> {
+    let disks: Vec<Option<String>> = devices.iter().map(disk_below).collect();
+    let (again, disk) = disks.iter().enumerate().find_map(|(place, disk)| {
+        let disk = disk.as_ref()?;
+        disks[..place].contains(&Some(disk.clone())).then_some((place, disk))
+    })?;
+    let first = disks.iter().position(|other| other.as_ref() == Some(disk))?;
+    Some(format!(
+        "{} and {} lie on one disk, {disk}: what layers and copies cost is measured, what several disks gain by working at \
+         once is not",
+        devices[first].path.display(),
+        devices[again].path.display()
+    ))
+}
+
 impl LaneSet {
     /// What a reader should know of figures of lanes on layers or on several disks.
     pub(crate) fn stacked_warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings_of_above();
-        if self.lanes.iter().any(|lane| lane.spec.disks() > 1) {
+        let on_several = || self.stores.iter().filter(|ground| ground.disks() > 1);
+        if on_several().any(|ground| ground.overwritten().is_empty()) {
             warnings.push(
                 "the disks of a lane are images on one disk: what layers and copies cost is measured, what several disks \
                  gain by working at once is not"
                     .to_owned(),
             );
         }
+        warnings.extend(on_several().find_map(|ground| on_one_disk(ground.overwritten())));
+        warnings.extend(on_several().find_map(|ground| of_unequal_sizes(ground.overwritten())));
         if self.lanes.iter().any(|lane| !lane.spec.layers.is_empty()) {
             warnings.push(
                 "what the layers' own threads do counts as the filesystem's CPU, and what they write as written at the \

@@ -1,4 +1,4 @@
-//! A block device that may be overwritten; lanes take turns on it.
+//! Block devices that may be overwritten, one or as many as a lane takes; lanes take turns on them.
 
 use super::Venue;
 use crate::device::{self, Found};
@@ -7,9 +7,34 @@ use crate::host::{self, Host};
 use model::Bytes;
 use std::path::{Path, PathBuf};
 
-/// A block device as it was found.
+/// Block devices as they were found, at least one.
 #[derive(Debug)]
-pub(crate) struct DeviceStore(pub(crate) Found);
+pub(crate) struct DeviceStore {
+    disks: Vec<Found>,
+    /// All devices of the race that these are some of, in words.
+    ground: String,
+}
+
+impl DeviceStore {
+    /// The first `disks` of those that are `ground`.
+    pub(crate) fn new(disks: Vec<Found>, ground: String) -> Self {
+        assert!(!disks.is_empty(), "a lane on devices stands on one at least");
+        DeviceStore { disks, ground }
+    }
+
+    fn first(&self) -> &Found {
+        &self.disks[0]
+    }
+}
+
+/// The whole disk that a device is on, as /proc/diskstats names it; of a loop device the one that carries its file.
+pub(crate) fn disk_below(found: &Found) -> Option<String> {
+    if found.is_loop() {
+        let backing = crate::loop_device::backing_of(&found.kernel_name)?;
+        return host::find(&backing).ok()?.disk;
+    }
+    Some(host::whole_disk(&found.kernel_name))
+}
 
 /// What will happen to a device, for `--dry-run`.
 pub(crate) fn overwrite(found: &Found) -> String {
@@ -27,29 +52,34 @@ impl Venue for DeviceStore {
     }
 
     fn identity(&self, _images: &Path) -> String {
-        self.0.path.display().to_string()
+        self.ground.clone()
     }
 
+    /// Of several the smallest: no other size is every disk's.
     fn size_bytes(&self, _lane_size: Bytes) -> u64 {
-        self.0.size_bytes
+        self.disks.iter().map(|disk| disk.size_bytes).min().unwrap_or(0)
     }
 
     fn describe(&self, _lane_size: Bytes) -> Vec<String> {
-        vec![overwrite(&self.0)]
+        self.disks.iter().map(overwrite).collect()
     }
 
     fn check_throttle(&self) -> Result<(), LaneFailure> {
-        if host::whole_disk(&self.0.kernel_name) == self.0.kernel_name {
-            return Ok(());
-        }
-        Err(usage(format!(
-            "{} is a partition, and the kernel limits whole disks only; give --throttle the whole disk, or race images on it: --on DIR",
-            self.0.path.display()
-        )))
+        let part = self.disks.iter().find(|disk| host::whole_disk(&disk.kernel_name) != disk.kernel_name);
+        part.map_or(Ok(()), |part| {
+            Err(usage(format!(
+                "{} is a partition, and the kernel limits whole disks only; give --throttle the whole disk, or race images on it: --on DIR",
+                part.path.display()
+            )))
+        })
     }
 
     fn is_exclusive(&self) -> bool {
         true
+    }
+
+    fn disks(&self) -> usize {
+        self.disks.len()
     }
 
     fn has_block_device(&self) -> bool {
@@ -57,31 +87,36 @@ impl Venue for DeviceStore {
     }
 
     fn block_device(&self) -> Option<PathBuf> {
-        Some(self.0.path.clone())
+        Some(self.first().path.clone())
+    }
+
+    fn further_block_devices(&self) -> Vec<PathBuf> {
+        self.disks[1..].iter().map(|disk| disk.path.clone()).collect()
     }
 
     fn device_name(&self) -> Option<String> {
-        Some(self.0.kernel_name.clone())
+        Some(self.first().kernel_name.clone())
+    }
+
+    fn further_device_names(&self) -> Vec<String> {
+        self.disks[1..].iter().map(|disk| disk.kernel_name.clone()).collect()
     }
 
     fn disk_name(&self, _images: Option<&Host>) -> Option<String> {
-        if self.0.is_loop() {
-            let backing = crate::loop_device::backing_of(&self.0.kernel_name)?;
-            return host::find(&backing).ok()?.disk;
-        }
-        Some(host::whole_disk(&self.0.kernel_name))
+        disk_below(self.first())
     }
 
     fn prepare_for_mkfs(&self) -> Result<(), LaneFailure> {
-        device::check_again(&self.0)?;
-        device::wipe_signatures(&self.0)
+        // None is touched where one of them is somebody else's now.
+        self.disks.iter().try_for_each(device::check_again)?;
+        self.disks.iter().try_for_each(device::wipe_signatures)
     }
 
     fn drop_caches(&self) -> Result<(), LaneFailure> {
-        device::drop_cache(&self.0)
+        self.disks.iter().try_for_each(device::drop_cache)
     }
 
-    fn overwritten(&self) -> Option<&Found> {
-        Some(&self.0)
+    fn overwritten(&self) -> &[Found] {
+        &self.disks
     }
 }

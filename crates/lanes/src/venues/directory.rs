@@ -67,7 +67,7 @@ impl Venue for DirectoryStore {
         Ok(())
     }
 
-    fn overwritten(&self) -> Option<&Found> {
-        None
+    fn overwritten(&self) -> &[Found] {
+        &[]
     }
 }

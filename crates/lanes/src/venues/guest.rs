@@ -169,7 +169,7 @@ impl Venue for GuestDisks {
         Ok(())
     }
 
-    fn overwritten(&self) -> Option<&Found> {
-        None
+    fn overwritten(&self) -> &[Found] {
+        &[]
     }
 }

@@ -153,7 +153,7 @@ impl Venue for ImageStore {
         Ok(())
     }
 
-    fn overwritten(&self) -> Option<&Found> {
-        None
+    fn overwritten(&self) -> &[Found] {
+        &[]
     }
 }

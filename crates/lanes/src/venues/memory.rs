@@ -34,7 +34,7 @@ impl Venue for MemoryStore {
         Ok(())
     }
 
-    fn overwritten(&self) -> Option<&Found> {
-        None
+    fn overwritten(&self) -> &[Found] {
+        &[]
     }
 }

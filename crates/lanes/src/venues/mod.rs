@@ -183,8 +183,8 @@ pub(crate) trait Venue: Debug {
         false
     }
 
-    /// The device that is overwritten; `None`: nothing of anybody's is.
-    fn overwritten(&self) -> Option<&Found>;
+    /// The devices that are overwritten; empty: nothing of anybody's is.
+    fn overwritten(&self) -> &[Found];
 
     /// The disks of a guest that it is.
     fn guest_disks(&self) -> Option<&GuestDisks> {

@@ -8,6 +8,7 @@ mod en;
 mod phrases;
 mod said_de;
 mod said_explain;
+mod said_limits;
 mod said_zh;
 mod sentences;
 mod words;
@@ -31,7 +32,7 @@ pub(crate) struct Tongue {
     /// Units of time and signs that stand differently: English, and what stands for it.
     units: &'static [(&'static str, &'static str)],
     /// The statistics' sentences by the names of their templates; empty: as they are.
-    said: [Sayings; 2],
+    said: [Sayings; 3],
 }
 
 /// Templates by their names.
@@ -43,21 +44,21 @@ static TONGUES: [Tongue; 3] = [
         words: &en::WORDS,
         decimal_comma: false,
         units: &[("\u{a0}us", "\u{a0}µs")],
-        said: [&[], &[]],
+        said: [&[], &[], &[]],
     },
     Tongue {
         language: Language::De,
         words: &de::WORDS,
         decimal_comma: true,
         units: &[("\u{a0}us", "\u{a0}µs")],
-        said: [said_explain::GERMAN, said_de::SENTENCES],
+        said: [said_explain::GERMAN, said_limits::GERMAN, said_de::SENTENCES],
     },
     Tongue {
         language: Language::Zh,
         words: &zh::WORDS,
         decimal_comma: false,
         units: &[("\u{a0}us", "\u{a0}µs"), ("\u{a0}%", "%"), ("\u{a0}min", "\u{a0}分钟"), ("\u{a0}h", "\u{a0}小时")],
-        said: [said_explain::CHINESE, said_zh::SENTENCES],
+        said: [said_explain::CHINESE, said_limits::CHINESE, said_zh::SENTENCES],
     },
 ];
 

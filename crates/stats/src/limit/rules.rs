@@ -91,14 +91,19 @@ impl Observed<'_> {
         self.lanes.iter().any(|lane| lane.throttle.is_some())
     }
 
-    /// Whether lanes were held to different limits.
+    /// Whether lanes were held to different limits. Of several disks that are held the layout is measured (what is
+    /// striped, mirrored or parity), which is the lane's own.
     fn disks_differ(&self) -> bool {
-        self.lanes.windows(2).any(|two| two[0].throttle != two[1].throttle)
+        let apart = self.lanes.windows(2).any(|two| two[0].throttle != two[1].throttle);
+        apart || self.lanes.iter().any(is_held_on_several)
     }
 
     /// Every lane with its own disk.
     fn disks(&self) -> Value {
         let each = self.lanes.iter().map(|lane| match (&lane.throttle, &self.raw) {
+            (Some(throttle), _) if lane.disks > 1 => {
+                statement::lane_on_disks(name(&lane.name), lane.disks, name(throttle.to_string()))
+            }
             (Some(throttle), _) => statement::lane_and_figure(name(&lane.name), name(throttle.to_string())),
             (None, Some(raw)) => statement::lane_on_bare_device(name(&lane.name), self.bare(raw)),
             (None, None) => statement::lane_not_limited(name(&lane.name)),
@@ -352,9 +357,15 @@ fn own_disk(observed: &Observed) -> Option<(Limit, Sentence)> {
     Some((Limit::OwnDisk, reason))
 }
 
+/// Whether a lane stands on several disks, each of which was held.
+fn is_held_on_several(lane: &LaneUse) -> bool {
+    lane.throttle.is_some() && lane.disks > 1
+}
+
 /// The pairs of lanes whose disks are held to the same limits and that write alike to them.
 pub(super) fn one_disk(observed: &Observed) -> Vec<[String; 2]> {
-    let alike = |a: &LaneUse, b: &LaneUse| a.throttle == b.throttle && observed.write_alike([a, b]);
+    let on_one = |a: &LaneUse, b: &LaneUse| !is_held_on_several(a) && !is_held_on_several(b);
+    let alike = |a: &LaneUse, b: &LaneUse| a.throttle == b.throttle && on_one(a, b) && observed.write_alike([a, b]);
     let mut pairs = Vec::new();
     for (place, a) in observed.lanes.iter().enumerate() {
         pairs.extend(observed.lanes[..place].iter().filter(|b| alike(a, b)).map(|b| [a.name.clone(), b.name.clone()]));

@@ -36,6 +36,7 @@ templates! {
     own_disks(disks) = "each lane's own disk ({disks})";
     lane_on_bare_device(lane, figure) = "{lane} the bare device's {figure}";
     lane_not_limited(lane) = "{lane} not limited";
+    lane_on_disks(lane, disks, limits) = "{lane} {disks} disks of {limits} each";
     at_own_disk(share, disks, what) = "each lane runs at {share} of its own disk ({disks}): {what}";
     at_own_emulated_disk(share, disks, what) =
         "each lane runs at {share} of its own emulated disk ({disks}): {what}";
