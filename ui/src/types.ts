@@ -907,6 +907,10 @@ export interface Findings {
    * The contestants.
    */
   lanes: Lane[];
+  /**
+   * One per lane on layers or on several disks: what those cost.
+   */
+  layers?: LayerCost[];
   machine: Machine;
   /**
    * Tie margin as a share.
@@ -1923,6 +1927,10 @@ export interface Lane {
    */
   spec: string;
   /**
+   * Bytes below the filesystem, where layers stand; 0: none do, or it is not known.
+   */
+  usable_bytes?: number;
+  /**
    * `image`, `device`, `directory`, `memory`, `library`, `uml`, `qemu`.
    */
   venue: string;
@@ -2000,6 +2008,55 @@ export interface QueueLimits {
    * `write back`: it has a cache that a flush empties; `write through`: the kernel sends it no flush at all.
    */
   write_cache?: string | null;
+}
+/**
+ * What a lane's layers, or its several disks, cost in the whole race (method 3.8).
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LayerCost".
+ */
+export interface LayerCost {
+  /**
+   * The same lane of this race on one disk and without layers; absent: none was raced.
+   */
+  beside?: string | null;
+  /**
+   * CPU of the whole system per operation, as a multiple of that lane's: the geometric mean over `rows`. No interval.
+   */
+  cpu_times?: number | null;
+  /**
+   * Bytes of all its disks; 0: not known.
+   */
+  disk_bytes: number;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * Rows of figures in which both spent a measurable CPU time.
+   */
+  rows: number;
+  /**
+   * What its filesystem stands on: `raid5:3 on 3 disks`.
+   */
+  stands_on: string;
+  /**
+   * Bytes below the filesystem; absent where the filesystem joins the disks itself, and where it is not known.
+   */
+  usable_bytes?: number | null;
+  /**
+   * `written_per_byte` of that lane in the same work.
+   */
+  written_beside?: number | null;
+  /**
+   * The part of `written_per_byte` of each disk, in the lane's order; empty: one disk, or not known.
+   */
+  written_by_disk?: number[];
+  /**
+   * Bytes written at all disks per byte that the application wrote, over all trials that count; absent: it wrote
+   * nothing, or the counters are missing.
+   */
+  written_per_byte?: number | null;
 }
 /**
  * The machine a race ran on; a record is resumed only where `same_ground` holds.

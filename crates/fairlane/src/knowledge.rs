@@ -162,6 +162,7 @@ pub fn bare_lane(row: &Filesystem) -> Lane {
         layers: Vec::new(),
         above: String::new(),
         disks: 1,
+        usable_bytes: 0,
         definition_sha256: String::new(),
         queue: None,
     }
@@ -267,6 +268,7 @@ mod tests {
                     layers: Vec::new(),
                     above: String::new(),
                     disks: 1,
+                    usable_bytes: 0,
                     definition_sha256: String::new(),
                     queue: None,
                 };

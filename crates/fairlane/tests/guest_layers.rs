@@ -80,6 +80,20 @@ fn layers_stand_under_filesystems_and_their_price_is_seen_at_the_disks() {
         let found = written_per_byte(lane);
         assert!((least..most).contains(&found), "{lane}: {found} bytes at the disks per byte written");
     }
+    let (json, _) = home.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let findings: model::findings::Findings = serde_json::from_str(&json).unwrap();
+    assert_eq!(findings.layers.iter().map(|of| of.lane.as_str()).collect::<Vec<_>>(), lanes[1..]);
+    let mirror = &findings.layers[0];
+    assert!(mirror.usable_bytes.is_some_and(|usable| usable < 96 << 20), "{mirror:?}");
+    assert!((1.9..2.6).contains(&mirror.written_per_byte.unwrap()), "{mirror:?}");
+    // Each has the copy of the other.
+    let [one, two] = mirror.written_by_disk[..] else { panic!("{mirror:?}") };
+    assert!((one / two - 1.0).abs() < 0.1 && one > 0.9, "{mirror:?}");
+    assert_eq!(mirror.beside.as_deref(), Some("ext4"));
+    // Other options of mkfs than ext4 alone has: nothing to stand beside.
+    assert_eq!((findings.layers[1].beside.as_deref(), findings.layers[1].written_by_disk.len()), (None, 3));
+    let (text, _) = home.expect(0, &["report", "r.jsonl"]);
+    assert!(text.contains("LAYERS") && text.contains("of 192 MiB"), "{text}");
     home.0.assert_nothing_left();
     home.assert_no_process_stays();
 }

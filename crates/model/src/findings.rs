@@ -9,6 +9,7 @@ mod counts;
 mod decision;
 mod disk;
 mod explanation;
+mod layers;
 mod level;
 mod operations;
 mod settle;
@@ -36,6 +37,7 @@ pub use counts::Counts;
 pub use decision::{Among, Decision};
 pub use disk::{DiskFinding, DiskSign};
 pub use explanation::{Basis, CauseShare, Explanation, Headline, Part, PartShare, UnknownShare};
+pub use layers::LayerCost;
 pub use level::Level;
 pub use settle::Settle;
 pub use shown::Shown;
@@ -99,6 +101,9 @@ pub struct Findings {
     /// One per search for the largest number of writers that the lanes sustain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchFinding>,
+    /// One per lane on layers or on several disks: what those cost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layers: Vec<LayerCost>,
     /// What has to be known before any verdict is read: lanes' disks are no disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_only: Option<Sentence>,

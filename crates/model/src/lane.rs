@@ -120,6 +120,9 @@ pub struct Lane {
     /// Disks that it stands on, of `size_bytes` each.
     #[serde(default = "stack::one", skip_serializing_if = "stack::is_one")]
     pub disks: u32,
+    /// Bytes below the filesystem, where layers stand; 0: none do, or it is not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub usable_bytes: u64,
     /// SHA-256 of the file that describes a filesystem of the user's own, in hexadecimal; empty: it is one of the table,
     /// or the record is older than this key.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -128,6 +131,12 @@ pub struct Lane {
     /// of before it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueLimits>,
+}
+
+// serde hands references to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 impl Lane {

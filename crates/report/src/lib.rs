@@ -27,6 +27,7 @@ pub mod html;
 mod json;
 mod junit;
 pub mod language;
+mod layers;
 mod layout;
 mod lines;
 mod markdown;

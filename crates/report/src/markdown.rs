@@ -4,8 +4,8 @@ use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::words::operations as wording;
 use crate::{
-    Input, Style, advice, answer, appenders, explanations, facts, figures, lines, operations, questions, transactions,
-    words,
+    Input, Style, advice, answer, appenders, explanations, facts, figures, layers, lines, operations, questions,
+    transactions, words,
 };
 use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding};
 
@@ -47,6 +47,7 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
         steps(&mut out, findings, table);
     }
     measured(&mut out, findings);
+    layers::markdown(&mut out, findings);
     if explanations::has_shares(findings) {
         open(&mut out, words::EXPLAINED_TITLE);
         explanations::markdown(&mut out, findings, escape);
@@ -305,11 +306,11 @@ fn html(text: &str) -> String {
     clean(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn open(out: &mut String, title: &str) {
+pub(crate) fn open(out: &mut String, title: &str) {
     out.push_str(&format!("\n<details><summary>{title}</summary>\n\n"));
 }
 
-fn close(out: &mut String) {
+pub(crate) fn close(out: &mut String) {
     out.push_str("\n</details>\n");
 }
 

@@ -4,7 +4,9 @@
 use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
-use crate::{Input, Style, advice, appenders, calibration, explanations, facts, operations, transactions, words};
+use crate::{
+    Input, Style, advice, appenders, calibration, explanations, facts, layers, operations, transactions, words,
+};
 use model::findings::ResultFinding;
 use model::sentence::Weight;
 
@@ -26,6 +28,7 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     appenders::text(&mut out, findings, style);
     transactions::text(&mut out, findings, style);
     figures(&mut out, input, style);
+    layers::text(&mut out, findings, style);
     if explanations::has_shares(findings) {
         explanations::text(&mut out, findings, false, style);
     }

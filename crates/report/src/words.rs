@@ -11,6 +11,7 @@ pub(crate) mod durability;
 pub(crate) mod facts;
 pub(crate) mod features;
 pub(crate) mod gate;
+pub(crate) mod layers;
 pub(crate) mod operations;
 pub(crate) mod plan;
 pub(crate) mod published;

@@ -345,6 +345,7 @@ pub(crate) mod tests {
             layers: Vec::new(),
             above: String::new(),
             disks: 1,
+            usable_bytes: 0,
             definition_sha256: String::new(),
             queue: None,
         }

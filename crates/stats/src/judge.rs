@@ -12,6 +12,7 @@ use crate::evidence::Evidence;
 use crate::explain;
 use crate::failed;
 use crate::latency;
+use crate::layer_costs::layer_costs;
 use crate::limit;
 use crate::marks;
 use crate::operations;
@@ -455,6 +456,7 @@ pub fn findings(record: &Record) -> Findings {
         appenders: appenders::tables(record),
         transactions: transactions::tables(record),
         searches: search::findings(record),
+        layers: layer_costs(record, &results),
         code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),
         conclusion: Conclusion::default(),

@@ -31,6 +31,7 @@ mod guarantees;
 mod impossible;
 pub mod judge;
 pub mod latency;
+mod layer_costs;
 pub mod level;
 pub mod limit;
 mod load;

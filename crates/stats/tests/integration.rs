@@ -27,6 +27,7 @@ mod guests;
 mod impossible;
 mod jobs_and_latency;
 mod judging;
+mod layer_costs;
 mod limits;
 mod limits_programs;
 mod operations;

@@ -64,6 +64,13 @@ fn of_explain(failure: Failure, options: &Race) -> Failure {
     }
 }
 
+/// Seconds that the race may take, by its options or its suite. A number of rounds is a promise, and has no time of its own.
+fn time_of(options: &Race, of_suite: Option<f64>) -> Option<f64> {
+    let until_decided =
+        !options.as_published && options.find_max.is_none() && !matches!(options.rounds, Some(Rounds::Fixed(_)));
+    options.terms.budget.or(of_suite.filter(|_| until_decided))
+}
+
 /// Options become a plan; nothing is touched yet. `notes`: what had to differ from what was asked.
 /// `most_telling`: what comes first where the time is too short. `of_size`: why lanes are as large as they are.
 pub(super) fn plan(
@@ -75,8 +82,8 @@ pub(super) fn plan(
     let mut suite = suites::find(&options.suite)?;
     let terms = &options.terms;
     let fallback = without_root::choose(&options.lanes, terms.place(), terms.guest_memory);
-    let (mut named, mut place, mut guest) =
-        (options.lanes.clone(), terms.on.clone(), terms.place().map(ToOwned::to_owned));
+    let (mut named, mut place) = (options.lanes.clone(), terms.on.clone());
+    let mut guest = terms.place().map(ToOwned::to_owned);
     if let Some(fallback) = fallback {
         notes.push(fallback.note);
         // A directory that was named holds the guest's images.
@@ -88,17 +95,13 @@ pub(super) fn plan(
     let lanes = in_state(named, options)?;
     let throttles = planning::throttles(terms, &lanes)?;
     let on = ground::choose(place.as_deref(), &terms.disks, &lanes)?;
-    // A number of rounds is a promise, and has no time of its own.
-    let until_decided =
-        !options.as_published && options.find_max.is_none() && !matches!(options.rounds, Some(Rounds::Fixed(_)));
-    let time = terms.budget.or(suite.budget_seconds.filter(|_| until_decided));
-    let asked = options.lane_size.or(suite.lane_size);
+    let (time, asked) = (time_of(options, suite.budget_seconds), options.lane_size.or(suite.lane_size));
     let lane_size::Chosen { size: lane_size, why } = lane_size::choose(asked, time, &lanes, terms.with_self, &on);
     *of_size = why;
-    let mut reduced = Vec::new();
-    if options.as_published {
-        reduced = suites::do_as_published(&mut suite, planning::room(&lanes, &on, lane_size))?;
-    }
+    let reduced = match options.as_published {
+        true => suites::do_as_published(&mut suite, planning::room(&lanes, &on, lane_size))?,
+        false => Vec::new(),
+    };
     // What is set by hand has the last word.
     let (set, compressible_too) = (set_by_hand(&mut suite, options)?, suite.compressible_too.clone());
     if races_compressible_too(options, &compressible_too, &lanes) {

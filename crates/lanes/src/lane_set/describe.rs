@@ -110,6 +110,7 @@ impl LaneSet {
             layers: lane.spec.layers.iter().map(LayerSpec::to_line).collect(),
             above: lane.spec.above.as_ref().map(LayerSpec::to_line).unwrap_or_default(),
             disks: ground.disks() as u32,
+            usable_bytes: lane.stacked_bytes,
             definition_sha256: match &lane.contestant {
                 Contestant::Custom(custom) => custom.sha256.clone(),
                 _ => String::new(),

@@ -217,6 +217,7 @@ pub fn lane(name: &str, filesystem: &str) -> Lane {
         layers: Vec::new(),
         above: String::new(),
         disks: 1,
+        usable_bytes: 0,
         definition_sha256: String::new(),
         queue: None,
     }
@@ -306,6 +307,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, mut answer: Option<An
         appenders: Vec::new(),
         transactions: Vec::new(),
         searches: Vec::new(),
+        layers: Vec::new(),
         code_only: None,
         answer,
         conclusion: Conclusion::default(),

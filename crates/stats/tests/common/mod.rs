@@ -42,6 +42,7 @@ pub fn lane(name: &str) -> Lane {
         layers: Vec::new(),
         above: String::new(),
         disks: 1,
+        usable_bytes: 0,
         definition_sha256: String::new(),
         queue: None,
     }

@@ -1,0 +1,74 @@
+//! What layers and several disks cost, for a terminal and as Markdown.
+
+use crate::clean::name;
+use crate::layout::{Phrase, Tone, align, hang};
+use crate::lines::CLOSING_COLUMNS;
+use crate::markdown::{close, code, escape, open};
+use crate::words::layers as wording;
+use crate::{Style, figures};
+use model::findings::{Findings, LayerCost};
+
+/// The table for a terminal.
+pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
+    if findings.layers.is_empty() {
+        return;
+    }
+    out.push('\n');
+    hang(out, wording::LAYERS, CLOSING_COLUMNS, &Phrase::new(wording::LEGEND), None, style);
+    let mut rows = vec![wording::COLUMNS.map(str::to_owned).to_vec()];
+    rows.extend(findings.layers.iter().map(|cost| cells(cost, name(&cost.lane))));
+    for (at, line) in align(&rows).iter().enumerate() {
+        let tone = if at == 0 { Tone::Quiet } else { Tone::Plain };
+        out.push_str(&format!("  {}\n", Phrase::default().tone(tone, line).paint(style)));
+    }
+}
+
+/// The table as Markdown.
+pub(crate) fn markdown(out: &mut String, findings: &Findings) {
+    if findings.layers.is_empty() {
+        return;
+    }
+    open(out, wording::TITLE);
+    out.push_str(&format!("{}\n\n", escape(wording::LEGEND)));
+    crate::markdown::row(out, &wording::COLUMNS.map(str::to_owned));
+    crate::markdown::row(out, &["---", "---", "---:", "---", "---"].map(str::to_owned));
+    for cost in &findings.layers {
+        let lane = code(&name(&cost.lane), true);
+        let cells = cells(cost, String::new()).into_iter().skip(1).map(|cell| escape(&cell));
+        crate::markdown::row(out, &std::iter::once(lane).chain(cells).collect::<Vec<_>>());
+    }
+    close(out);
+}
+
+/// The cells of a row, in the order of [`wording::COLUMNS`].
+fn cells(cost: &LayerCost, lane: String) -> Vec<String> {
+    let absent = || wording::ABSENT.to_owned();
+    let size = |bytes: u64| model::units::human_bytes(bytes as f64);
+    let usable = match (cost.usable_bytes, cost.disk_bytes) {
+        (Some(usable), all) if all > 0 => wording::usable(&size(usable), &size(all)),
+        _ => absent(),
+    };
+    let beside = cost.beside.as_deref().map(name);
+    let written = cost.written_per_byte.map_or_else(absent, |own| match (cost.written_beside, &beside) {
+        (Some(other), Some(beside)) => wording::beside(&figures::times(own), &figures::times(other), beside),
+        _ => figures::times(own),
+    });
+    let cpu = match (cost.cpu_times, &beside) {
+        (Some(times), Some(beside)) => wording::cpu(&figures::times(times), beside, cost.rows),
+        _ => absent(),
+    };
+    vec![lane, usable, written, by_disk(&cost.written_by_disk), cpu]
+}
+
+/// Each disk's part; of more than a few the least and the most.
+fn by_disk(disks: &[f64]) -> String {
+    const FEW: usize = 4;
+    if disks.is_empty() {
+        return wording::ABSENT.to_owned();
+    }
+    if disks.len() <= FEW {
+        return disks.iter().map(|own| figures::times(*own)).collect::<Vec<_>>().join(", ");
+    }
+    let (least, most) = disks.iter().fold((f64::MAX, 0.0), |(least, most), &own| (own.min(least), own.max(most)));
+    wording::from_to(&figures::times(least), &figures::times(most))
+}

@@ -1,0 +1,77 @@
+//! What layers and several disks cost, from the counters of a record.
+
+use crate::common;
+
+use common::{io, lane, record, run};
+use model::plan::Rounds;
+use model::record::Record;
+use model::trial::{DeviceUse, Outcome, SystemUse};
+use model::workload::Pattern;
+use stats::judge;
+
+const ROUNDS: u32 = 6;
+
+/// ext4 on one disk beside ext4 on three as RAID 5, which writes twice the bytes for twice the CPU time.
+fn race() -> Record {
+    let (plain, mut array) = (lane("ext4"), lane("array"));
+    array.filesystem.clone_from(&plain.filesystem);
+    array.mkfs_command.clone_from(&plain.mkfs_command);
+    (array.layers, array.disks, array.usable_bytes) = (vec!["raid5:3".into()], 3, 4 << 30);
+    let mut record = record(vec![plain, array], vec![io("write", Pattern::RandWrite, 8, 0)], Rounds::Auto, true);
+    run(&mut record, ROUNDS, &[1000.0, 800.0], 0.0, 1);
+    for trial in &mut record.trials {
+        let written: u64 = trial.groups.iter().map(|group| group.bytes).sum();
+        let is_array = trial.lane == "array";
+        let system = &mut trial.system;
+        system.cpu_user_seconds = 0.0;
+        system.cpu_system_seconds = trial.groups[0].operations as f64 * if is_array { 2e-4 } else { 1e-4 };
+        system.device.write_bytes = if is_array { 2 * written } else { written };
+        if is_array {
+            system.disks =
+                [2, 1, 1].map(|part| DeviceUse { write_bytes: written / 2 * part, ..Default::default() }).to_vec();
+        }
+    }
+    record
+}
+
+#[test]
+fn bytes_at_each_disk_and_cpu_stand_beside_the_same_lane_without_layers() {
+    let mut record = race();
+    let costs = judge::findings(&record).layers;
+    let [of] = &costs[..] else { panic!("{costs:?}") };
+    assert_eq!((of.lane.as_str(), of.stands_on.as_str()), ("array", "raid5:3 on 3 disks"));
+    assert_eq!((of.disk_bytes, of.usable_bytes), (6 << 30, Some(4 << 30)));
+    assert_eq!((of.beside.as_deref(), of.rows), (Some("ext4"), 1));
+    let near = |figure: Option<f64>, wanted: f64| assert!((figure.unwrap() - wanted).abs() < 1e-6, "{of:?}");
+    near(of.written_per_byte, 2.0);
+    near(of.written_beside, 1.0);
+    near(of.cpu_times, 2.0);
+    assert_eq!(of.written_by_disk.iter().map(|part| (part * 1e6).round() / 1e6).collect::<Vec<_>>(), [1.0, 0.5, 0.5]);
+
+    // Rounds that the other lane did not do are left out: there this one wrote ten times as much.
+    for trial in record.trials.iter_mut().filter(|trial| trial.round == ROUNDS) {
+        match trial.lane.as_str() {
+            "ext4" => trial.outcome = Outcome::Failed,
+            _ => trial.system.device.write_bytes *= 10,
+        }
+    }
+    assert!((judge::findings(&record).layers[0].written_per_byte.unwrap() - 2.0).abs() < 1e-6);
+
+    // What differs in more than its layers is no lane to stand beside.
+    record.header.lanes[0].mount_options.push("data=journal".into());
+    let alone = &judge::findings(&record).layers[0];
+    assert_eq!((&alone.beside, alone.written_beside, alone.cpu_times, alone.rows), (&None, None, None, 0));
+    assert!(alone.written_per_byte.unwrap() > 3.0, "all of its own rounds count now: {alone:?}");
+}
+
+#[test]
+fn lanes_on_one_disk_have_no_costs_and_records_without_counters_no_figures() {
+    let mut record = race();
+    for trial in &mut record.trials {
+        trial.system = SystemUse::default();
+    }
+    let bare = &judge::findings(&record).layers[0];
+    assert_eq!((bare.written_per_byte, bare.written_by_disk.len(), bare.cpu_times), (None, 0, None), "{bare:?}");
+    record.header.lanes.truncate(1);
+    assert_eq!(judge::findings(&record).layers, []);
+}
