@@ -2010,7 +2010,7 @@ export interface QueueLimits {
   write_cache?: string | null;
 }
 /**
- * What a lane's layers, or its several disks, cost in the whole race (method 3.8).
+ * What a lane's layers, or its several disks, cost in the whole race (method 3.9).
  *
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "LayerCost".
@@ -2025,7 +2025,11 @@ export interface LayerCost {
    */
   cpu_times?: number | null;
   /**
-   * Bytes of all its disks; 0: not known.
+   * The least and the most of those multiples.
+   */
+  cpu_times_range?: unknown[] | null;
+  /**
+   * Bytes of all its disks; 0: not known, as of disks that may differ.
    */
   disk_bytes: number;
   /**
@@ -2033,7 +2037,7 @@ export interface LayerCost {
    */
   lane: string;
   /**
-   * Rows of figures in which both spent a measurable CPU time.
+   * Rows of figures in which both spent a measurable CPU time, those left out whose limit was Fairlane itself.
    */
   rows: number;
   /**
@@ -2045,7 +2049,11 @@ export interface LayerCost {
    */
   usable_bytes?: number | null;
   /**
-   * `written_per_byte` of that lane in the same work.
+   * What its layers did without a filesystem, once before the rounds; empty: it has none, or nobody looked.
+   */
+  without_filesystem?: LayerSpeed[];
+  /**
+   * `written_per_byte` of that lane in the same rows.
    */
   written_beside?: number | null;
   /**
@@ -2053,10 +2061,31 @@ export interface LayerCost {
    */
   written_by_disk?: number[];
   /**
-   * Bytes written at all disks per byte that the application wrote, over all trials that count; absent: it wrote
-   * nothing, or the counters are missing.
+   * Bytes written at all disks per byte that the application wrote, the geometric mean over rows of figures; absent: none
+   * has it.
    */
   written_per_byte?: number | null;
+}
+/**
+ * How fast layers are without a filesystem, beside a bare disk.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LayerSpeed".
+ */
+export interface LayerSpeed {
+  /**
+   * The same of one bare disk before the first round, the median over the disks that were looked at; absent: none was.
+   */
+  bare_operations_per_second?: number | null;
+  /**
+   * Operations per second of the layers, the median over slices.
+   */
+  operations_per_second: number;
+  profile: Profile;
+  /**
+   * The workload whose block size and depth it has.
+   */
+  workload: string;
 }
 /**
  * The machine a race ran on; a record is resumed only where `same_ground` holds.
@@ -2090,6 +2119,10 @@ export interface Machine {
    * vm.dirty_writeback_centisecs.
    */
   dirty_writeback_centisecs?: number;
+  /**
+   * The disks behind the first, of lanes that take turns on several; empty: there are none.
+   */
+  further_disks?: Device[];
   /**
    * cpufreq governor of the first CPU; empty where the kernel shows none.
    */

@@ -211,7 +211,7 @@ pub struct Terms {
     pub on: Option<PathBuf>,
     /// Block devices in place of images, for lanes on several disks too: /dev/a,/dev/b. Lanes take turns on them, each on
     /// the first ones, as many as it takes; every one needs --erase
-    #[arg(long, value_name = "DEVICE,…", value_delimiter = ',', conflicts_with = "on")]
+    #[arg(long, value_name = "DEVICE,…", value_delimiter = ',', value_parser = values::parse_device, conflicts_with = "on")]
     pub disks: Vec<PathBuf>,
     /// CPUs of a QEMU guest; default: 2, or what this machine has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
@@ -243,7 +243,7 @@ pub struct Terms {
     #[arg(long)]
     pub keep: bool,
     /// Allow this device to be overwritten; may be given again
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, value_name = "DEVICE", value_delimiter = ',', value_parser = values::parse_device)]
     pub erase: Vec<PathBuf>,
     /// Let a suite start programs that it may not start by itself; read it first. They have no rights of root's
     #[arg(long)]

@@ -155,6 +155,13 @@ fn lanes_on_several_disks_take_turns_on_disks_that_were_named() {
         let (_, err) = place.expect(2, &[&["race"][..], &race, &terms].concat());
         assert_one_sentence(&err, &says);
     }
+    let (empty, spaced) = (format!("{one},,{two}"), format!("{one}, {two}"));
+    let (_, err) = place.expect(2, &["race", mirror, "xfs", "--disks", &empty]);
+    assert!(err.contains("a name is empty"), "{err}");
+    let (_, err) = place.expect(2, &["race", mirror, "xfs", "--disks", &spaced, "--suite", &suite]);
+    assert_one_sentence(&err, &[one, "--erase"]);
+    let (_, err) = place.expect(2, &["race", "ext4", "xfs", "--disks", &format!("{one},{one}"), "--suite", &suite]);
+    assert_one_sentence(&err, &["one device", "once"]);
     let twice = format!("{one},{one}");
     let (_, err) = place.expect(2, &["race", mirror, "xfs", "--disks", &twice, "--erase", one]);
     assert_one_sentence(&err, &["one device", "once"]);
@@ -163,7 +170,9 @@ fn lanes_on_several_disks_take_turns_on_disks_that_were_named() {
     let race = ["race", "ext4", mirror, "xfs", "--disks", &both, "--erase", one, "--erase", two];
     let (dry, _) = place.expect(0, &[&race[..], &terms, &["--dry-run"]].concat());
     assert!(dry.contains(&format!("mkfs.btrfs -f -K -d raid1 -m raid1 {one} {two}")), "{dry}");
-    assert!(dry.contains(&format!("overwrite {two}")), "{dry}");
+    assert_eq!(dry.matches(&format!("overwrite {one} ")).count(), 1, "{dry}");
+    let words = dry.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(dry.contains(&format!("overwrite {two}")) && words.contains("everything on them is lost"), "{dry}");
     assert_eq!(sums(), before, "not a byte was touched");
     let (out, _) = place.expect(0, &[&race[..], &terms].concat());
     // These two are files on one disk, as partitions would be.
@@ -183,6 +192,48 @@ fn lanes_on_several_disks_take_turns_on_disks_that_were_named() {
     let at = again.iter().position(|word| word == "--disks").expect("the disks are part of the line");
     assert_eq!(again[at + 1], both.as_str());
     assert_eq!(tool("sha256sum", &[three]), before[2], "not a byte was touched");
+    let machine = &record[0]["machine"];
+    assert!(machine["further_disks"].is_null(), "one disk carries both files: {machine:#}");
+
+    drop(disks);
+    place.assert_nothing_left();
+}
+
+/// A mirror that lacks its last disk writes to the first alone, whatever the kernel still knows of both.
+#[test]
+fn a_disk_of_several_is_taken_out_and_what_goes_with_no_disks_is_refused() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let disks = ["one", "two"].map(|name| Disk::new(&place, name, "512M"));
+    let [one, two] = disks.each_ref().map(|disk| disk.device.as_str());
+    let both = format!("{one},{two}");
+    let mirror = "mirror=btrfs:2(-d raid1 -m raid1)";
+    let gone = "gone=btrfs:2(-d raid1 -m raid1),degraded";
+    let race = ["race", mirror, gone, "--disks", &both, "--erase", one, "--erase", two, "--suite", &suite];
+    place.expect(0, &[&race[..], &["--rounds", "1", "-o", "degraded.jsonl"]].concat());
+    let text = std::fs::read_to_string(place.path().join("degraded.jsonl")).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let trials: Vec<_> = lines.filter(|line| line["kind"] == "trial" && line["outcome"] == "ok").collect();
+    assert!(trials.iter().any(|trial| trial["lane"] == "gone"), "{trials:#?}");
+    for trial in trials {
+        let written = |disk: usize| trial["system"]["disks"][disk]["write_bytes"].as_u64().unwrap();
+        match trial["lane"].as_str() {
+            Some("gone") => assert_eq!(written(1), 0, "{trial:#}"),
+            _ => assert_eq!(written(0) > 0, written(1) > 0, "{trial:#}"),
+        }
+    }
+    let (_, err) =
+        place.expect(2, &["race", mirror, "xfs", "--throttle", "500iops", "--state", "rebuilding", "--suite", &suite]);
+    assert_one_sentence(&err, &["xfs"]);
+    let back = "back=btrfs:2(-d raid1 -m raid1),rebuilding";
+    let (_, err) = place.expect(2, &["race", mirror, back, "--throttle", "500iops", "--suite", &suite]);
+    assert_one_sentence(&err, &["lane back rebuilds", "without --throttle"]);
+    let named = format!("xfs@{two}");
+    let (_, err) = place.expect(2, &[&["race", mirror, &named, "--disks", &both], &race[5..]].concat());
+    assert_one_sentence(&err, &[two, "one of --disks", "remove what follows the @"]);
     drop(disks);
     place.assert_nothing_left();
 }

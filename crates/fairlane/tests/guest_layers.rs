@@ -90,6 +90,14 @@ fn layers_stand_under_filesystems_and_their_price_is_seen_at_the_disks() {
     let [one, two] = mirror.written_by_disk[..] else { panic!("{mirror:?}") };
     assert!((one / two - 1.0).abs() < 0.1 && one > 0.9, "{mirror:?}");
     assert_eq!(mirror.beside.as_deref(), Some("ext4"));
+    // Its layers were looked at without a filesystem too, beside bare disks.
+    assert!(!mirror.without_filesystem.is_empty(), "{mirror:?}");
+    for of in &mirror.without_filesystem {
+        assert!(
+            of.operations_per_second > 0.0 && of.bare_operations_per_second.is_some_and(|rate| rate > 0.0),
+            "{of:?}"
+        );
+    }
     // Other options of mkfs than ext4 alone has: nothing to stand beside.
     assert_eq!((findings.layers[1].beside.as_deref(), findings.layers[1].written_by_disk.len()), (None, 3));
     let (text, _) = home.expect(0, &["report", "r.jsonl"]);

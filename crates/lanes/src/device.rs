@@ -451,6 +451,15 @@ pub(crate) fn wipe_signatures(found: &Found) -> Result<(), LaneFailure> {
     let fail = |error: std::io::Error| cannot(format!("wipe {}", found.path.display()), error);
     let file: File =
         OpenOptions::new().read(true).write(true).custom_flags(libc::O_EXCL).open(&found.path).map_err(fail)?;
+    // The name may have come to stand for another device since it was looked at.
+    let opened = number_of(file.metadata().map_err(fail)?.rdev());
+    let sequence = number_in(&format!("/sys/class/block/{}/diskseq", host::whole_disk(&found.kernel_name)));
+    if opened != found.number || sequence != found.sequence {
+        return Err(failed(format!(
+            "{} is another device than the one that was confirmed, so it is left alone; start again",
+            found.path.display()
+        )));
+    }
     let zeros = vec![0u8; 1 << 20];
     for (offset, length) in signature::signature_areas(found.size_bytes) {
         std::os::unix::fs::FileExt::write_all_at(&file, &zeros[..(length as usize).min(zeros.len())], offset)

@@ -199,6 +199,11 @@ impl Throttling {
     /// [`LaneFailure::Failed`] where the kernel does not take them.
     fn hold(&mut self, index: usize, throttle: Throttle) -> Result<(), LaneFailure> {
         let mechanism = &self.mechanism;
+        let numbers: Vec<DeviceNumber> =
+            self.devices.get(&index).into_iter().flatten().map(|disk| disk.number).collect();
+        // Lanes that take turns on disks share some of them: what another ground's lane left there holds no longer.
+        let others = self.devices.iter_mut().filter(|(ground, _)| **ground != index).flat_map(|(_, disks)| disks);
+        others.filter(|disk| numbers.contains(&disk.number)).try_for_each(|disk| disk.lift(mechanism))?;
         let disks = self.devices.get_mut(&index).into_iter().flatten();
         disks.filter(|device| device.held != Some(throttle)).try_for_each(|device| device.hold(throttle, mechanism))
     }
@@ -298,6 +303,12 @@ impl LaneSet {
         throttles.check(&names).map_err(|error| usage(error.to_string()))?;
         if *throttles == Throttles::default() {
             return Ok(None);
+        }
+        if let Some(lane) = self.lanes.iter().find(|lane| lane.replacer().is_some()) {
+            return Err(usage(format!(
+                "--throttle holds what a lane's work does, and lane {} rebuilds a disk beside it; race it without --throttle",
+                lane.name
+            )));
         }
         let lanes = self.lanes.iter().map(|lane| Candidate {
             name: &lane.name,

@@ -37,7 +37,7 @@ pub use counts::Counts;
 pub use decision::{Among, Decision};
 pub use disk::{DiskFinding, DiskSign};
 pub use explanation::{Basis, CauseShare, Explanation, Headline, Part, PartShare, UnknownShare};
-pub use layers::LayerCost;
+pub use layers::{LayerCost, LayerSpeed};
 pub use level::Level;
 pub use settle::Settle;
 pub use shown::Shown;

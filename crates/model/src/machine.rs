@@ -38,6 +38,9 @@ pub struct Machine {
     pub virtualization: String,
     /// The disk under the lanes.
     pub device: Device,
+    /// The disks behind the first, of lanes that take turns on several; empty: there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub further_disks: Vec<Device>,
     /// Versions of the tools used: `mkfs.ext4 1.47.0`.
     pub tools: Vec<String>,
 }
@@ -84,6 +87,12 @@ impl Machine {
         [self.os.clone(), kernel, cpu].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
 
+    /// The disks behind the first: names, models and sizes, which tell two apart.
+    pub fn further_disks_in_words(&self) -> String {
+        let words = |disk: &Device| format!("{} {} {}", disk.name, disk.model, disk.size_bytes);
+        self.further_disks.iter().map(words).collect::<Vec<_>>().join(", ")
+    }
+
     /// Why a race begun on `self` cannot go on on `other`; `None`: it can.
     pub fn differs_from(&self, other: &Machine) -> Option<String> {
         let pairs = [
@@ -93,6 +102,7 @@ impl Machine {
             ("CPU", &self.cpu, &other.cpu),
             ("disk", &self.device.name, &other.device.name),
             ("disk model", &self.device.model, &other.device.model),
+            ("further disk", &self.further_disks_in_words(), &other.further_disks_in_words()),
         ];
         for (what, mine, theirs) in pairs {
             if mine != theirs {

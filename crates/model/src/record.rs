@@ -25,6 +25,8 @@ pub enum Line {
     Header(Box<Header>),
     /// A ceiling.
     Probe(Box<Probe>),
+    /// The layers of a lane, without a filesystem.
+    Layers(Box<LayerProbe>),
     /// One disk, written for longer than a slice and flushed.
     Disk(Box<DiskProbe>),
     /// One workload in one lane in one round.
@@ -169,6 +171,15 @@ pub struct Probe {
     pub system: SystemUse,
 }
 
+/// The work of a ceiling on the layers of a lane, before its filesystem is made: what they do of it by themselves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LayerProbe {
+    /// Name of the lane.
+    pub lane: String,
+    /// What was done, and how fast.
+    pub probe: Probe,
+}
+
 /// The rate that all lanes of a workload share: a share of the slowest lane's maximum, measured in
 /// the same race (method 4.1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -213,6 +224,8 @@ pub struct Record {
     pub header: Header,
     /// The ceilings.
     pub probes: Vec<Probe>,
+    /// What layers did without a filesystem.
+    pub layer_probes: Vec<LayerProbe>,
     /// What long writes with a flush showed of the disks.
     pub disks: Vec<DiskProbe>,
     /// The shared rates of open loops.
@@ -323,6 +336,7 @@ impl Record {
         Record {
             header,
             probes: Vec::new(),
+            layer_probes: Vec::new(),
             disks: Vec::new(),
             rates: Vec::new(),
             trials: Vec::new(),
@@ -378,6 +392,7 @@ impl Record {
         })?;
         match brief.kind.as_ref() {
             "probe" => self.probes.push(serde_json::from_str(line).map_err(told)?),
+            "layers" => self.layer_probes.push(serde_json::from_str(line).map_err(told)?),
             "disk" => self.disks.push(serde_json::from_str(line).map_err(told)?),
             "rate" => self.rates.push(serde_json::from_str(line).map_err(told)?),
             "trial" => self.trials.push(serde_json::from_str(line).map_err(told)?),

@@ -6,7 +6,7 @@ use crate::lines::CLOSING_COLUMNS;
 use crate::markdown::{close, code, escape, open};
 use crate::words::layers as wording;
 use crate::{Style, figures};
-use model::findings::{Findings, LayerCost};
+use model::findings::{Findings, LayerCost, LayerSpeed};
 
 /// The table for a terminal.
 pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
@@ -31,7 +31,7 @@ pub(crate) fn markdown(out: &mut String, findings: &Findings) {
     open(out, wording::TITLE);
     out.push_str(&format!("{}\n\n", escape(wording::LEGEND)));
     crate::markdown::row(out, &wording::COLUMNS.map(str::to_owned));
-    crate::markdown::row(out, &["---", "---", "---:", "---", "---"].map(str::to_owned));
+    crate::markdown::row(out, &["---", "---", "---:", "---", "---", "---"].map(str::to_owned));
     for cost in &findings.layers {
         let lane = code(&name(&cost.lane), true);
         let cells = cells(cost, String::new()).into_iter().skip(1).map(|cell| escape(&cell));
@@ -50,14 +50,35 @@ fn cells(cost: &LayerCost, lane: String) -> Vec<String> {
     };
     let beside = cost.beside.as_deref().map(name);
     let written = cost.written_per_byte.map_or_else(absent, |own| match (cost.written_beside, &beside) {
-        (Some(other), Some(beside)) => wording::beside(&figures::times(own), &figures::times(other), beside),
-        _ => figures::times(own),
+        (Some(other), Some(beside)) => wording::beside(&times_of(own), &times_of(other), beside),
+        _ => times_of(own),
     });
     let cpu = match (cost.cpu_times, &beside) {
-        (Some(times), Some(beside)) => wording::cpu(&figures::times(times), beside, cost.rows),
+        (Some(times), Some(beside)) => wording::cpu(
+            &times_of(times),
+            cost.cpu_times_range.filter(|_| cost.rows > 1).map(|(a, b)| (times_of(a), times_of(b))),
+            beside,
+            cost.rows,
+        ),
         _ => absent(),
     };
-    vec![lane, usable, written, by_disk(&cost.written_by_disk), cpu]
+    vec![lane, usable, written, by_disk(&cost.written_by_disk), cpu, without_filesystem(cost)]
+}
+
+/// A multiple with as many digits everywhere, so that parts add up to their sum.
+fn times_of(factor: f64) -> String {
+    if (0.0..100.0).contains(&factor) { format!("{factor:.2}x") } else { figures::times(factor) }
+}
+
+/// How fast the layers are by themselves: the geometric mean over what was looked at.
+fn without_filesystem(cost: &LayerCost) -> String {
+    let of = |speed: &LayerSpeed| Some((speed.operations_per_second / speed.bare_operations_per_second?).ln());
+    let logs: Vec<f64> = cost.without_filesystem.iter().filter_map(of).filter(|log| log.is_finite()).collect();
+    if logs.is_empty() {
+        return wording::ABSENT.to_owned();
+    }
+    let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+    wording::of_a_bare_disk(&times_of(mean), logs.len())
 }
 
 /// Each disk's part; of more than a few the least and the most.
@@ -67,8 +88,8 @@ fn by_disk(disks: &[f64]) -> String {
         return wording::ABSENT.to_owned();
     }
     if disks.len() <= FEW {
-        return disks.iter().map(|own| figures::times(*own)).collect::<Vec<_>>().join(", ");
+        return disks.iter().map(|own| times_of(*own)).collect::<Vec<_>>().join(", ");
     }
     let (least, most) = disks.iter().fold((f64::MAX, 0.0), |(least, most), &own| (own.min(least), own.max(most)));
-    wording::from_to(&figures::times(least), &figures::times(most))
+    wording::from_to(&times_of(least), &times_of(most))
 }

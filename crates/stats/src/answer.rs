@@ -11,6 +11,7 @@ use crate::pair;
 use crate::ranking::{beats, beats_over_race};
 use crate::series::Series;
 use crate::statements;
+use crate::throttle::held_alike;
 use model::Mark;
 use model::Sentence;
 use model::findings::{Answer, Limit, Pair, Reached, Reason, ResultFinding, Settle, Undecided, Verdict};
@@ -76,9 +77,10 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
         undecided: undecided.iter().map(|result| title(result, results)).collect(),
         unsure: telling.iter().filter(|of| is_unsure(&header.lanes, of)).map(|result| title(result, results)).collect(),
         cannot_tell: results.iter().filter(|result| cannot_tell(result)).map(|result| title(result, results)).collect(),
-        different_disks: lanes
-            .windows(2)
-            .any(|two| header.plan.throttle_of(&two[0].name) != header.plan.throttle_of(&two[1].name)),
+        different_disks: lanes.windows(2).any(|two| {
+            let [a, b] = [0, 1].map(|at: usize| (header.plan.throttle_of(&two[at].name), two[at].disks));
+            !held_alike(a, b)
+        }),
         disturbed,
         not_ranked: reference(&all).map(|of| not_ranked(&all, of)).unwrap_or_default(),
         raced: ground::raced(&all),

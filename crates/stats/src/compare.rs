@@ -410,6 +410,7 @@ fn machine_warnings(a: &Record, b: &Record) -> Vec<String> {
         ("CPUs", &a.machine.cpu, &b.machine.cpu),
         ("disks", &a.machine.device.name, &b.machine.device.name),
         ("disk models", &a.machine.device.model, &b.machine.device.model),
+        ("further disks", &a.machine.further_disks_in_words(), &b.machine.further_disks_in_words()),
         ("versions of Fairlane", &a.version, &b.version),
     ];
     for (what, then, now) in pairs {

@@ -1,23 +1,25 @@
-//! What the layers and disks below a filesystem cost (method 3.8): counters of the disks, and CPU time beside the same
+//! What the layers and disks below a filesystem cost (method 3.9): counters of the disks, and CPU time beside the same
 //! lane without layers. Verdicts say what they cost in speed.
 
-use crate::series::{LaneSeries, Scope, Series};
-use model::findings::{LayerCost, ResultFinding};
+use crate::comparable;
+use crate::estimate::median;
+use model::findings::{Estimate, LayerCost, LayerSpeed, Limit, ResultFinding};
 use model::lane::Lane;
-use model::record::Record;
-use model::trial::Trial;
-use std::collections::BTreeSet;
+use model::record::{Probe, Record};
+use model::stack::REBUILDING;
+use model::trial::{Outcome, SystemUse};
 
-/// Of every lane that stands on layers or on several disks.
+/// Of every lane that stands on layers or on several disks. Where a disk is rebuilt beside the work, bytes and CPU grow with
+/// time and not with the work: such a lane has no figure.
 pub(crate) fn layer_costs(record: &Record, results: &[ResultFinding]) -> Vec<LayerCost> {
     let lanes = &record.header.lanes;
-    let is_stacked = |lane: &&Lane| !lane.is_self && (!lane.layers.is_empty() || lane.disks > 1);
-    if !lanes.iter().any(|lane| is_stacked(&lane)) {
-        return Vec::new();
-    }
-    let work: Vec<Series> =
-        record.header.plan.workloads.iter().map(|workload| Series::new(record, &workload.name)).collect();
-    lanes.iter().filter(is_stacked).map(|lane| cost(&work, results, lane, bare(lanes, lane))).collect()
+    let is_stacked = |lane: &&Lane| !lane.is_self && (!lane.layers.is_empty() || lane.disks > 1) && !rebuilds(lane);
+    lanes.iter().filter(is_stacked).map(|lane| cost(record, results, lane, bare(lanes, lane))).collect()
+}
+
+fn rebuilds(lane: &Lane) -> bool {
+    let told = |word: &str| word.split(',').any(|option| option == REBUILDING);
+    lane.layers.iter().any(|layer| told(layer)) || lane.mount_options.iter().any(|option| told(option))
 }
 
 /// The same filesystem with the same options on one disk of the same ground.
@@ -29,106 +31,106 @@ fn bare<'a>(lanes: &'a [Lane], lane: &Lane) -> Option<&'a Lane> {
             && other.kernel == lane.kernel
             && other.above == lane.above
             && other.mount_options == lane.mount_options;
-        // What is said to mkfs of several disks (profiles) is said beside the rest.
-        let made_alike = match lane.layers.is_empty() {
-            true => other.mkfs_command.iter().all(|word| lane.mkfs_command.contains(word)),
-            false => other.mkfs_command == lane.mkfs_command,
-        };
+        // Profiles are how a filesystem lays several disks, as layers do it otherwise.
+        let made_alike = without_profiles(&other.mkfs_command) == without_profiles(&lane.mkfs_command);
         alike && made_alike && other.disks == 1 && other.layers.is_empty() && !other.is_self
     })
 }
 
-fn cost(work: &[Series], results: &[ResultFinding], lane: &Lane, bare: Option<&Lane>) -> LayerCost {
-    let (mut written, mut beside) = (Written::default(), Written::default());
-    for series in work {
-        let of = |name: &str| series.lanes.iter().find(|of| of.lane.name == name);
-        let Some(own) = of(&lane.name) else { continue };
-        let bare = bare.and_then(|bare| of(&bare.name));
-        // Both are asked of the same rounds of the same work.
-        let rounds = bare.map(|bare| rounds(own).intersection(&rounds(bare)).copied().collect());
-        written.add(series, own, rounds.as_ref());
-        if let Some(bare) = bare {
-            beside.add(series, bare, rounds.as_ref());
+/// A command of mkfs.btrfs without its profiles of data and metadata; of others nothing is left out.
+fn without_profiles(command: &[String]) -> Vec<&str> {
+    let is_btrfs = command.first().is_some_and(|program| program == "mkfs.btrfs");
+    let (mut kept, mut words) = (Vec::new(), command.iter().map(String::as_str));
+    while let Some(word) = words.next() {
+        let joined = ["-d", "-m", "--data=", "--metadata="].iter().any(|option| word.starts_with(option));
+        match word {
+            "-d" | "-m" | "--data" | "--metadata" if is_btrfs => _ = words.next(),
+            _ if is_btrfs && joined => {}
+            _ => kept.push(word),
         }
     }
-    let (cpu_times, rows) = bare.map_or((None, 0), |bare| cpu_times(results, &lane.name, &bare.name));
+    kept
+}
+
+fn cost(record: &Record, results: &[ResultFinding], lane: &Lane, bare: Option<&Lane>) -> LayerCost {
+    let bare_name = bare.map(|bare| bare.name.as_str());
+    let rows = |results: &[ResultFinding], of: fn(&Estimate) -> Option<f64>| -> Vec<(f64, Option<f64>)> {
+        let figure = |result: &ResultFinding, name: &str| {
+            let estimate = result.estimates.iter().find(|estimate| estimate.lane == name)?;
+            of(estimate).filter(|&figure| estimate.failure.is_none() && figure > 0.0)
+        };
+        let pair = |result| Some((figure(result, &lane.name)?, bare_name.map(|bare| figure(result, bare))));
+        // Both are asked of the same rows.
+        let both = results.iter().filter_map(pair).filter(|(_, bare)| *bare != Some(None));
+        both.map(|(own, bare)| (own, bare.flatten())).collect()
+    };
+    let written = rows(results, |estimate| estimate.write_amplification);
+    // Where the engine was the limit, its own time is most of it.
+    let of_the_lanes: Vec<ResultFinding> =
+        results.iter().filter(|result| result.limit != Limit::Harness).cloned().collect();
+    let cpu = rows(&of_the_lanes, |estimate| estimate.cpu_seconds_per_operation);
+    let written_per_byte = mean(written.iter().map(|row| row.0));
+    let times: Vec<f64> = cpu.iter().filter_map(|(own, bare)| Some(own / (*bare)?)).collect();
     LayerCost {
         lane: lane.name.clone(),
         stands_on: lane.stands_on(),
-        disk_bytes: lane.size_bytes.saturating_mul(u64::from(lane.disks)),
+        disk_bytes: match lane.layers.is_empty() {
+            // Devices of somebody's may differ in size, and the smallest is known.
+            true if lane.venue == "device" => 0,
+            _ => lane.size_bytes.saturating_mul(u64::from(lane.disks)),
+        },
         usable_bytes: (lane.usable_bytes > 0).then_some(lane.usable_bytes),
-        written_per_byte: written.per_byte(),
-        written_by_disk: written.by_disk(),
-        beside: bare.map(|bare| bare.name.clone()),
-        written_beside: beside.per_byte(),
-        cpu_times,
-        rows,
+        written_per_byte,
+        written_by_disk: by_disk(record, &lane.name, written_per_byte.unwrap_or(0.0)),
+        beside: bare_name.map(str::to_owned),
+        written_beside: mean(written.iter().filter_map(|row| row.1)),
+        cpu_times: mean(times.iter().copied()),
+        cpu_times_range: times.iter().copied().map(|at| (at, at)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))),
+        without_filesystem: without_filesystem(record, &lane.name),
+        rows: times.len() as u32,
     }
 }
 
-fn rounds(lane: &LaneSeries) -> BTreeSet<u32> {
-    lane.ok.iter().map(|trial| trial.round).collect()
+/// The geometric mean; `None`: of nothing.
+fn mean(figures: impl Iterator<Item = f64>) -> Option<f64> {
+    let logs: Vec<f64> = figures.map(f64::ln).collect();
+    let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+    Some(mean).filter(|mean| mean.is_finite())
 }
 
-/// Sums over the trials of a lane.
-#[derive(Default)]
-struct Written {
-    at_the_disks: f64,
-    by_the_application: f64,
-    /// In the windows alone: what is written later is not counted by disk.
-    disks: Vec<f64>,
-}
-
-impl Written {
-    fn add(&mut self, series: &Series, lane: &LaneSeries, rounds: Option<&BTreeSet<u32>>) {
-        for trial in lane.ok.iter().filter(|trial| rounds.is_none_or(|rounds| rounds.contains(&trial.round))) {
-            for scope in scopes(trial, series) {
-                let Some(times) = scope.write_amplification() else { continue };
-                let by_the_application = match scope.system.whole_application_write_bytes {
-                    0 => scope.write_bytes,
-                    bytes => bytes as f64,
-                };
-                self.by_the_application += by_the_application;
-                self.at_the_disks += times * by_the_application;
-                self.disks.resize(self.disks.len().max(scope.system.disks.len()), 0.0);
-                for (sum, disk) in self.disks.iter_mut().zip(&scope.system.disks) {
-                    *sum += disk.write_bytes as f64;
-                }
-            }
+/// `written` split as the disks' writes were, over the windows of all trials that count.
+fn by_disk(record: &Record, lane: &str, written: f64) -> Vec<f64> {
+    let mut disks: Vec<f64> = Vec::new();
+    for trial in record.trials.iter().filter(|trial| trial.lane == lane && trial.outcome == Outcome::Ok) {
+        let own: Vec<&SystemUse> = trial.groups.iter().filter_map(|group| group.system.as_ref()).collect();
+        for system in if own.is_empty() { vec![&trial.system] } else { own } {
+            disks.resize(disks.len().max(system.disks.len()), 0.0);
+            disks.iter_mut().zip(&system.disks).for_each(|(sum, disk)| *sum += disk.write_bytes as f64);
         }
     }
-
-    fn per_byte(&self) -> Option<f64> {
-        Some(self.at_the_disks / self.by_the_application).filter(|figure| figure.is_finite())
+    let all: f64 = disks.iter().sum();
+    if all <= 0.0 || written <= 0.0 {
+        return Vec::new();
     }
+    disks.iter().map(|disk| disk / all * written).collect()
+}
 
-    fn by_disk(&self) -> Vec<f64> {
-        let (all, Some(per_byte)) = (self.disks.iter().sum::<f64>(), self.per_byte()) else { return Vec::new() };
-        if all <= 0.0 {
-            return Vec::new();
+/// What its layers did, beside the bare disks of the same place before the same round.
+fn without_filesystem(record: &Record, lane: &str) -> Vec<LayerSpeed> {
+    let one_place = comparable::one_place(record.header.lanes.iter());
+    let of_lane = record.layer_probes.iter().filter(|of| of.lane == lane).map(|of| &of.probe);
+    let speed = |probe: &Probe| {
+        let alike = |bare: &&Probe| {
+            let same = (&bare.workload, bare.profile, bare.round) == (&probe.workload, probe.profile, probe.round);
+            same && !bare.through_filesystem
+        };
+        let bare = record.probes.iter().filter(alike).map(|bare| bare.operations_per_second);
+        LayerSpeed {
+            workload: probe.workload.clone(),
+            profile: probe.profile,
+            operations_per_second: probe.operations_per_second,
+            bare_operations_per_second: median(bare).filter(|&rate| one_place && rate > 0.0),
         }
-        self.disks.iter().map(|disk| disk / all * per_byte).collect()
-    }
-}
-
-/// The windows of a trial, each once: its groups' own, or those of all groups.
-fn scopes<'a>(trial: &'a Trial, series: &Series) -> Vec<Scope<'a>> {
-    let own = trial.groups.iter().filter(|group| group.system.is_some());
-    let own: Vec<Scope> = own.map(|group| Scope::new(trial, group, &series.reading)).collect();
-    match trial.groups.first() {
-        Some(group) if own.is_empty() => vec![Scope::new(trial, group, &series.reading)],
-        _ => own,
-    }
-}
-
-/// CPU per operation beside the other lane's, the geometric mean over the rows in which both are known.
-fn cpu_times(results: &[ResultFinding], lane: &str, bare: &str) -> (Option<f64>, u32) {
-    let of = |result: &ResultFinding, name: &str| {
-        let estimate = result.estimates.iter().find(|estimate| estimate.lane == name && estimate.failure.is_none())?;
-        estimate.cpu_seconds_per_operation.filter(|&seconds| seconds > 0.0)
     };
-    let logs: Vec<f64> =
-        results.iter().filter_map(|result| Some((of(result, lane)? / of(result, bare)?).ln())).collect();
-    let mean = (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp());
-    (mean.filter(|times| times.is_finite()), logs.len() as u32)
+    of_lane.map(speed).collect()
 }

@@ -25,13 +25,15 @@ const BURSTS_FROM_IDLE: f64 = 2.0;
 const TOO_SHORT_STEPS: f64 = 5.0;
 
 /// What a reader must know where lanes do not stand on the same disk, in one sentence that names each
-/// lane of these with what its device is held to. `None`: all are held to the same, or to nothing.
-pub fn different_disks<'a>(lanes: impl IntoIterator<Item = (&'a str, Option<Throttle>)>) -> Option<Sentence> {
-    let lanes: Vec<(&str, Option<Throttle>)> = lanes.into_iter().collect();
-    if lanes.windows(2).all(|two| two[0].1 == two[1].1) {
+/// lane of these with what each of its disks is held to, and how many they are. `None`: all are held to the same on as many
+/// disks, or to nothing.
+pub fn different_disks<'a>(lanes: impl IntoIterator<Item = (&'a str, Option<Throttle>, u32)>) -> Option<Sentence> {
+    let lanes: Vec<(&str, Option<Throttle>, u32)> = lanes.into_iter().collect();
+    if lanes.windows(2).all(|two| held_alike((two[0].1, two[0].2), (two[1].1, two[1].2))) {
         return None;
     }
-    let each = lanes.iter().map(|(lane, throttle)| match throttle {
+    let each = lanes.iter().map(|(lane, throttle, disks)| match throttle {
+        Some(throttle) if *disks > 1 => limit::lane_on_disks(name(*lane), *disks, name(throttle.to_string())).into(),
         Some(throttle) => limit::lane_and_figure(name(*lane), name(throttle.to_string())).into(),
         None => limit::lane_not_limited(name(*lane)).into(),
     });
@@ -40,7 +42,12 @@ pub fn different_disks<'a>(lanes: impl IntoIterator<Item = (&'a str, Option<Thro
 
 /// The same for the lanes of a plan.
 pub fn different_disks_of(plan: &Plan) -> Option<Sentence> {
-    different_disks(plan.lanes.iter().map(|lane| (lane.name.as_str(), plan.throttle_of(&lane.name))))
+    different_disks(plan.lanes.iter().map(|lane| (lane.name.as_str(), plan.throttle_of(&lane.name), lane.disks())))
+}
+
+/// Whether two lanes with these limits of each disk, and so many disks, stand on disks that allow the same.
+pub(crate) fn held_alike(a: (Option<Throttle>, u32), b: (Option<Throttle>, u32)) -> bool {
+    a.0 == b.0 && (a.0.is_none() || a.1 == b.1)
 }
 
 /// What the device's counters hold of a quantity.

@@ -111,7 +111,11 @@ pub fn figures(record: &Record, name: &str) -> RecordFigures {
         kernel: header.machine.kernel.clone(),
         machine: header.machine.in_one_line(),
         machine_id_hash: header.machine.machine_id_hash.clone(),
-        disk: disk(&header.machine.device),
+        disk: std::iter::once(&header.machine.device)
+            .chain(&header.machine.further_disks)
+            .map(disk)
+            .collect::<Vec<_>>()
+            .join("; "),
         disk_bytes: header.machine.device.size_bytes,
         lanes: header.lanes.iter().map(made).collect(),
         workloads: header.plan.workloads.iter().map(of_workload).collect(),

@@ -2,10 +2,10 @@
 
 use crate::common;
 
-use common::{io, lane, record, run};
+use common::{io, lane, probe, record, run};
 use model::plan::Rounds;
-use model::record::Record;
-use model::trial::{DeviceUse, Outcome, SystemUse};
+use model::record::{LayerProbe, Profile, Record};
+use model::trial::{DeviceUse, SystemUse};
 use model::workload::Pattern;
 use stats::judge;
 
@@ -43,25 +43,35 @@ fn bytes_at_each_disk_and_cpu_stand_beside_the_same_lane_without_layers() {
     assert_eq!((of.disk_bytes, of.usable_bytes), (6 << 30, Some(4 << 30)));
     assert_eq!((of.beside.as_deref(), of.rows), (Some("ext4"), 1));
     let near = |figure: Option<f64>, wanted: f64| assert!((figure.unwrap() - wanted).abs() < 1e-6, "{of:?}");
+    let near_alone = |figure: Option<f64>, wanted: f64| assert!((figure.unwrap() - wanted).abs() < 1e-6, "{figure:?}");
     near(of.written_per_byte, 2.0);
     near(of.written_beside, 1.0);
     near(of.cpu_times, 2.0);
     assert_eq!(of.written_by_disk.iter().map(|part| (part * 1e6).round() / 1e6).collect::<Vec<_>>(), [1.0, 0.5, 0.5]);
 
-    // Rounds that the other lane did not do are left out: there this one wrote ten times as much.
-    for trial in record.trials.iter_mut().filter(|trial| trial.round == ROUNDS) {
-        match trial.lane.as_str() {
-            "ext4" => trial.outcome = Outcome::Failed,
-            _ => trial.system.device.write_bytes *= 10,
-        }
-    }
-    assert!((judge::findings(&record).layers[0].written_per_byte.unwrap() - 2.0).abs() < 1e-6);
+    // While a disk is rebuilt, bytes and CPU grow with time.
+    record.header.lanes[1].layers = vec!["raid5:3,rebuilding".into()];
+    assert_eq!(judge::findings(&record).layers, []);
+    record.header.lanes[1].layers = vec!["raid5:3".into()];
 
     // What differs in more than its layers is no lane to stand beside.
     record.header.lanes[0].mount_options.push("data=journal".into());
     let alone = &judge::findings(&record).layers[0];
     assert_eq!((&alone.beside, alone.written_beside, alone.cpu_times, alone.rows), (&None, None, None, 0));
-    assert!(alone.written_per_byte.unwrap() > 3.0, "all of its own rounds count now: {alone:?}");
+    near_alone(alone.written_per_byte, 2.0);
+
+    // Btrfs's profiles are how it lays disks, and its other options are not.
+    let of_btrfs = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    record.header.lanes[0].mount_options.pop();
+    record.header.lanes[0].mkfs_command = of_btrfs(&["mkfs.btrfs", "-f", "{device}"]);
+    for (words, beside) in [
+        (&["mkfs.btrfs", "-f", "-d", "raid1", "-mraid1", "{device}"][..], Some("ext4")),
+        (&["mkfs.btrfs", "-f", "-d", "raid1", "--csum", "sha256", "{device}"], None),
+    ] {
+        let lane = &mut record.header.lanes[1];
+        (lane.layers, lane.usable_bytes, lane.mkfs_command) = (Vec::new(), 0, of_btrfs(words));
+        assert_eq!(judge::findings(&record).layers[0].beside.as_deref(), beside, "{words:?}");
+    }
 }
 
 #[test]
@@ -72,6 +82,12 @@ fn lanes_on_one_disk_have_no_costs_and_records_without_counters_no_figures() {
     }
     let bare = &judge::findings(&record).layers[0];
     assert_eq!((bare.written_per_byte, bare.written_by_disk.len(), bare.cpu_times), (None, 0, None), "{bare:?}");
+    // What layers do alone stands beside a bare disk of the same work and round.
+    let rate = |rate: f64| probe("write", Profile::RandWrite, 1, rate);
+    record.probes = vec![rate(1000.0), rate(1100.0), rate(1200.0)];
+    record.layer_probes = vec![LayerProbe { lane: "array".into(), probe: rate(550.0) }];
+    let [of] = &judge::findings(&record).layers[0].without_filesystem[..] else { panic!("one look") };
+    assert_eq!((of.operations_per_second, of.bare_operations_per_second), (550.0, Some(1100.0)));
     record.header.lanes.truncate(1);
     assert_eq!(judge::findings(&record).layers, []);
 }

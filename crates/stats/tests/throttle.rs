@@ -433,13 +433,31 @@ fn lanes_on_several_held_disks_keep_their_verdict_and_each_disk_is_checked() {
             trial.system.disks = vec![half; 2];
         }
     };
-    let mut race = race(&random_read(), [8000.0, 15_900.0], two_disks);
-    race.header.lanes[1].disks = 2;
-    let (what, why) = limit(&race, "read");
+    let mut striped = race(&random_read(), [8000.0, 15_900.0], two_disks);
+    striped.header.lanes[1].disks = 2;
+    let (what, why) = limit(&striped, "read");
     assert_eq!(what, Limit::OwnDisk, "{why}");
     assert!(why.contains("(ext4 151MiB/s,8050iops, xfs 2 disks of 151MiB/s,8050iops each)"), "{why}");
-    let pair = &judge::findings(&race).results[0].pairs[0];
+    let pair = &judge::findings(&striped).results[0].pairs[0];
     assert_eq!((pair.a.as_str(), pair.verdict), ("xfs", Verdict::Faster), "{pair:?}");
+
+    // A mirror that is read by one process gives what one disk gives: then that was measured.
+    let mut mirror = race(&random_read(), [8000.0, 8010.0], |trial| {
+        trial.system.disks = vec![trial.system.device, model::trial::DeviceUse::default()];
+    });
+    mirror.header.lanes[1].disks = 2;
+    let (what, why) = limit(&mirror, "read");
+    assert_eq!(what, Limit::Device, "{why}");
+    // So it was of two lanes on equally many disks that got as much of them.
+    mirror = race(&random_read(), [15_900.0, 15_900.0], |trial| {
+        let mut half = trial.system.device;
+        half.reads /= 2;
+        half.read_bytes /= 2;
+        trial.system.disks = vec![half; 2];
+    });
+    mirror.header.lanes.iter_mut().for_each(|lane| lane.disks = 2);
+    let (what, why) = limit(&mirror, "read");
+    assert_eq!(what, Limit::Device, "{why}");
 
     // Together more than one disk may do, and each within its own limits: the sum says nothing of it.
     let mut trial = counted(14_000, 0, 0, 0);

@@ -412,6 +412,8 @@ fn read_machine(lane_set: &LaneSet) -> Machine {
     let backing =
         lane_set.lanes().into_iter().map(|lane| lane.backing).find(|name| !name.is_empty()).unwrap_or_default();
     let mut machine = machine::read(&backing);
+    machine.further_disks =
+        lane_set.further_disks(&backing).iter().map(|disk| lanes::host::describe_disk(disk)).collect();
     if let Some(host) = lane_set.host() {
         machine.device.host_filesystem.clone_from(&host.filesystem);
         machine.device.host_mount_options = host.mount_options.join(",");

@@ -274,7 +274,8 @@ pub fn lane_size_note(asked: Option<Bytes>, lanes: &[LaneSpec], on: &Ground) -> 
 /// What a reader must know of the disks that were raced on; it stands in the plan and in the record.
 pub fn throttle_note(throttles: &Throttles, lanes: &[LaneSpec]) -> Option<String> {
     let of = |lane: &LaneSpec| throttles.of_lane(&lane.name);
-    let different = stats::throttle::different_disks(lanes.iter().map(|lane| (lane.name.as_str(), of(lane))));
+    let different =
+        stats::throttle::different_disks(lanes.iter().map(|lane| (lane.name.as_str(), of(lane), lane.disks())));
     different.map(String::from).or_else(|| {
         let throttle = lanes.first().and_then(of)?;
         let held = match lanes.iter().any(|lane| lane.disks() > 1) {

@@ -161,6 +161,7 @@ fn record(plan: &Plan, came: Came) -> Record {
         },
         rates: Vec::new(),
         probes: Vec::new(),
+        layer_probes: Vec::new(),
         disks: Vec::new(),
         trials,
         steps: Vec::new(),

@@ -154,6 +154,14 @@ impl RacedLanes for BuiltLanes {
         self.lane_set.raw_target(ground)
     }
 
+    fn stand_bare(&mut self, lane: usize, ground: usize) -> Result<Option<PathBuf>, LaneFailure> {
+        self.lane_set.stand_bare(lane, ground, &mut self.journal, &self.stop)
+    }
+
+    fn take_down_bare(&mut self, lane: usize) -> Result<(), LaneFailure> {
+        self.lane_set.take_down_bare(lane)
+    }
+
     fn warm(&self, ground: usize, bytes: u64) {
         self.lane_set.warm(ground, bytes);
     }

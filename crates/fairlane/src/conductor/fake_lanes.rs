@@ -493,6 +493,14 @@ impl RacedLanes for FakeLanes<'_> {
         Some(PathBuf::from(format!("/dev/fake{ground}")))
     }
 
+    fn stand_bare(&mut self, _lane: usize, _ground: usize) -> Result<Option<PathBuf>, LaneFailure> {
+        Ok(None)
+    }
+
+    fn take_down_bare(&mut self, _lane: usize) -> Result<(), LaneFailure> {
+        unreachable!("it has no layers")
+    }
+
     fn warm(&self, _ground: usize, _bytes: u64) {}
 
     fn device_names(&self, ground: usize) -> Devices {

@@ -32,6 +32,7 @@ pub fn read(disk: &str) -> Machine {
         dirty_writeback_centisecs: number("/proc/sys/vm/dirty_writeback_centisecs"),
         machine_id_hash: machine_id_hash(),
         virtualization: processor::virtualization(&cpuinfo, root),
+        further_disks: Vec::new(),
         device: if disk.is_empty() { Device::default() } else { lanes::host::describe_disk(disk) },
         tools: Vec::new(),
     }

@@ -172,6 +172,7 @@ impl Race<'_> {
                 self.probe(&workload, 1, places, seed)?;
             }
         }
+        self.probe_layers()?;
         (self.runner.screen)(&Event::Ceilings(stats::judge::ceilings(&self.record)));
         Ok(())
     }

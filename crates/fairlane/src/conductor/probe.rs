@@ -4,9 +4,10 @@ use super::agent_process::{CallError, unexpected};
 use super::round::Runner;
 use super::slices::WARM_UP_SECONDS;
 use super::timeouts::TimeAllowance;
+use super::{Race, round_seed};
 use crate::failure::Failure;
 use model::agent::{Devices, Reply, Request, Target};
-use model::record::{Probe, Profile};
+use model::record::{LayerProbe, Line, Probe, Profile};
 use model::workload::{Io, Kind, Workload};
 
 /// What O_DIRECT moves at least.
@@ -39,6 +40,31 @@ struct Spot {
     devices: Devices,
 }
 
+impl Race<'_> {
+    /// What the layers of each lane do without a filesystem. They are built once for it, which takes as long as for a round.
+    pub(super) fn probe_layers(&mut self) -> Result<(), Failure> {
+        if !self.record.layer_probes.is_empty() {
+            return Ok(());
+        }
+        let mut works = Vec::new();
+        for index in (0..self.plan().workloads.len()).filter(|&index| self.is_probed(index) || self.ceilings_fit(index))
+        {
+            works.push((self.plan().workloads[index].clone(), round_seed(self.plan().seed, index, 1)));
+        }
+        let before = self.runner.clock.clocks();
+        let mut lines = Vec::new();
+        for lane in (0..self.runner.names.len()).filter(|&lane| !self.record.header.lanes[lane].layers.is_empty()) {
+            let layers = self.runner.probe_layers(lane, self.ground_of(lane, 0, 1), &works)?;
+            lines.extend(layers.into_iter().map(|layers| Line::Layers(Box::new(layers))));
+        }
+        // On a machine that slept meanwhile nothing was measured.
+        match self.runner.clock.clocks().since(&before).void {
+            None if !lines.is_empty() => self.append_all(lines),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Runner<'_> {
     /// Runs the raw profile that matches the workload on every lane's image before its mkfs, in
     /// slices that alternate between the images as those of the race do: a disk that reads ahead or
@@ -68,6 +94,45 @@ impl Runner<'_> {
             probes.extend(self.probe(profile, &io, workload, spots, round, seed)?);
         }
         Ok(probes)
+    }
+
+    /// Does the work of ceilings on the layers of a lane, without a filesystem. What cannot be built or measured is unknown.
+    ///
+    /// # Errors
+    /// Only where the race must end.
+    pub fn probe_layers(
+        &mut self,
+        lane: usize,
+        ground: usize,
+        works: &[(Workload, u64)],
+    ) -> Result<Vec<LayerProbe>, Failure> {
+        let all = || {
+            works
+                .iter()
+                .flat_map(|(workload, seed)| raw_works(workload).into_iter().map(move |raw| (workload, *seed, raw)))
+        };
+        if all().next().is_none() {
+            return Ok(Vec::new());
+        }
+        let Ok(Some(device)) = self.lanes.stand_bare(lane, ground) else { return Ok(Vec::new()) };
+        let (mut layers, mut outcome) = (Vec::new(), Ok(()));
+        for (workload, seed, (profile, io)) in all() {
+            let devices = self.lanes.device_names(ground);
+            let spot = Spot { lane, ground: ground as u32, target: Target::Device(device.clone()), devices };
+            match self.probe(profile, &io, workload, vec![spot], 1, seed) {
+                Ok(probes) => {
+                    let name = &self.names[lane];
+                    layers.extend(probes.into_iter().map(|probe| LayerProbe { lane: name.clone(), probe }));
+                }
+                Err(failure) => {
+                    outcome = Err(failure);
+                    break;
+                }
+            }
+        }
+        // A guest that does not let them go shows that again when the lane is opened.
+        let _ = self.lanes.take_down_bare(lane);
+        outcome.map(|()| layers)
     }
 
     /// Runs the engine without a device.

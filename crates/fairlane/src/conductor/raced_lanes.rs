@@ -88,6 +88,19 @@ pub trait RacedLanes {
     /// The block device of a ground; `None`: it has none.
     fn raw_target(&self, ground: usize) -> Option<PathBuf>;
 
+    /// Builds the layers of a lane that is closed, without a filesystem; answers their device. `None`: it has none, or what
+    /// they do alone is not what they do below a filesystem.
+    ///
+    /// # Errors
+    /// When they cannot be built.
+    fn stand_bare(&mut self, lane: usize, ground: usize) -> Result<Option<PathBuf>, LaneFailure>;
+
+    /// Takes them down again.
+    ///
+    /// # Errors
+    /// When the guest does not.
+    fn take_down_bare(&mut self, lane: usize) -> Result<(), LaneFailure>;
+
     /// Brings so much of a ground to where its disk lies, before its ceiling is measured.
     fn warm(&self, ground: usize, bytes: u64);
 

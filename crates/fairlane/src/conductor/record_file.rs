@@ -71,6 +71,7 @@ impl Race<'_> {
         for line in lines {
             match line {
                 Line::Probe(probe) => self.record.probes.push(*probe),
+                Line::Layers(layers) => self.record.layer_probes.push(*layers),
                 Line::Disk(disk) => self.record.disks.push(*disk),
                 Line::Rate(rate) => self.record.rates.push(*rate),
                 Line::Note { said } => self.record.warnings.push(said),

@@ -1,6 +1,7 @@
 //! Words that options of `race` take.
 
 use clap::ValueEnum;
+use std::path::PathBuf;
 
 /// What becomes of a disk of every lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -27,4 +28,12 @@ pub enum FindMaxBy {
     Lateness,
     /// Load average of one minute at most the number of CPUs
     Load,
+}
+
+/// One name of a list of devices.
+pub(super) fn parse_device(text: &str) -> Result<PathBuf, String> {
+    match text.trim() {
+        "" => Err("a name is empty; write the devices with one comma between two: /dev/a,/dev/b".to_owned()),
+        name => Ok(name.into()),
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::lane_set::{LaneSet, LaneState};
 use crate::venues::Venue;
+use crate::venues::device::disk_below;
 use std::path::PathBuf;
 
 impl LaneSet {
@@ -44,6 +45,18 @@ impl LaneSet {
     /// Number of images and devices, whose ceilings can be measured.
     pub fn blocks(&self) -> usize {
         self.stores.iter().filter(|ground| ground.has_block_device() && ground.disks() == 1).count()
+    }
+
+    /// The disks that devices of the lanes lie on, beside `first`, in the lanes' order.
+    pub fn further_disks(&self, first: &str) -> Vec<String> {
+        let mut disks: Vec<String> = Vec::new();
+        let on_several = self.stores.iter().map(|ground| ground.overwritten()).filter(|disks| disks.len() > 1);
+        for disk in on_several.flatten().filter_map(disk_below) {
+            if disk != first && !disks.contains(&disk) {
+                disks.push(disk);
+            }
+        }
+        disks
     }
 
     /// Of every disk of the lanes that somebody limits: a loop device of ours is never one.

@@ -15,7 +15,7 @@ use crate::library::missing_check;
 use crate::run_folder::RunFolder;
 use crate::undo::is_run_id;
 use crate::venues::Venue;
-use crate::venues::device::DeviceStore;
+use crate::venues::device::{DeviceStore, identifier};
 use crate::venues::directory::DirectoryStore;
 use crate::venues::guest::{GuestDisk, GuestDisks};
 use crate::venues::image::ImageStore;
@@ -249,15 +249,12 @@ impl LaneSet {
         erase: &[device::Erasable],
         lane: usize,
     ) -> Result<usize, LaneFailure> {
-        let disks: Vec<Found> = all[..taken].iter().map(|path| device::inspect(path)).collect::<Result<_, _>>()?;
-        for (place, disk) in disks.iter().enumerate() {
-            if let Some(other) = disks[..place].iter().find(|other| other.number == disk.number) {
-                return Err(usage(format!(
-                    "{} and {} are one device; name each device once",
-                    other.named.display(),
-                    disk.named.display()
-                )));
-            }
+        let mut disks: Vec<Found> = all.iter().map(|path| device::inspect(path)).collect::<Result<_, _>>()?;
+        check_apart(&disks)?;
+        self.check_no_disk_of_all(all, &disks)?;
+        let others = disks.split_off(taken);
+        if self.lanes[lane].replacer().is_some() {
+            check_equal_sizes(&disks)?;
         }
         for disk in &disks {
             if !self.devices().any(|known| known.number == disk.number) {
@@ -273,12 +270,22 @@ impl LaneSet {
         if let Some(index) = self.stores.iter().position(|ground| same(&**ground)) {
             return Ok(index);
         }
-        let ground = match (all, &disks[..]) {
-            ([_], [only]) => only.path.display().to_string(),
-            _ => all.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
-        };
-        self.stores.push(Box::new(DeviceStore::new(disks, ground)));
+        let ground = disks.iter().chain(&others).map(|disk| disk.path.display().to_string()).collect::<Vec<_>>();
+        self.stores.push(Box::new(DeviceStore::new(disks, others, ground.join(", "))));
         Ok(self.stores.len() - 1)
+    }
+
+    /// A lane that names one of the disks of `--disks` would stand on it beside the lanes that take turns there.
+    fn check_no_disk_of_all(&self, all: &[PathBuf], disks: &[Found]) -> Result<(), LaneFailure> {
+        let model::plan::Ground::Disks(turns) = &self.settings.ground else { return Ok(()) };
+        let number = |path: &PathBuf| device::inspect(path).map(|found| found.number).ok();
+        match disks.iter().find(|disk| all.len() == 1 && turns.iter().any(|path| number(path) == Some(disk.number))) {
+            Some(disk) => Err(usage(format!(
+                "{} is one of --disks, and lanes take turns there; remove what follows the @",
+                disk.named.display()
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Every disk of `--disks` is for some lane.
@@ -456,6 +463,34 @@ impl LaneSet {
             );
         }
         warnings
+    }
+}
+
+/// Refuses what is one disk under two names, or by two paths to it.
+fn check_apart(disks: &[Found]) -> Result<(), LaneFailure> {
+    for (place, disk) in disks.iter().enumerate() {
+        let id = identifier(disk);
+        let same = |other: &&Found| other.number == disk.number || (id.is_some() && identifier(other) == id);
+        if let Some(other) = disks[..place].iter().find(same) {
+            return Err(usage(format!(
+                "{} and {} are one device; name each device once",
+                other.named.display(),
+                disk.named.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A disk that is rebuilt needs a spare one of its size, and the two change places.
+fn check_equal_sizes(disks: &[Found]) -> Result<(), LaneFailure> {
+    match disks.iter().find(|disk| disk.size_bytes != disks[0].size_bytes) {
+        Some(other) => Err(usage(format!(
+            "{} and {} differ in size, and a disk is rebuilt onto one of its own size; name disks of one size",
+            disks[0].named.display(),
+            other.named.display()
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -133,7 +133,12 @@ impl LaneSet {
                 lines.push(format!("mount --bind {} {}", folder.path().display(), folder.work().display()));
             }
         }
-        lines.extend(self.stores.iter().flat_map(|ground| ground.describe(self.settings.lane_size)));
+        for line in self.stores.iter().flat_map(|ground| ground.describe(self.settings.lane_size)) {
+            // Lanes that take turns on disks share some of them.
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
         lines.extend(self.beside.iter().map(|(_, found)| overwrite(found)));
         for slot in &self.guests {
             lines.push(format!("start a guest: {} ({})", slot.describe(&self.settings), slot.kernel.path.display()));

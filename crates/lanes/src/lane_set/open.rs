@@ -251,12 +251,8 @@ impl LaneSet {
         phases_seconds.insert("mkfs".to_owned(), output.as_ref().map_or(0.0, |output| output.seconds));
         let started = Instant::now();
         self.stores[ground_index].settle_after_mkfs()?;
-        if let (true, Some(last)) =
-            (self.lanes[index].lacks_a_device(), self.stores[ground_index].carrying_images().last())
-        {
-            // What names nothing is no device of it any more.
-            last.wipe_signatures()?;
-            self.stores[ground_index].drop_caches()?;
+        if self.lanes[index].lacks_a_device() {
+            self.stores[ground_index].forget_last()?;
         }
         phases_seconds.insert("rewrite".to_owned(), started.elapsed().as_secs_f64());
         let lane = &mut self.lanes[index];
@@ -380,7 +376,9 @@ impl LaneSet {
         if let (Some(journal), Some(entry)) = (journal, open.mounted) {
             open.above.map_or(Ok(()), |above| journal.done(above))?;
             journal.done(entry)?;
-            let_go::check(&mount_source(ground), &AtomicBool::new(false))?;
+            let go_on = AtomicBool::new(false);
+            let_go::check(&mount_source(ground), &go_on)?;
+            ground.further_block_devices().iter().try_for_each(|device| let_go::check(device, &go_on))?;
         }
         rebuilt?;
         closed.flags.extend(open.rebuild.flag());

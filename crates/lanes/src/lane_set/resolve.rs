@@ -152,8 +152,9 @@ pub(crate) fn place(lane: &LaneState, settings: &Settings) -> Result<Location, L
         (_, model::plan::Ground::Disks(disks)) => {
             let taken = lane.spec.disks() as usize;
             if taken > disks.len() {
+                let spare = if lane.replacer().is_some() { ", a spare one for the rebuild among them" } else { "" };
                 return Err(usage(format!(
-                    "it stands on {taken} disks, and --disks names {}; name as many as the lane takes",
+                    "it stands on {taken} disks{spare}, and --disks names {}; name as many as the lane takes",
                     disks.len()
                 ))
                 .in_lane(&lane.name));

@@ -8,6 +8,7 @@ use crate::device::Found;
 use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::guest::protocol::{Answer, Ask};
 use crate::guest::{GuestKind, Kernel};
+use crate::host;
 use crate::lane_set::guest::GuestSlot;
 use crate::lane_set::rebuilding;
 use crate::lane_set::resolve::Location;
@@ -15,10 +16,10 @@ use crate::lane_set::{LaneSet, LaneState};
 use crate::layers::{self, Layer};
 use crate::missing::missing;
 use crate::undo::Journal;
-use crate::venues::device::disk_below;
+use crate::venues::device::disks_below;
 use model::Flag;
 use model::lane::Promises;
-use model::stack::MOST_DEVICES;
+use model::stack::{LayerSpec, MOST_DEVICES, REBUILDING};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -201,33 +202,34 @@ pub(crate) fn rebuilt(answer: &Answer) -> Option<Flag> {
     rebuilt.as_ref().map(|rebuilt| rebuilding::flag(rebuilt, "the whole disk"))
 }
 
-/// What a reader should know of devices that differ in size; `None`: they do not.
-fn of_unequal_sizes(devices: &[Found]) -> Option<String> {
+/// What a reader should know of disks that are not alike; `None`: as far as is known they are.
+fn unlike(devices: &[Found]) -> Option<String> {
     let first = devices.first()?;
-    let other = devices.iter().find(|device| device.size_bytes != first.size_bytes)?;
-    let size = |device: &Found| model::units::human_bytes(device.size_bytes as f64);
+    let kind =
+        |device: &Found| (device.size_bytes, device.model.clone(), host::describe_disk(&device.kernel_name).rotational);
+    let other = devices.iter().find(|device| kind(device) != kind(first))?;
+    let words = |device: &Found| {
+        let size = model::units::human_bytes(device.size_bytes as f64);
+        format!("{} ({})", device.path.display(), format!("{} {size}", device.model).trim())
+    };
     Some(format!(
-        "{} has {} and {} has {}: lanes on more of them stand on disks that may be faster or slower",
-        first.path.display(),
-        size(first),
-        other.path.display(),
-        size(other)
+        "{} and {} are not alike, and lanes on fewer disks stand on the first ones: a difference may be the disks'",
+        words(first),
+        words(other)
     ))
 }
 
 /// What a reader should know of devices that lie on one disk; `None`: each is a disk of its own, as far as is known.
 fn on_one_disk(devices: &[Found]) -> Option<String> {
-    let disks: Vec<Option<String>> = devices.iter().map(disk_below).collect();
-    let (again, disk) = disks.iter().enumerate().find_map(|(place, disk)| {
-        let disk = disk.as_ref()?;
-        disks[..place].contains(&Some(disk.clone())).then_some((place, disk))
-    })?;
-    let first = disks.iter().position(|other| other.as_ref() == Some(disk))?;
+    let disks: Vec<Vec<String>> = devices.iter().map(disks_below).collect();
+    let shared = |a: usize, b: usize| disks[a].iter().find(|disk| disks[b].contains(disk));
+    let (a, b, disk) =
+        (0..disks.len()).flat_map(|b| (0..b).map(move |a| (a, b))).find_map(|(a, b)| Some((a, b, shared(a, b)?)))?;
     Some(format!(
         "{} and {} lie on one disk, {disk}: what layers and copies cost is measured, what several disks gain by working at \
          once is not",
-        devices[first].path.display(),
-        devices[again].path.display()
+        devices[a].path.display(),
+        devices[b].path.display()
     ))
 }
 
@@ -244,7 +246,7 @@ impl LaneSet {
             );
         }
         warnings.extend(on_several().find_map(|ground| on_one_disk(ground.overwritten())));
-        warnings.extend(on_several().find_map(|ground| of_unequal_sizes(ground.overwritten())));
+        warnings.extend(on_several().find_map(|ground| unlike(ground.overwritten())));
         if self.lanes.iter().any(|lane| !lane.spec.layers.is_empty()) {
             warnings.push(
                 "what the layers' own threads do counts as the filesystem's CPU, and what they write as written at the \
@@ -262,6 +264,38 @@ impl LaneSet {
         warnings.sort();
         warnings.dedup();
         warnings
+    }
+
+    /// Builds the layers of a lane that is closed, for their ceilings; answers their device, in the guest. `None`: it has no
+    /// layers, or they rebuild a disk beside whatever is done.
+    ///
+    /// # Errors
+    /// When they cannot be built.
+    pub fn stand_bare(
+        &mut self,
+        lane: usize,
+        ground: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Option<PathBuf>, LaneFailure> {
+        assert!(self.lanes[lane].open.is_none(), "no filesystem stands on layers that are measured without one");
+        let rebuilds = |layer: &LayerSpec| layer.options.iter().any(|option| option == REBUILDING);
+        if self.lanes[lane].spec.layers.iter().any(rebuilds) {
+            return Ok(None);
+        }
+        let name = self.lanes[lane].name.clone();
+        self.stack(lane, ground, journal, stop).map_err(|error| error.in_lane(&name))?;
+        Ok(self.lanes[lane].stacked.first().cloned())
+    }
+
+    /// Takes them down again.
+    ///
+    /// # Errors
+    /// What the guest says.
+    pub fn take_down_bare(&mut self, lane: usize) -> Result<(), LaneFailure> {
+        self.lanes[lane].stacked.clear();
+        let Some(guest) = self.guest_of(lane) else { return Ok(()) };
+        guest.ask(&Ask::Unstack { lane: lane as u32 }, &self.stopping).map(drop)
     }
 
     /// Builds a lane's layers in its guest; answers the seconds that took, `None`: it has none.

@@ -7,19 +7,24 @@ use crate::host::{self, Host};
 use model::Bytes;
 use std::path::{Path, PathBuf};
 
+/// Devices on devices are followed so far: deeper stacks are nobody's.
+const DEEPEST_STACK: u32 = 8;
+
 /// Block devices as they were found, at least one.
 #[derive(Debug)]
 pub(crate) struct DeviceStore {
     disks: Vec<Found>,
+    /// Those of the same race that other lanes take beside them. What older lanes left there is none of the next one's.
+    others: Vec<Found>,
     /// All devices of the race that these are some of, in words.
     ground: String,
 }
 
 impl DeviceStore {
-    /// The first `disks` of those that are `ground`.
-    pub(crate) fn new(disks: Vec<Found>, ground: String) -> Self {
+    /// The first ones of those that are `ground`; `others` are the rest, which may be overwritten too.
+    pub(crate) fn new(disks: Vec<Found>, others: Vec<Found>, ground: String) -> Self {
         assert!(!disks.is_empty(), "a lane on devices stands on one at least");
-        DeviceStore { disks, ground }
+        DeviceStore { disks, others, ground }
     }
 
     fn first(&self) -> &Found {
@@ -34,6 +39,30 @@ pub(crate) fn disk_below(found: &Found) -> Option<String> {
         return host::find(&backing).ok()?.disk;
     }
     Some(host::whole_disk(&found.kernel_name))
+}
+
+/// The disks that a device lies on in the end: of a volume (device mapper, md) those of its members.
+pub(crate) fn disks_below(found: &Found) -> Vec<String> {
+    let mut all: Vec<String> = disk_below(found).into_iter().collect();
+    for _ in 0..DEEPEST_STACK {
+        let members = |disk: &String| {
+            let members = std::fs::read_dir(Path::new("/sys/block").join(disk).join("slaves")).ok()?;
+            let names = members.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+            let names: Vec<String> = names.map(|name| host::whole_disk(&name)).collect();
+            (!names.is_empty()).then_some(names)
+        };
+        all = all.iter().flat_map(|disk| members(disk).unwrap_or_else(|| vec![disk.clone()])).collect();
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// What names the medium itself, where the kernel knows it: two paths to one disk have one.
+pub(crate) fn identifier(found: &Found) -> Option<String> {
+    let folder = Path::new("/sys/block").join(&found.kernel_name);
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
+    read("wwid").or_else(|| read("device/wwid")).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 /// What will happen to a device, for `--dry-run`.
@@ -108,8 +137,16 @@ impl Venue for DeviceStore {
 
     fn prepare_for_mkfs(&self) -> Result<(), LaneFailure> {
         // None is touched where one of them is somebody else's now.
-        self.disks.iter().try_for_each(device::check_again)?;
-        self.disks.iter().try_for_each(device::wipe_signatures)
+        let all = || self.disks.iter().chain(&self.others);
+        all().try_for_each(device::check_again)?;
+        all().try_for_each(device::wipe_signatures)
+    }
+
+    fn forget_last(&self) -> Result<(), LaneFailure> {
+        let last = &self.disks[self.disks.len() - 1];
+        device::check_again(last)?;
+        device::wipe_signatures(last)?;
+        self.drop_caches()
     }
 
     fn drop_caches(&self) -> Result<(), LaneFailure> {

@@ -123,6 +123,15 @@ pub(crate) trait Venue: Debug {
         Ok(())
     }
 
+    /// Makes the last of several disks one that names no filesystem: what was made on all of them lacks it then.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn forget_last(&self) -> Result<(), LaneFailure> {
+        self.carrying_images().last().map_or(Ok(()), |last| last.wipe_signatures())?;
+        self.drop_caches()
+    }
+
     /// Leaves what stands for a person to look at (`--keep`).
     fn leave(&mut self) {}
 

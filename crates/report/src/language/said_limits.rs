@@ -61,6 +61,11 @@ pub(super) static GERMAN: &[(&str, &str)] = &[
     ),
     ("difference_of_disks", "der Unterschied ist der der Platten"),
     (
+        "difference_of_layouts",
+        "der Unterschied liegt an den Platten und daran, wie die Bahnen ihre Arbeit darauf verteilen: Streifen, Kopien und \
+         Größe der Anfragen",
+    ),
+    (
         "difference_of_disks_and_writes",
         "der Unterschied ist der der Platten und dessen, was die Bahnen je Byte der Anwendung darauf schreiben ({list})",
     ),
@@ -162,6 +167,7 @@ pub(super) static CHINESE: &[(&str, &str)] = &[
     ("at_own_disk", "每条赛道都达到自己磁盘（{disks}）的 {share}：{what}"),
     ("at_own_emulated_disk", "每条赛道都达到自己模拟磁盘（{disks}）的 {share}：{what}"),
     ("difference_of_disks", "差异来自磁盘"),
+    ("difference_of_layouts", "差异来自磁盘，以及各赛道如何把工作分布到磁盘上：条带、副本和请求大小"),
     ("difference_of_disks_and_writes", "差异来自磁盘，也来自应用每写 1 字节各赛道实际写到磁盘的量（{list}）"),
     ("flushes_per_second", "每秒 {rate} 次刷盘"),
     ("writes_differ", "每条赛道都达到{ceiling}的 {share}，但应用每写 1 字节，它们实际写到设备的量不同（{list}）"),

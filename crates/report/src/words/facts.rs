@@ -125,7 +125,8 @@ pub(crate) fn lane(lane: &Lane) -> LaneFacts {
         rest.push(format!("Linux {}", shorten(&lane.kernel, 60)));
     }
     if lane.size_bytes > 0 {
-        rest.push(figures::bytes(lane.size_bytes));
+        let size = figures::bytes(lane.size_bytes);
+        rest.push(if lane.disks > 1 { format!("{} disks of {size}", lane.disks) } else { size });
     }
     if mkfs.is_none() {
         let made = match lane.venue.as_str() {

@@ -27,7 +27,10 @@ pub(crate) fn writes(plan: &PlanSummary) -> Phrase {
         said.say(" Formats no disk.")
     } else {
         let them = formatted.join(", ");
-        said.tone(crate::layout::Tone::Failed, format!(" FORMATS {them}: everything on it is lost."))
+        said.tone(
+            crate::layout::Tone::Failed,
+            format!(" FORMATS {them}: everything on {} is lost.", if them.contains(", ") { "them" } else { "it" }),
+        )
     };
     let mut amounts = Vec::new();
     if let Some(bytes) = plan.written_bytes {

@@ -239,6 +239,7 @@ pub fn machine() -> Machine {
         dirty_writeback_centisecs: 500,
         machine_id_hash: "0f1e".to_owned(),
         virtualization: String::new(),
+        further_disks: Vec::new(),
         device: Device {
             name: "nvme0n1".to_owned(),
             model: "Samsung SSD 970 EVO 500GB".to_owned(),
@@ -452,6 +453,7 @@ pub fn record(findings: &Findings) -> Record {
         profiles: Vec::new(),
         unreached: Vec::new(),
         probes: Vec::new(),
+        layer_probes: Vec::new(),
         disks: Vec::new(),
         trials: trials.collect(),
         end: Some(EndOutcome::Complete),

@@ -6,6 +6,7 @@ use crate::comparable::{guest_of, on_images};
 use crate::words;
 use model::Throttle;
 use model::lane::Lane;
+use model::machine::Device;
 use model::record::{EndOutcome, Header};
 use model::workload::Workload;
 use std::collections::BTreeMap;
@@ -330,10 +331,13 @@ fn machine<'a>() -> Vec<Property<'a>> {
         (
             "disks".into(),
             Box::new(|of: &Header| {
-                let device = &of.machine.device;
-                // Kernel names such as sda change from boot to boot: only without a model they must do.
-                let model = if device.model.is_empty() { &device.name } else { &device.model };
-                (!device.name.is_empty()).then(|| format!("{model}, {}", words::bytes(device.size_bytes as f64)))
+                let words = |device: &Device| {
+                    // Kernel names such as sda change from boot to boot: only without a model they must do.
+                    let model = if device.model.is_empty() { &device.name } else { &device.model };
+                    format!("{model}, {}", words::bytes(device.size_bytes as f64))
+                };
+                let all = std::iter::once(&of.machine.device).chain(&of.machine.further_disks).map(words);
+                (!of.machine.device.name.is_empty()).then(|| all.collect::<Vec<_>>().join("; "))
             }),
         ),
     ]

@@ -91,11 +91,11 @@ impl Observed<'_> {
         self.lanes.iter().any(|lane| lane.throttle.is_some())
     }
 
-    /// Whether lanes were held to different limits. Of several disks that are held the layout is measured (what is
-    /// striped, mirrored or parity), which is the lane's own.
+    /// Whether lanes were held to different limits, or did different amounts at disks of one kind: of several that are
+    /// held the layout shows (what is striped, mirrored or parity), which is the lane's own.
     fn disks_differ(&self) -> bool {
-        let apart = self.lanes.windows(2).any(|two| two[0].throttle != two[1].throttle);
-        apart || self.lanes.iter().any(is_held_on_several)
+        let mut pairs = (0..self.lanes.len()).flat_map(|b| (0..b).map(move |a| (&self.lanes[a], &self.lanes[b])));
+        pairs.any(|(a, b)| !on_equal_disks(a, b))
     }
 
     /// Every lane with its own disk.
@@ -194,7 +194,7 @@ impl Observed<'_> {
         }
         let all: Vec<f64> = lanes.into_iter().filter_map(|lane| lane.write_amplification).collect();
         let (low, high) = all.iter().fold((f64::MAX, f64::MIN), |(low, high), &at| (low.min(at), high.max(at)));
-        all.is_empty() || high <= 1.05 * low
+        all.is_empty() || high <= ALIKE * low
     }
 
     /// What each lane writes to its device per byte of the application.
@@ -345,7 +345,9 @@ fn own_disk(observed: &Observed) -> Option<(Limit, Sentence)> {
     if !observed.all_at_the_ceiling() || !observed.disks_differ() {
         return None;
     }
+    let on_several = observed.lanes.iter().any(|lane| lane.throttle.is_some() && lane.disks > 1);
     let what = match observed.write_alike(&observed.lanes) {
+        _ if on_several => statement::difference_of_layouts(),
         true => statement::difference_of_disks(),
         false => statement::difference_of_disks_and_writes(observed.write_amplifications()),
     };
@@ -357,15 +359,22 @@ fn own_disk(observed: &Observed) -> Option<(Limit, Sentence)> {
     Some((Limit::OwnDisk, reason))
 }
 
-/// Whether a lane stands on several disks, each of which was held.
-fn is_held_on_several(lane: &LaneUse) -> bool {
-    lane.throttle.is_some() && lane.disks > 1
+/// What two lanes did differs by less: the tolerance of rule 4 for bytes written.
+const ALIKE: f64 = 1.05;
+
+/// Whether two lanes' disks are held alike, and gave alike where one lane has several of them.
+fn on_equal_disks(a: &LaneUse, b: &LaneUse) -> bool {
+    let gave_alike = |of: fn(&LaneUse) -> Option<f64>| match (of(a), of(b)) {
+        (Some(a), Some(b)) => a.max(b) <= ALIKE * a.min(b),
+        _ => true,
+    };
+    let on_several = a.throttle.is_some() && (a.disks > 1 || b.disks > 1);
+    a.throttle == b.throttle && (!on_several || (gave_alike(|lane| lane.bandwidth) && gave_alike(|lane| lane.iops)))
 }
 
 /// The pairs of lanes whose disks are held to the same limits and that write alike to them.
 pub(super) fn one_disk(observed: &Observed) -> Vec<[String; 2]> {
-    let on_one = |a: &LaneUse, b: &LaneUse| !is_held_on_several(a) && !is_held_on_several(b);
-    let alike = |a: &LaneUse, b: &LaneUse| a.throttle == b.throttle && on_one(a, b) && observed.write_alike([a, b]);
+    let alike = |a: &LaneUse, b: &LaneUse| on_equal_disks(a, b) && observed.write_alike([a, b]);
     let mut pairs = Vec::new();
     for (place, a) in observed.lanes.iter().enumerate() {
         pairs.extend(observed.lanes[..place].iter().filter(|b| alike(a, b)).map(|b| [a.name.clone(), b.name.clone()]));

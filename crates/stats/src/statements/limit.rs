@@ -41,6 +41,8 @@ templates! {
     at_own_emulated_disk(share, disks, what) =
         "each lane runs at {share} of its own emulated disk ({disks}): {what}";
     difference_of_disks() = "the difference is the disks'";
+    difference_of_layouts() =
+        "the difference is the disks', and of how the lanes lay their work over them: stripes, copies and the size of requests";
     difference_of_disks_and_writes(list) =
         "the difference is the disks', and of what the lanes write to them per byte of the application ({list})";
     flushes_per_second(rate) = "{rate} flushes/s";

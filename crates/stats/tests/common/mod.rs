@@ -108,6 +108,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         },
         rates: Vec::new(),
         probes: Vec::new(),
+        layer_probes: Vec::new(),
         disks: Vec::new(),
         trials: Vec::new(),
         steps: Vec::new(),

@@ -132,7 +132,7 @@ impl Survey {
             let state =
                 |of: &[(&str, &str, Availability)]| of.iter().find(|row| row.0 == name).map(|row| row.2.clone());
             let [uml, qemu] = [&uml, &qemu].map(|of| cell(state(of)));
-            let _ = writeln!(text, "  {name:<10}{:<WIDTH$}{uml:<WIDTH$}{qemu}", "in guests alone");
+            let _ = writeln!(text, "  {name:<11}{:<WIDTH$}{uml:<WIDTH$}{qemu}", "in guests alone");
         }
     }
 
@@ -142,7 +142,7 @@ impl Survey {
         let qemu = availability::survey_above(self.qemu.as_ref().ok());
         for ((name, here, uml), (.., qemu)) in uml.into_iter().zip(qemu) {
             let here = here.map_or_else(|| "in guests alone".to_owned(), |state| cell(Some(state)));
-            let _ = writeln!(text, "  {name:<10}{here:<WIDTH$}{:<WIDTH$}{}", cell(uml), cell(qemu));
+            let _ = writeln!(text, "  {name:<11}{here:<WIDTH$}{:<WIDTH$}{}", cell(uml), cell(qemu));
         }
     }
 
