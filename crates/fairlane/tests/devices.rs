@@ -229,7 +229,8 @@ fn a_disk_of_several_is_taken_out_and_what_goes_with_no_disks_is_refused() {
         place.expect(2, &["race", mirror, "xfs", "--throttle", "500iops", "--state", "rebuilding", "--suite", &suite]);
     assert_one_sentence(&err, &["xfs"]);
     let back = "back=btrfs:2(-d raid1 -m raid1),rebuilding";
-    let (_, err) = place.expect(2, &["race", mirror, back, "--throttle", "500iops", "--suite", &suite]);
+    let (_, err) =
+        place.expect(2, &["race", mirror, back, "--throttle", "500iops", "--suite", &suite, "--lane-size", "256MiB"]);
     assert_one_sentence(&err, &["lane back rebuilds", "without --throttle"]);
     let named = format!("xfs@{two}");
     let (_, err) = place.expect(2, &[&["race", mirror, &named, "--disks", &both], &race[5..]].concat());

@@ -43,7 +43,9 @@ struct Spot {
 impl Race<'_> {
     /// What the layers of each lane do without a filesystem. They are built once for it, which takes as long as for a round.
     pub(super) fn probe_layers(&mut self) -> Result<(), Failure> {
-        if !self.record.layer_probes.is_empty() {
+        let lanes: Vec<usize> =
+            (0..self.runner.names.len()).filter(|&lane| !self.record.header.lanes[lane].layers.is_empty()).collect();
+        if lanes.is_empty() || !self.record.layer_probes.is_empty() {
             return Ok(());
         }
         let mut works = Vec::new();
@@ -53,7 +55,7 @@ impl Race<'_> {
         }
         let before = self.runner.clock.clocks();
         let mut lines = Vec::new();
-        for lane in (0..self.runner.names.len()).filter(|&lane| !self.record.header.lanes[lane].layers.is_empty()) {
+        for lane in lanes {
             let layers = self.runner.probe_layers(lane, self.ground_of(lane, 0, 1), &works)?;
             lines.extend(layers.into_iter().map(|layers| Line::Layers(Box::new(layers))));
         }
