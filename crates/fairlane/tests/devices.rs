@@ -225,9 +225,8 @@ fn a_disk_of_several_is_taken_out_and_what_goes_with_no_disks_is_refused() {
             _ => assert_eq!(written(0) > 0, written(1) > 0, "{trial:#}"),
         }
     }
-    let (_, err) =
-        place.expect(2, &["race", mirror, "xfs", "--throttle", "500iops", "--state", "rebuilding", "--suite", &suite]);
-    assert_one_sentence(&err, &["xfs"]);
+    let (_, err) = place.expect(2, &[&["race", mirror, "xfs", "--state", "rebuilding"], &race[3..]].concat());
+    assert_one_sentence(&err, &["--state rebuilding takes a disk out", "leave --state out"]);
     let back = "back=btrfs:2(-d raid1 -m raid1),rebuilding";
     let (_, err) =
         place.expect(2, &["race", mirror, back, "--throttle", "500iops", "--suite", &suite, "--lane-size", "256MiB"]);

@@ -56,7 +56,8 @@ fn what_a_filesystem_cannot_stand_on_is_refused_with_what_it_can() {
         ("ext4/raid0:5/raid0:5@qemu", vec!["stands on 25 disks", "24 are the most"]),
         ("tmpfs/crypt@qemu", vec!["tmpfs stands on no disk"]),
         ("rsext4/crypt", vec!["a library works on one disk"]),
-        ("ext4/crypt@/dev/null", vec!["takes no device", "remove what follows the @"]),
+        ("ext4/crypt@/dev/null", vec!["on no device of this machine", "name a guest with --on"]),
+        ("btrfs:2@/dev/null", vec!["stands on 2 disks", "one device is named for it", "--disks /dev/a,/dev/b"]),
         ("/tmp/raid1:2", vec!["/tmp/raid1:2"]),
     ] {
         says(&refusal(scratch.settings(&[spec], 1024)), FailureKind::Usage, &parts);
@@ -75,14 +76,19 @@ fn what_a_filesystem_cannot_stand_on_is_refused_with_what_it_can() {
 }
 
 #[test]
-fn several_disks_are_not_throttled_as_one() {
+fn several_disks_are_throttled_each_and_none_that_is_rebuilt() {
     if !privileged("several throttled disks") {
         return;
     }
     let scratch = Scratch::new();
-    let mut settings = scratch.settings(&["btrfs:2"], 256);
-    settings.throttles.base = Some("100MiB/s".parse().unwrap());
-    says(&refusal(settings), FailureKind::Usage, &["btrfs:2 stands on 2", "without --throttle"]);
+    let held = |lane: &str| {
+        let mut settings = scratch.settings(&[lane], 256);
+        settings.throttles.base = Some("100MiB/s".parse().unwrap());
+        settings
+    };
+    assert!(LaneSet::check(held("btrfs:2")).is_ok_and(|set| set.describe().join("\n").contains("to 100MiB/s")));
+    let rebuilt = held("btrfs:2(-d raid1 -m raid1),rebuilding");
+    says(&refusal(rebuilt), FailureKind::Usage, &["rebuilds a disk beside it", "without --throttle"]);
     scratch.assert_nothing_left();
 }
 

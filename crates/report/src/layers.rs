@@ -16,7 +16,7 @@ pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
     out.push('\n');
     hang(out, wording::LAYERS, CLOSING_COLUMNS, &Phrase::new(wording::LEGEND), None, style);
     let mut rows = vec![wording::COLUMNS.map(str::to_owned).to_vec()];
-    rows.extend(findings.layers.iter().map(|cost| cells(cost, name(&cost.lane))));
+    rows.extend(findings.layers.iter().map(|cost| [vec![name(&cost.lane)], cells(cost)].concat()));
     for (at, line) in align(&rows).iter().enumerate() {
         let tone = if at == 0 { Tone::Quiet } else { Tone::Plain };
         out.push_str(&format!("  {}\n", Phrase::default().tone(tone, line).paint(style)));
@@ -34,14 +34,14 @@ pub(crate) fn markdown(out: &mut String, findings: &Findings) {
     crate::markdown::row(out, &["---", "---", "---:", "---", "---", "---"].map(str::to_owned));
     for cost in &findings.layers {
         let lane = code(&name(&cost.lane), true);
-        let cells = cells(cost, String::new()).into_iter().skip(1).map(|cell| escape(&cell));
-        crate::markdown::row(out, &std::iter::once(lane).chain(cells).collect::<Vec<_>>());
+        let cells = cells(cost).iter().map(|cell| escape(cell)).collect();
+        crate::markdown::row(out, &[vec![lane], cells].concat());
     }
     close(out);
 }
 
-/// The cells of a row, in the order of [`wording::COLUMNS`].
-fn cells(cost: &LayerCost, lane: String) -> Vec<String> {
+/// The cells of a row behind its lane, in the order of [`wording::COLUMNS`].
+fn cells(cost: &LayerCost) -> Vec<String> {
     let absent = || wording::ABSENT.to_owned();
     let size = |bytes: u64| model::units::human_bytes(bytes as f64);
     let usable = match (cost.usable_bytes, cost.disk_bytes) {
@@ -62,7 +62,7 @@ fn cells(cost: &LayerCost, lane: String) -> Vec<String> {
         ),
         _ => absent(),
     };
-    vec![lane, usable, written, by_disk(&cost.written_by_disk), cpu, without_filesystem(cost)]
+    vec![usable, written, by_disk(&cost.written_by_disk), cpu, without_filesystem(cost)]
 }
 
 /// A multiple with as many digits everywhere, so that parts add up to their sum.

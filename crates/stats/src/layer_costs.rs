@@ -5,9 +5,10 @@ use crate::comparable;
 use crate::estimate::median;
 use model::findings::{Estimate, LayerCost, LayerSpeed, Limit, ResultFinding};
 use model::lane::Lane;
-use model::record::{Probe, Record};
+use model::record::{Probe, Profile, Record};
 use model::stack::REBUILDING;
 use model::trial::{Outcome, SystemUse};
+use std::collections::HashMap;
 
 /// Of every lane that stands on layers or on several disks. Where a disk is rebuilt beside the work, bytes and CPU grow with
 /// time and not with the work: such a lane has no figure.
@@ -118,19 +119,23 @@ fn by_disk(record: &Record, lane: &str, written: f64) -> Vec<f64> {
 /// What its layers did, beside the bare disks of the same place before the same round.
 fn without_filesystem(record: &Record, lane: &str) -> Vec<LayerSpeed> {
     let one_place = comparable::one_place(record.header.lanes.iter());
+    // Gathered once: a stranger's record may have very many of both.
+    let mut bare: HashMap<(&str, Profile, u32), Vec<f64>> = HashMap::new();
+    for probe in record.probes.iter().filter(|probe| one_place && !probe.through_filesystem) {
+        bare.entry(what(probe)).or_default().push(probe.operations_per_second);
+    }
+    let bare: HashMap<_, f64> = bare.into_iter().filter_map(|(what, rates)| Some((what, median(rates)?))).collect();
     let of_lane = record.layer_probes.iter().filter(|of| of.lane == lane).map(|of| &of.probe);
-    let speed = |probe: &Probe| {
-        let alike = |bare: &&Probe| {
-            let same = (&bare.workload, bare.profile, bare.round) == (&probe.workload, probe.profile, probe.round);
-            same && !bare.through_filesystem
-        };
-        let bare = record.probes.iter().filter(alike).map(|bare| bare.operations_per_second);
-        LayerSpeed {
-            workload: probe.workload.clone(),
-            profile: probe.profile,
-            operations_per_second: probe.operations_per_second,
-            bare_operations_per_second: median(bare).filter(|&rate| one_place && rate > 0.0),
-        }
+    let speed = |probe: &Probe| LayerSpeed {
+        workload: probe.workload.clone(),
+        profile: probe.profile,
+        operations_per_second: probe.operations_per_second,
+        bare_operations_per_second: bare.get(&what(probe)).copied().filter(|&rate| rate > 0.0),
     };
     of_lane.map(speed).collect()
+}
+
+/// What a probe did, and when.
+fn what(probe: &Probe) -> (&str, Profile, u32) {
+    (&probe.workload, probe.profile, probe.round)
 }

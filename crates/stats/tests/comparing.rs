@@ -4,6 +4,7 @@ use crate::common;
 
 use common::{io, lane, operations, record, run, step};
 use model::findings::{Comparison, Verdict};
+use model::machine::Device;
 use model::operations::Operation;
 use model::plan::Rounds;
 use model::record::{EndOutcome, Record};
@@ -45,6 +46,22 @@ fn two_boots_are_told_from_one_and_another_machine_is_named() {
     after.header.machine.machine_id_hash = "ff".into();
     let warnings = against(&before, &after).warnings.join("\n");
     assert!(warnings.contains("different machines"), "{warnings}");
+}
+
+#[test]
+fn a_disk_behind_the_first_that_was_changed_is_another_machine() {
+    let disk =
+        |model: &str| Device { name: "sdc".into(), model: model.into(), size_bytes: 1 << 40, ..Device::default() };
+    let (mut before, mut after) = (race([1000.0; 2], 0.01, 6, 1), race([1000.0; 2], 0.01, 6, 2));
+    before.header.machine.further_disks = vec![disk("ACME 1")];
+    after.header.machine.further_disks = vec![disk("ACME 1")];
+    assert!(against(&before, &after).warnings.is_empty());
+    assert_eq!(before.header.machine.differs_from(&after.header.machine), None);
+    after.header.machine.further_disks = vec![disk("ACME 2")];
+    let warnings = against(&before, &after).warnings.join("\n");
+    assert!(warnings.contains("different further disks") && warnings.contains("ACME 2"), "{warnings}");
+    let differs = before.header.machine.differs_from(&after.header.machine).unwrap();
+    assert!(differs.contains("another further disk") && differs.contains("ACME 1"), "{differs}");
 }
 
 #[test]

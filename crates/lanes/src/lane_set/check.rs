@@ -469,11 +469,17 @@ impl LaneSet {
 /// Refuses what is one disk under two names, or by two paths to it.
 fn check_apart(disks: &[Found]) -> Result<(), LaneFailure> {
     for (place, disk) in disks.iter().enumerate() {
-        let id = identifier(disk);
-        let same = |other: &&Found| other.number == disk.number || (id.is_some() && identifier(other) == id);
-        if let Some(other) = disks[..place].iter().find(same) {
+        if let Some(other) = disks[..place].iter().find(|other| other.number == disk.number) {
             return Err(usage(format!(
                 "{} and {} are one device; name each device once",
+                other.named.display(),
+                disk.named.display()
+            )));
+        }
+        let Some(id) = identifier(disk) else { continue };
+        if let Some(other) = disks[..place].iter().find(|other| identifier(other).as_ref() == Some(&id)) {
+            return Err(usage(format!(
+                "{} and {} have one identifier ({id}), as two paths to one disk have; name one of them",
                 other.named.display(),
                 disk.named.display()
             )));
