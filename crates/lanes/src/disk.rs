@@ -3,6 +3,7 @@
 use crate::host;
 use crate::loop_device::backing_of;
 use model::disk::{Behind, BehindKind, QueueLimits};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Devices on devices are followed so far: deeper stacks are nobody's.
@@ -54,10 +55,27 @@ fn behind_within(name: &str, depth: u32) -> Option<Behind> {
         }
         return behind_within(&carrier.block?, depth - 1);
     }
-    let members = std::fs::read_dir(folder.join("slaves")).ok()?.filter_map(Result::ok);
-    let members: Vec<String> = members.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    let all: Option<Vec<Behind>> = members.iter().map(|member| behind_within(member, depth - 1)).collect();
+    let all: Option<Vec<Behind>> = members(&folder).iter().map(|member| behind_within(member, depth - 1)).collect();
     all?.into_iter().next()
+}
+
+/// The devices that a stack is made of, as the kernel names them; empty: it is none.
+fn members(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.join("slaves")).into_iter().flatten().filter_map(Result::ok);
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// The whole disks that a device lies on in the end: of a stack (device mapper, md) those of its members.
+pub(crate) fn lowest(name: &str) -> BTreeSet<String> {
+    let mut all = BTreeSet::from([host::whole_disk(name)]);
+    for _ in 0..DEEPEST_STACK {
+        let below = |disk: &String| match block_folder(disk).map(|folder| members(&folder)) {
+            Some(members) if !members.is_empty() => members.iter().map(|member| host::whole_disk(member)).collect(),
+            _ => vec![disk.clone()],
+        };
+        all = all.iter().flat_map(below).collect();
+    }
+    all
 }
 
 /// Block devices that are memory by their driver: drivers/block/brd.c and drivers/block/zram.

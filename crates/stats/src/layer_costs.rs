@@ -55,21 +55,20 @@ fn without_profiles(command: &[String]) -> Vec<&str> {
 
 fn cost(record: &Record, results: &[ResultFinding], lane: &Lane, bare: Option<&Lane>) -> LayerCost {
     let bare_name = bare.map(|bare| bare.name.as_str());
-    let rows = |results: &[ResultFinding], of: fn(&Estimate) -> Option<f64>| -> Vec<(f64, Option<f64>)> {
+    let rows = |counts: fn(&ResultFinding) -> bool, of: fn(&Estimate) -> Option<f64>| -> Vec<(f64, Option<f64>)> {
         let figure = |result: &ResultFinding, name: &str| {
             let estimate = result.estimates.iter().find(|estimate| estimate.lane == name)?;
             of(estimate).filter(|&figure| estimate.failure.is_none() && figure > 0.0)
         };
         let pair = |result| Some((figure(result, &lane.name)?, bare_name.map(|bare| figure(result, bare))));
         // Both are asked of the same rows.
-        let both = results.iter().filter_map(pair).filter(|(_, bare)| *bare != Some(None));
+        let both =
+            results.iter().filter(|result| counts(result)).filter_map(pair).filter(|(_, bare)| *bare != Some(None));
         both.map(|(own, bare)| (own, bare.flatten())).collect()
     };
-    let written = rows(results, |estimate| estimate.write_amplification);
+    let written = rows(|_| true, |estimate| estimate.write_amplification);
     // Where the engine was the limit, its own time is most of it.
-    let of_the_lanes: Vec<ResultFinding> =
-        results.iter().filter(|result| result.limit != Limit::Harness).cloned().collect();
-    let cpu = rows(&of_the_lanes, |estimate| estimate.cpu_seconds_per_operation);
+    let cpu = rows(|result| result.limit != Limit::Harness, |estimate| estimate.cpu_seconds_per_operation);
     let written_per_byte = mean(written.iter().map(|row| row.0));
     let times: Vec<f64> = cpu.iter().filter_map(|(own, bare)| Some(own / (*bare)?)).collect();
     LayerCost {
@@ -119,7 +118,7 @@ fn by_disk(record: &Record, lane: &str, written: f64) -> Vec<f64> {
 /// What its layers did, beside the bare disks of the same place before the same round.
 fn without_filesystem(record: &Record, lane: &str) -> Vec<LayerSpeed> {
     let one_place = comparable::one_place(record.header.lanes.iter());
-    // Gathered once: a stranger's record may have very many of both.
+    // Not looked for probe by probe: a stranger's record may have very many of both.
     let mut bare: HashMap<(&str, Profile, u32), Vec<f64>> = HashMap::new();
     for probe in record.probes.iter().filter(|probe| one_place && !probe.through_filesystem) {
         bare.entry(what(probe)).or_default().push(probe.operations_per_second);

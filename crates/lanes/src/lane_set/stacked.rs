@@ -5,6 +5,7 @@ use crate::above;
 use crate::availability::{self, Availability};
 use crate::contestant::Contestant;
 use crate::device::Found;
+use crate::disk;
 use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::guest::protocol::{Answer, Ask};
 use crate::guest::{GuestKind, Kernel};
@@ -16,10 +17,11 @@ use crate::lane_set::{LaneSet, LaneState};
 use crate::layers::{self, Layer};
 use crate::missing::missing;
 use crate::undo::Journal;
-use crate::venues::device::disks_below;
+use crate::venues::device::disk_below;
 use model::Flag;
 use model::lane::Promises;
 use model::stack::{LayerSpec, MOST_DEVICES, REBUILDING};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -205,8 +207,8 @@ pub(crate) fn rebuilt(answer: &Answer) -> Option<Flag> {
 /// What a reader should know of disks that are not alike; `None`: as far as is known they are.
 fn unlike(devices: &[Found]) -> Option<String> {
     let first = devices.first()?;
-    let kind =
-        |device: &Found| (device.size_bytes, device.model.clone(), host::describe_disk(&device.kernel_name).rotational);
+    let spins = |device: &Found| host::describe_disk(&host::whole_disk(&device.kernel_name)).rotational;
+    let kind = |device: &Found| (device.size_bytes, device.model.clone(), spins(device));
     let other = devices.iter().find(|device| kind(device) != kind(first))?;
     let words = |device: &Found| {
         let size = model::units::human_bytes(device.size_bytes as f64);
@@ -221,8 +223,9 @@ fn unlike(devices: &[Found]) -> Option<String> {
 
 /// What a reader should know of devices that lie on one disk; `None`: each is a disk of its own, as far as is known.
 fn on_one_disk(devices: &[Found]) -> Option<String> {
-    let disks: Vec<Vec<String>> = devices.iter().map(disks_below).collect();
-    let shared = |a: usize, b: usize| disks[a].iter().find(|disk| disks[b].contains(disk));
+    let lowest = |device: &Found| disk_below(device).map(|disk| disk::lowest(&disk)).unwrap_or_default();
+    let disks: Vec<BTreeSet<String>> = devices.iter().map(lowest).collect();
+    let shared = |a: usize, b: usize| disks[a].intersection(&disks[b]).next();
     let (a, b, disk) =
         (0..disks.len()).flat_map(|b| (0..b).map(move |a| (a, b))).find_map(|(a, b)| Some((a, b, shared(a, b)?)))?;
     Some(format!(

@@ -7,9 +7,6 @@ use crate::host::{self, Host};
 use model::Bytes;
 use std::path::{Path, PathBuf};
 
-/// Devices on devices are followed so far: deeper stacks are nobody's.
-const DEEPEST_STACK: u32 = 8;
-
 /// Block devices as they were found, at least one.
 #[derive(Debug)]
 pub(crate) struct DeviceStore {
@@ -39,23 +36,6 @@ pub(crate) fn disk_below(found: &Found) -> Option<String> {
         return host::find(&backing).ok()?.disk;
     }
     Some(host::whole_disk(&found.kernel_name))
-}
-
-/// The disks that a device lies on in the end: of a volume (device mapper, md) those of its members.
-pub(crate) fn disks_below(found: &Found) -> Vec<String> {
-    let mut all: Vec<String> = disk_below(found).into_iter().collect();
-    for _ in 0..DEEPEST_STACK {
-        let members = |disk: &String| {
-            let members = std::fs::read_dir(Path::new("/sys/block").join(disk).join("slaves")).ok()?;
-            let names = members.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-            let names: Vec<String> = names.map(|name| host::whole_disk(&name)).collect();
-            (!names.is_empty()).then_some(names)
-        };
-        all = all.iter().flat_map(|disk| members(disk).unwrap_or_else(|| vec![disk.clone()])).collect();
-    }
-    all.sort();
-    all.dedup();
-    all
 }
 
 /// What names the medium itself, where the kernel knows it: two paths to one disk have one.
