@@ -312,6 +312,11 @@ fn a_block_device_is_held_while_lanes_take_turns_on_it_and_a_users_limit_is_refu
     tool("truncate", &["-s", "400M", file.to_str().unwrap()]);
     let device = tool("losetup", &["--direct-io=on", "-f", "--show", file.to_str().unwrap()]);
     let number = numbers(&place).remove(0);
+    // A limit outlives whoever set it: of a run that was killed one may stand on this number.
+    for line in limits_on(&blkio, std::slice::from_ref(&number)) {
+        let name = line.split(' ').next().unwrap();
+        std::fs::write(blkio.join(format!("blkio.throttle.{name}_device")), format!("{number} 0\n")).unwrap();
+    }
     let limit = |value: &str| {
         std::fs::write(blkio.join("blkio.throttle.read_bps_device"), format!("{number} {value}\n")).unwrap();
     };
