@@ -47,13 +47,14 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The root group of cgroup v1's blkio.
+const BLKIO: &str = "/sys/fs/cgroup/blkio";
+
 /// A loop device over a file, with an ext4 on it that is mounted at `mount`. Dropping it undoes all of it.
 struct Disk {
     file: PathBuf,
     mount: PathBuf,
     device: String,
-    /// The limits that were set, as files of blkio.
-    limited: Vec<PathBuf>,
 }
 
 fn tool(program: &str, arguments: &[&str]) -> String {
@@ -67,9 +68,11 @@ impl Disk {
         std::fs::File::create(&file).unwrap().set_len(mebibytes << 20).unwrap();
         let mount = place.path().join("disk");
         std::fs::create_dir(&mount).unwrap();
-        let mut disk = Disk { file, mount, device: String::new(), limited: Vec::new() };
+        let mut disk = Disk { file, mount, device: String::new() };
         let how: &[&str] = if direct { &["--direct-io=on"] } else { &[] };
         disk.device = tool("losetup", &[how, &["--find", "--show", &disk.file.to_string_lossy()]].concat());
+        // Of a run that was killed one may stand on this number.
+        disk.lift();
         tool("mkfs.ext4", &["-q", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", &disk.device]);
         tool("mount", &[&disk.device, &disk.mount.to_string_lossy()]);
         disk
@@ -80,24 +83,30 @@ impl Disk {
     }
 
     /// Holds it to so many requests a second in either direction, as somebody outside would.
-    fn hold(&mut self, blkio: &Path, requests: u32) {
-        let number = std::fs::read_to_string(format!("/sys/class/block/{}/dev", self.name())).unwrap();
+    fn hold(&self, requests: u32) {
         for direction in ["read", "write"] {
-            let file = blkio.join(format!("blkio.throttle.{direction}_iops_device"));
-            self.limited.push(file.clone());
-            std::fs::write(file, format!("{} {requests}", number.trim())).unwrap();
+            self.limit(&format!("{direction}_iops"), requests).unwrap();
         }
+    }
+
+    /// Lifts every limit; where nobody has mounted blkio there is none.
+    fn lift(&self) {
+        for name in ["read_bps", "write_bps", "read_iops", "write_iops"] {
+            let _ = self.limit(name, 0);
+        }
+    }
+
+    fn limit(&self, name: &str, limit: u32) -> std::io::Result<()> {
+        let number = std::fs::read_to_string(format!("/sys/class/block/{}/dev", self.name()))?;
+        let file = Path::new(BLKIO).join(format!("blkio.throttle.{name}_device"));
+        std::fs::write(file, format!("{} {limit}\n", number.trim()))
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
         // A limit would outlive the device and be the next one's.
-        if let Ok(number) = std::fs::read_to_string(format!("/sys/class/block/{}/dev", self.name())) {
-            for file in &self.limited {
-                let _ = std::fs::write(file, format!("{} 0", number.trim()));
-            }
-        }
+        self.lift();
         let _ = Command::new("umount").arg(&self.mount).status();
         if !self.device.is_empty() {
             let _ = Command::new("losetup").args(["-d", &self.device]).status();
@@ -123,15 +132,15 @@ fn random_reads_and_random_writes_of_a_capped_disk_are_both_called_the_disk() {
     if !root() {
         return;
     }
-    let blkio = Path::new("/sys/fs/cgroup/blkio");
+    let blkio = Path::new(BLKIO);
     if !blkio.join("blkio.throttle.read_iops_device").exists() {
         eprintln!("skipped: blkio of cgroup v1 is not mounted at {}", blkio.display());
         return;
     }
     let _alone = alone();
     let place = Place::new();
-    let mut disk = Disk::new(&place, place.path().join("file"), 900, true);
-    disk.hold(blkio, 3000);
+    let disk = Disk::new(&place, place.path().join("file"), 900, true);
+    disk.hold(3000);
     // Beside other programs all probes of a race may fall into slow moments, and then the ceiling is doubted.
     for attempt in 1..=3 {
         let (findings, out) = race(&place, &disk, &["--rounds", "6", "--lane-size", "320MiB"]);

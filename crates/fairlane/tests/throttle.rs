@@ -63,6 +63,17 @@ fn limits_on(blkio: &Path, devices: &[String]) -> Vec<String> {
     found
 }
 
+/// Lifts every limit that stands on these devices; answers how many there were.
+fn lift(blkio: &Path, devices: &[String]) -> usize {
+    let limits = limits_on(blkio, devices);
+    for limit in &limits {
+        let mut words = limit.split(' ');
+        let (name, device) = (words.next().unwrap(), words.next().unwrap());
+        std::fs::write(blkio.join(format!("blkio.throttle.{name}_device")), format!("{device} 0\n")).unwrap();
+    }
+    limits.len()
+}
+
 /// Major and minor numbers of the loop devices over files of this place.
 fn numbers(place: &Place) -> Vec<String> {
     let of = |line: &String| {
@@ -313,10 +324,7 @@ fn a_block_device_is_held_while_lanes_take_turns_on_it_and_a_users_limit_is_refu
     let device = tool("losetup", &["--direct-io=on", "-f", "--show", file.to_str().unwrap()]);
     let number = numbers(&place).remove(0);
     // A limit outlives whoever set it: of a run that was killed one may stand on this number.
-    for line in limits_on(&blkio, std::slice::from_ref(&number)) {
-        let name = line.split(' ').next().unwrap();
-        std::fs::write(blkio.join(format!("blkio.throttle.{name}_device")), format!("{number} 0\n")).unwrap();
-    }
+    lift(&blkio, std::slice::from_ref(&number));
     let limit = |value: &str| {
         std::fs::write(blkio.join("blkio.throttle.read_bps_device"), format!("{number} {value}\n")).unwrap();
     };
@@ -391,12 +399,7 @@ fn race_while_somebody_lifts(place: &Place, blkio: &Path, suite: &str) -> std::p
     while child.try_wait().unwrap().is_none() {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
         if stat.rsplit(") ").next().unwrap_or_default().starts_with('T') {
-            for line in limits_on(blkio, &numbers(place)) {
-                let mut words = line.split(' ');
-                let (name, device) = (words.next().unwrap(), words.next().unwrap());
-                std::fs::write(blkio.join(format!("blkio.throttle.{name}_device")), format!("{device} 0\n")).unwrap();
-                lifted += 1;
-            }
+            lifted += lift(blkio, &numbers(place));
             let _ = kill_process(pid, Signal::CONT);
         }
         std::thread::sleep(Duration::from_millis(2));
