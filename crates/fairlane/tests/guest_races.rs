@@ -4,6 +4,7 @@ mod common;
 mod guest_layers;
 #[path = "common/home.rs"]
 mod home;
+mod host_layers;
 #[path = "common/user_mode_linux.rs"]
 mod user_mode_linux;
 

@@ -6,6 +6,8 @@ use crate::filesystems::{FILESYSTEMS, Filesystem, Home};
 use crate::guest::Kernel;
 use crate::lane_set::guest;
 use crate::layers::{Layer, TABLE};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Whether a filesystem can be raced here.
@@ -67,6 +69,56 @@ pub(crate) fn layer_in_guest(layer: &Layer, kernel: &Kernel) -> Availability {
     }
 }
 
+/// Whether this machine's own kernel can, and whether the tools are here.
+pub(crate) fn layer_here(layer: &Layer) -> Availability {
+    if !driver_is_here(layer.modules) {
+        return Availability::KernelLacks;
+    }
+    match layer.programs.iter().find(|(program, _)| find_program(program).is_none()) {
+        Some(&(program, package)) => Availability::ToolMissing { program, package },
+        None => Availability::Ready,
+    }
+}
+
+/// Whether the kernel has a layer's driver, the last of these modules. As root, those that are there are loaded.
+fn driver_is_here(modules: &[&str]) -> bool {
+    let Some(own) = modules.last() else { return true };
+    if crate::host::is_root() && find_program("modprobe").is_some() {
+        for module in modules {
+            let arguments = ["modprobe", "-q", module].map(str::to_owned);
+            // One that is not there is an answer, not an error.
+            let _ = crate::command::run(&arguments, &AtomicBool::new(false));
+        }
+    }
+    // A driver that is part of the kernel shows as a module only where it has parameters.
+    Path::new("/sys/module").join(own).is_dir()
+        || (!crate::host::is_root() && module_is_installed(own))
+        || (*own == "bcache" && Path::new("/sys/fs/bcache").is_dir())
+        || personalities().contains(*own)
+        || targets().contains(&own.trim_start_matches("dm_").replace('_', "-").replace("mod", "linear"))
+}
+
+/// The levels of md that the kernel has: `raid1`, and `raid456` for each of these.
+fn personalities() -> BTreeSet<String> {
+    let text = std::fs::read_to_string("/proc/mdstat").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("Personalities :")).unwrap_or_default();
+    let name = |word: &str| match word.trim_matches(['[', ']']) {
+        "raid4" | "raid5" | "raid6" => "raid456".to_owned(),
+        other => other.to_owned(),
+    };
+    line.split_whitespace().map(name).collect()
+}
+
+/// The targets of the device mapper that the kernel has: `thin-pool`. Only root is told.
+fn targets() -> BTreeSet<String> {
+    if !crate::host::is_root() || find_program("dmsetup").is_none() || !Path::new("/dev/mapper/control").exists() {
+        return BTreeSet::new();
+    }
+    let arguments = ["dmsetup", "targets"].map(str::to_owned);
+    let Ok(said) = crate::command::run(&arguments, &AtomicBool::new(false)) else { return BTreeSet::new() };
+    said.stdout.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
 /// Whether a guest with this kernel can lay something above a filesystem.
 pub(crate) fn above_in_guest(above: &Above, kernel: &Kernel) -> Availability {
     let lacks = kernel.modules.knows_builtin() && above.modules.iter().any(|own| !kernel.modules.has(own));
@@ -87,6 +139,11 @@ pub fn survey_above(kernel: Option<&Kernel>) -> Vec<(&'static str, Option<Availa
         (above.name, here, kernel.map(|kernel| above_in_guest(above, kernel)))
     };
     crate::above::TABLE.iter().map(row).collect()
+}
+
+/// Every layer by its name, and whether this machine can build it (`None`: only guests do).
+pub fn layers_here() -> Vec<(&'static str, Option<Availability>)> {
+    TABLE.iter().map(|layer| (layer.name, layer.on_host.then(|| layer_here(layer)))).collect()
 }
 
 /// Every layer by its name and what it is, and whether a guest with this kernel can build it.
@@ -148,11 +205,13 @@ fn registered(name: &str) -> bool {
 fn module_is_installed(module: &str) -> bool {
     let release = rustix::system::uname();
     let Ok(release) = release.release().to_str() else { return false };
-    let wanted = format!("/{module}.ko");
+    // Names of files may have dashes where modules have underscores.
+    let plain = |name: &str| name.replace('-', "_");
+    let wanted = format!("{}.ko", plain(module));
     std::fs::read_to_string(format!("/lib/modules/{release}/modules.dep")).is_ok_and(|text| {
-        text.lines().filter_map(|line| line.split(':').next()).any(|path| {
-            path.contains(&wanted) && path.rsplit('/').next().is_some_and(|file| file.starts_with(&wanted[1..]))
-        })
+        text.lines()
+            .filter_map(|line| line.split(':').next())
+            .any(|path| path.rsplit('/').next().is_some_and(|file| plain(file).starts_with(&wanted)))
     })
 }
 

@@ -48,6 +48,8 @@ pub struct Terms<'a> {
     pub folder: &'a Path,
     /// Size of the disk of its files, in bytes; the file behind it is sparse.
     pub disk_bytes: u64,
+    /// Files that are further disks of it, as they are.
+    pub further_disks: &'a [PathBuf],
     /// Fairlane's own program.
     pub program: PathBuf,
 }
@@ -170,7 +172,7 @@ impl CommandGuest {
                 kernel,
                 cpus: CPUS.min(host),
                 memory: MEMORY,
-                disks: vec![disk.clone()],
+                disks: [disk.clone()].into_iter().chain(terms.further_disks.iter().cloned()).collect(),
                 sync: false,
                 discards: true,
                 kvm: false,
@@ -237,7 +239,7 @@ impl CommandGuest {
         loop {
             if stop.load(Ordering::Relaxed) {
                 if told.is_none() {
-                    self.guest.ask(&Ask::EndRun, &never)?;
+                    self.guest.ask(&Ask::EndRun { kill: false }, &never)?;
                 }
                 if told.get_or_insert_with(Instant::now).elapsed() > END_PATIENCE {
                     // What hangs in its kernel goes with it.
@@ -253,6 +255,30 @@ impl CommandGuest {
                         Some(status) => return Ok(status),
                         None if bytes == 0 => std::thread::sleep(EVERY),
                         None => {}
+                    }
+                }
+                other => return Err(failed(format!("the guest answered {other:?} when it was asked what was said"))),
+            }
+        }
+    }
+
+    /// Runs a command, and kills it after so long; answers what it said until then, and its exit status (137: it was killed).
+    ///
+    /// # Errors
+    /// Where the guest is gone.
+    pub fn run_and_kill(&self, arguments: Vec<String>, after: Duration) -> Result<(String, i32), LaneFailure> {
+        let never = AtomicBool::new(false);
+        self.guest.ask(&Ask::Run { arguments }, &never)?;
+        std::thread::sleep(after);
+        self.guest.ask(&Ask::EndRun { kill: true }, &never)?;
+        let mut said = String::new();
+        loop {
+            match self.guest.ask(&Ask::Said { from: said.len() as u64 }, &never)? {
+                Answer::Said { text, ended, .. } => {
+                    said += &text;
+                    match ended {
+                        Some(status) => return Ok((said, status)),
+                        None => std::thread::sleep(EVERY),
                     }
                 }
                 other => return Err(failed(format!("the guest answered {other:?} when it was asked what was said"))),

@@ -474,8 +474,7 @@ pub(crate) fn wipe_signatures(found: &Found) -> Result<(), LaneFailure> {
 /// # Errors
 /// [`LaneFailure::Failed`].
 pub(crate) fn drop_cache(found: &Found) -> Result<(), LaneFailure> {
-    let flush = File::open(&found.path).and_then(|file| loop_device::flush_buffers(&file));
-    flush.map_err(|error| cannot(format!("drop the cache of {}", found.path.display()), error))
+    loop_device::drop_cache_of(&found.path)
 }
 
 #[cfg(test)]

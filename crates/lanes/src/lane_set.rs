@@ -114,8 +114,10 @@ pub(crate) struct LaneState {
     pub(crate) named_devices: Vec<PathBuf>,
     pub(crate) promises: Promises,
     pub(crate) geometry: Vec<String>,
-    /// What its filesystem stands on in its guest while its layers stand.
+    /// What its filesystem stands on while its layers stand, where it lives.
     pub(crate) stacked: Vec<PathBuf>,
+    /// Its layers, where this machine built them and while any of them stands.
+    pub(crate) stack: Option<stacked::BuiltHere>,
     /// Bytes of that; 0: it has no layers, or they were never built.
     pub(crate) stacked_bytes: u64,
     pub(crate) open: Option<OpenLane>,
@@ -294,6 +296,9 @@ impl LaneSet {
                 // The race is over: a shrunken image no longer matters to anybody.
                 Err(error) if self.lanes[lane].open.is_some() => note(Err(error)),
                 _ => {}
+            }
+            if self.lanes[lane].open.is_none() {
+                note(self.take_down(lane, journal.as_deref_mut()).map(drop));
             }
         }
         note(self.end_guests(journal.as_deref_mut()));

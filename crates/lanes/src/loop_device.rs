@@ -241,6 +241,15 @@ pub(crate) fn flush_buffers(device: &File) -> std::io::Result<()> {
     if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
+/// Writes back and drops what the kernel caches of a block device itself.
+///
+/// # Errors
+/// [`LaneFailure::Failed`] where it cannot be opened, or the kernel refuses.
+pub(crate) fn drop_cache_of(device: &Path) -> Result<(), LaneFailure> {
+    let flushed = File::open(device).and_then(|file| flush_buffers(&file));
+    flushed.map_err(|error| cannot(format!("drop the cache of {}", device.display()), error))
+}
+
 /// The backing file of a loop device as sysfs shows it, without the ` (deleted)` of an unlinked
 /// one; `None`: not attached.
 pub fn backing_of(name: &str) -> Option<PathBuf> {

@@ -8,6 +8,7 @@ mod reading;
 
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::guest::orphans as guest_left;
+use crate::layers::teardown;
 use crate::mount::{self, unmount_patiently};
 use crate::undo::{Detail, Entry, JournalFile, RUN_DIRECTORY_PREFIX, Thing, is_run_id};
 use crate::{loop_device, mountinfo, replacing, run_folder, throttle};
@@ -16,7 +17,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, openat};
 use rustix::io::Errno;
 use std::fs::{DirBuilder, File};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -153,9 +154,8 @@ fn undo_claims(claims: &Claims, path: &Path, file: &mut JournalFile, recovered: 
     let mut hierarchy = Hierarchy::new(run_id, claims.next());
     for (of_limits, list) in [(true, limits), (false, others)] {
         for (id, (thing, detail)) in list {
-            // What only the kernel held went with its boot: an equal limit is somebody's own by now.
-            let of_boot = matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. });
-            let gone = of_boot && !this_boot;
+            // An equal limit is somebody's own by now.
+            let gone = is_of_boot(thing) && !this_boot;
             let mut mount = || hierarchy.mount(file);
             let undone =
                 if gone { Ok(Vec::new()) } else { undo(thing, detail.as_ref(), (run_id, this_boot), &mut mount) };
@@ -189,6 +189,12 @@ fn undo_claims(claims: &Claims, path: &Path, file: &mut JournalFile, recovered: 
         );
     }
     whole
+}
+
+/// Whether only the kernel held it: it went with its boot.
+fn is_of_boot(thing: &Thing) -> bool {
+    let of_kernel = matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. });
+    of_kernel || matches!(thing, Thing::MappedDevice { .. } | Thing::Array { .. })
 }
 
 /// The hierarchy of blkio, mounted for a recovery where nobody else has mounted it: in a folder of the dead
@@ -331,6 +337,10 @@ fn undo(
             throttle::lift_left_over(*device, name, *sequence, throttle, &run, mount)
         }
         Thing::Group { path } => remove_group(path, run_id),
+        Thing::MappedDevice { .. } | Thing::Array { .. } | Thing::CacheSet { .. } => {
+            teardown::check_is_of_run(thing, run_id).map_err(NotUndone::Foreign)?;
+            teardown::take_away_for_good(thing).map(|done| done.into_iter().collect())
+        }
         Thing::Server { note } => crate::undo_server::end(note, run_id, this_boot),
         Thing::Guest { folder } => {
             run_directory_of(folder, run_id)?;
@@ -389,7 +399,7 @@ fn unmount_all(target: &Path, source: Option<&str>) -> Result<Vec<String>, LaneF
     loop {
         let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
         let Some(mount) = mountinfo::at(&mounts, target) else { return Ok(cleaned) };
-        if source.is_some_and(|source| mount.source != source) {
+        if source.is_some_and(|source| !is_source(&mount.source, source)) {
             return Err(failed(format!(
                 "{} carries {} instead of {}, so it is left mounted; unmount it yourself",
                 target.display(),
@@ -402,6 +412,16 @@ fn unmount_all(target: &Path, source: Option<&str>) -> Result<Vec<String>, LaneF
         unmount_replacing(target, replaces)?;
         cleaned.push(format!("unmounted {}", target.display()));
     }
+}
+
+/// Whether the mount table names what was mounted: Btrfs may call a mapped device by another of its names.
+fn is_source(found: &str, mounted: &str) -> bool {
+    let number = |path: &str| {
+        let metadata = Path::new(path).metadata().ok().filter(|of| of.file_type().is_block_device());
+        metadata.map(|of| of.rdev())
+    };
+    let of_device = || mounted.starts_with("/dev/") && number(mounted).is_some() && number(mounted) == number(found);
+    found == mounted || of_device()
 }
 
 /// The tool that a dead run had rebuild a disk may begin with it just now.

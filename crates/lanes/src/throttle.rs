@@ -304,7 +304,7 @@ impl LaneSet {
         if *throttles == Throttles::default() {
             return Ok(None);
         }
-        if let Some(lane) = self.lanes.iter().find(|lane| lane.replacer().is_some()) {
+        if let Some(lane) = self.lanes.iter().find(|lane| lane.replacer().is_some() || lane.rebuilds()) {
             return Err(usage(format!(
                 "--throttle holds what a lane's work does, and lane {} rebuilds a disk beside it; race it without --throttle",
                 lane.name

@@ -78,6 +78,25 @@ pub enum Thing {
         /// Its directory.
         path: PathBuf,
     },
+    /// A device of the device mapper, named after the run.
+    MappedDevice {
+        /// In /dev/mapper.
+        name: String,
+    },
+    /// An array of md.
+    Array {
+        /// The N of /dev/mdN.
+        number: u32,
+        /// 32 hexadecimal digits, which no other array has; empty: in a guest, where the number is enough.
+        uuid: String,
+    },
+    /// A set of bcache, and what it caches: in guests alone, so that no journal has one.
+    CacheSet {
+        /// 32 hexadecimal digits.
+        uuid: String,
+        /// The slow disk.
+        backing: PathBuf,
+    },
 }
 
 /// One line of a journal.

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Disk, Scratch, no_stop, privileged, refusal, says, with_lanes};
+use lanes::availability::Availability;
 use lanes::device::Confirm;
 use lanes::{FailureKind, LaneSet};
 use model::plan::Ground;
@@ -50,13 +51,14 @@ fn what_a_filesystem_cannot_stand_on_is_refused_with_what_it_can() {
         ("ext4:2", vec!["ext4 stands on one device", "ext4/raid0:2"]),
         ("btrfs,-draid1", vec!["take at least 2 disks", "given 1", "write :2 behind btrfs"]),
         ("btrfs,-draid1c4,-mraid1:2", vec!["take at least 4 disks", "given 2"]),
-        ("ext4/raid1:2", vec!["layers are built in a guest", "--on qemu"]),
+        ("ext4/raid5:4,consistency=journal", vec!["makes holes in images of this machine", "--disks", "--on qemu"]),
         ("ext4/raid5:2@qemu", vec!["raid5 (md RAID 5) stands on 3 to 24", "write /raid5:3"]),
         ("ext4/raid5:3,stripe=1@qemu", vec!["raid5 has no option `stripe=1`", "chunk="]),
         ("ext4/raid0:5/raid0:5@qemu", vec!["stands on 25 disks", "24 are the most"]),
         ("tmpfs/crypt@qemu", vec!["tmpfs stands on no disk"]),
         ("rsext4/crypt", vec!["a library works on one disk"]),
-        ("ext4/crypt@/dev/null", vec!["on no device of this machine", "name a guest with --on"]),
+        ("ext4/bcache:2", vec!["bcache is raced in a guest alone", "--on qemu"]),
+        ("ext4/raid1:2@/dev/null", vec!["stands on 2 disks", "one device is named for it"]),
         ("btrfs:2@/dev/null", vec!["stands on 2 disks", "one device is named for it", "--disks /dev/a,/dev/b"]),
         ("/tmp/raid1:2", vec!["/tmp/raid1:2"]),
     ] {
@@ -69,6 +71,17 @@ fn what_a_filesystem_cannot_stand_on_is_refused_with_what_it_can() {
     ] {
         let spec = spec.parse().unwrap();
         says(&lanes::SingleLane::resolve(&spec).map(drop).unwrap_err(), FailureKind::Usage, &parts);
+    }
+    for (layer, state) in lanes::availability::layers_here() {
+        let spec = format!("ext4/{layer}:2");
+        // Those of this number of disks that this kernel has are raced here.
+        if state == Some(Availability::KernelLacks) && ["raid1", "stripe", "cache"].contains(&layer) {
+            says(
+                &refusal(scratch.settings(&[&spec], 1024)),
+                FailureKind::Privilege,
+                &["this machine's kernel lacks", "race all lanes in a guest", "--on"],
+            );
+        }
     }
     let two = "btrfs,-draid1,-mraid1:2".parse().unwrap();
     assert_eq!(lanes::SingleLane::resolve(&two).map(|lane| lane.least_devices()).ok(), Some(2));

@@ -159,7 +159,7 @@ impl RacedLanes for BuiltLanes {
     }
 
     fn take_down_bare(&mut self, lane: usize) -> Result<(), LaneFailure> {
-        self.lane_set.take_down_bare(lane)
+        self.lane_set.take_down_bare(lane, &mut self.journal)
     }
 
     fn warm(&self, ground: usize, bytes: u64) {

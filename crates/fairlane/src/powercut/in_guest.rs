@@ -61,6 +61,7 @@ fn in_scratch(errand: &Errand, scratch: &mut ScratchSpace, stop: &AtomicBool) ->
         specs: errand.specs,
         folder: &folder,
         disk_bytes: errand.disk_bytes,
+        further_disks: &[],
         program: std::env::current_exe().map_err(cannot("find this program"))?,
     };
     let guest = CommandGuest::boot(&terms, scratch.journal(), stop).map_err(lane_failure)?;

@@ -5,12 +5,17 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Bytes of what it says that one answer holds at most.
 const MOST_BYTES: usize = 16 << 10;
 /// Where what it says lies until it is fetched.
 const SAID: &str = "/run/errand";
+
+/// Where udev keeps names that stay with a disk, and what guests call theirs.
+const BY_ID: &str = "/dev/disk/by-id";
+const DISKS: [&str; 2] = ["ubd", "vd"];
 
 /// A command under way, or ended.
 pub(super) struct Errand {
@@ -25,6 +30,7 @@ impl Errand {
     /// When it cannot be started.
     pub(super) fn start(arguments: &[String]) -> Result<Errand, LaneFailure> {
         let make = || {
+            name_disks()?;
             let said = File::options().read(true).write(true).create(true).truncate(true).open(SAID)?;
             let mut command = Command::new("/proc/self/exe");
             command.args(arguments).env("HOME", "/run").env("LC_ALL", "C");
@@ -55,15 +61,29 @@ impl Errand {
         Ok((String::from_utf8_lossy(&buffer).into_owned(), count as u64, status))
     }
 
-    /// Has it end as Ctrl-C would.
+    /// Sends it a signal, where it has not ended.
     ///
     /// # Errors
     /// When the kernel refuses it.
-    pub(super) fn stop(&mut self) -> Result<(), LaneFailure> {
+    pub(super) fn stop(&mut self, signal: Signal) -> Result<(), LaneFailure> {
         match self.child.try_wait() {
-            Ok(None) => kill_process(Pid::from_child(&self.child), Signal::INT)
+            Ok(None) => kill_process(Pid::from_child(&self.child), signal)
                 .map_err(|error| failed(format!("cannot stop a command: {error}"))),
             _ => Ok(()),
         }
     }
+}
+
+/// Gives the guest's disks the names that udev would: `/dev/disk/by-id/guest-ubdb`. They stay, because the disks of a guest are
+/// its own.
+fn name_disks() -> std::io::Result<()> {
+    std::fs::create_dir_all(BY_ID)?;
+    for disk in std::fs::read_dir("/sys/block")?.flatten() {
+        let name = disk.file_name().to_string_lossy().into_owned();
+        let link = Path::new(BY_ID).join(format!("guest-{name}"));
+        if DISKS.iter().any(|of| name.starts_with(of)) && link.symlink_metadata().is_err() {
+            std::os::unix::fs::symlink(Path::new("/dev").join(name), link)?;
+        }
+    }
+    Ok(())
 }

@@ -148,8 +148,12 @@ pub enum Ask {
         /// From this byte on.
         from: u64,
     },
-    /// Has the command end as Ctrl-C would.
-    EndRun,
+    /// Has the command end as Ctrl-C would, or kills it.
+    EndRun {
+        /// As SIGKILL of nobody but the command itself does.
+        #[serde(default)]
+        kill: bool,
+    },
     /// Panics the guest's kernel: tests see what becomes of a race then.
     Crash,
     /// Makes the guest's clock run at another speed: tests see that it is noticed.

@@ -5,7 +5,7 @@ use super::init::FAILURES;
 use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
-use crate::layers::{Holding, Stack};
+use crate::layers::{Holding, Site, Stack};
 use crate::replacing::Replacing;
 use crate::{above, command, loop_device, mount, mountinfo};
 use model::agent::Devices;
@@ -175,6 +175,7 @@ impl Worker<'_> {
                 let mounted = self.mount(&target, above, |_, at| {
                     mount::mount(&filesystem, &source.to_string_lossy(), &options, at)
                 })?;
+                self.begin_rebuilds(|device| *device == source)?;
                 if let Some(replace) = replace {
                     self.replacing.insert(target.clone(), Replacing::begin(*replace, &self.base_of(&target))?);
                 }
@@ -183,11 +184,11 @@ impl Worker<'_> {
             Ask::MountFuse { command, target, above } => self.mount(&target, above, |worker, at| {
                 let child = mount_fuse(&command, at)?;
                 worker.fuse.insert(at.to_owned(), child);
-                Ok(())
+                worker.begin_rebuilds(|device| command.iter().any(|word| Path::new(word) == device))
             }),
             Ask::Stack { lane, disks, layers, devices } => self.stack(lane, &disks, &layers, devices),
             Ask::Unstack { lane } => {
-                let rebuilt = self.stacks.remove(&lane).map_or(Ok(None), |mut stack| stack.take_down())?;
+                let rebuilt = self.stacks.remove(&lane).map_or(Ok(None), |mut stack| stack.take_down(None))?;
                 Ok(Answer::Unstacked { rebuilt })
             }
             Ask::Format { command, device, further } => format_device(&command, &device, &further),
@@ -225,7 +226,7 @@ impl Worker<'_> {
                     .map_err(|error| cannot(format!("look at {}", target.display()), error))?;
                 Ok(Answer::Room { inodes: room.f_files, free_inodes: room.f_ffree })
             }
-            ask @ (Ask::Run { .. } | Ask::Said { .. } | Ask::EndRun) => self.run_command(ask),
+            ask @ (Ask::Run { .. } | Ask::Said { .. } | Ask::EndRun { .. }) => self.run_command(ask),
             Ask::Crash => {
                 let written = std::fs::write("/proc/sysrq-trigger", "c");
                 Err(failed(format!("the kernel goes on ({written:?})")))
@@ -271,7 +272,8 @@ impl Worker<'_> {
                 let (text, bytes, ended) = self.errand()?.said(from)?;
                 return Ok(Answer::Said { text, bytes, ended });
             }
-            _ => self.errand()?.stop()?,
+            Ask::EndRun { kill } => self.errand()?.stop(if kill { Signal::KILL } else { Signal::INT })?,
+            _ => {}
         }
         Ok(Answer::Done)
     }
@@ -288,14 +290,22 @@ impl Worker<'_> {
         devices: u32,
     ) -> Result<Answer, LaneFailure> {
         if let Some(mut before) = self.stacks.remove(&lane) {
-            before.take_down()?;
+            before.take_down(None)?;
         }
         let begun = Instant::now();
-        let stack = Stack::build(lane, (disks, Holding::Anything), layers, devices).map_err(with_module_failures)?;
+        let stack =
+            Stack::build((Site::Guest, &AtomicBool::new(false)), lane, (disks, Holding::Anything), layers, devices);
+        let stack = stack.map_err(|(error, _)| with_module_failures(error))?;
         let (devices, bytes) = (stack.devices.clone(), stack.bytes());
         // From here on it is taken down before another takes its place.
         self.stacks.insert(lane, stack);
         Ok(Answer::Stacked { devices, bytes: bytes?, seconds: begun.elapsed().as_secs_f64() })
+    }
+
+    /// Has the layers rebuild what they are to, of which a filesystem was mounted just now.
+    fn begin_rebuilds(&mut self, is_mounted: impl Fn(&Path) -> bool) -> Result<(), LaneFailure> {
+        let of = |stack: &&mut Stack| stack.devices.iter().any(|device| is_mounted(device));
+        self.stacks.values_mut().find(of).map_or(Ok(()), Stack::begin_rebuilds)
     }
 
     /// Where the filesystem is mounted of a lane whose work happens in `target`.

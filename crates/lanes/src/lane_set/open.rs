@@ -39,7 +39,13 @@ impl LaneSet {
             "grounds come from `store_for`"
         );
         let name = self.lanes[lane].name.clone();
-        self.open_unnamed(lane, ground, journal, stop).map_err(|error| error.in_lane(&name))
+        self.open_unnamed(lane, ground, journal, stop).map_err(|error| {
+            if self.lanes[lane].open.is_none() {
+                // The error that led here is the one that is told; what stays is tried again at the end.
+                let _ = self.take_down(lane, Some(journal));
+            }
+            error.in_lane(&name)
+        })
     }
 
     fn open_unnamed(
@@ -92,7 +98,7 @@ impl LaneSet {
     ) -> Result<Opened, LaneFailure> {
         let ground = &*self.stores[ground_index];
         let lane = &mut self.lanes[index];
-        let source = mount_source(ground);
+        let (source, further) = (lane.source(ground), lane.further(ground));
         // A user's FUSE filesystem names its source as it likes.
         let expected = match &lane.contestant {
             Contestant::Row(_) => Some(source.to_string_lossy().into_owned()),
@@ -104,7 +110,7 @@ impl LaneSet {
         }
         let entry = journal.will(Thing::Mount { target: base.clone(), source: expected })?;
         let started = Instant::now();
-        let options = mount_options_of(lane, &self.settings, &ground.further_block_devices());
+        let options = mount_options_of(lane, &self.settings, &further);
         let request = MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &base };
         let process = match formatting::mount(&request, stop) {
             Ok(process) => process,
@@ -143,7 +149,7 @@ impl LaneSet {
             }
         }
         phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
-        let replace = lane.replacement(&ground.further_block_devices());
+        let replace = lane.replacement(&further);
         lane.begin_rebuild(replace)?;
         Ok(Opened { directory, library: None, guest: None, phases_seconds })
     }
@@ -230,19 +236,23 @@ impl LaneSet {
         journal: &mut Journal,
         stop: &AtomicBool,
     ) -> Result<(), LaneFailure> {
-        let Some(device) = self.stores[ground_index].formatted() else { return Ok(()) };
+        if self.stores[ground_index].formatted().is_none() {
+            return Ok(());
+        }
         self.check_named_devices_again(index)?;
         self.stores[ground_index].prepare_for_mkfs()?;
         if let Some(seconds) = self.stack(index, ground_index, journal, stop)? {
             phases_seconds.insert("layers".to_owned(), seconds);
         }
+        let (lane, ground) = (&self.lanes[index], &*self.stores[ground_index]);
+        let built_here = lane.stack.as_ref().and(lane.stacked.first().cloned());
+        let Some(device) = built_here.or_else(|| ground.formatted()) else { return Ok(()) };
         let output = match self.guest_that_formats(index) {
             Some(guest) => Some(self.format_in_guest(index, ground_index, guest, journal, stop)?),
             None => {
-                let lane = &self.lanes[index];
-                let further = lane.of_filesystem(&self.stores[ground_index].further_block_devices());
+                let further = lane.of_filesystem(&lane.further(ground));
                 let beside: Vec<&Path> = lane.named_devices.iter().chain(&further).map(PathBuf::as_path).collect();
-                let held = self.stores[ground_index].guest_disks().map(|disks| disks.first().image().held());
+                let held = ground.guest_disks().map(|disks| disks.first().image().held());
                 further.iter().try_for_each(|device| let_go::check(device, stop))?;
                 let command = with_devices(&lane.mkfs_command, &further);
                 formatting::format(&lane.contestant, &command, (&device, held), &beside, stop)?
@@ -250,6 +260,7 @@ impl LaneSet {
         };
         phases_seconds.insert("mkfs".to_owned(), output.as_ref().map_or(0.0, |output| output.seconds));
         let started = Instant::now();
+        self.lanes[index].drop_cache_of_layers()?;
         self.stores[ground_index].settle_after_mkfs()?;
         if self.lanes[index].lacks_a_device() {
             self.stores[ground_index].forget_last()?;
@@ -276,7 +287,8 @@ impl LaneSet {
     fn make_cold_unnamed(&mut self, index: usize) -> Result<Cold, LaneFailure> {
         let open = self.lanes[index].open.as_mut().expect("only an open lane is made cold");
         open.rebuild.pause()?;
-        let further = self.stores[open.ground].further_block_devices();
+        let ground = open.ground;
+        let further = self.lanes[index].further(&*self.stores[ground]);
         // The disks may have changed places meanwhile.
         let options = mount_options_of(&self.lanes[index], &self.settings, &further);
         let lane = &mut self.lanes[index];
@@ -304,11 +316,12 @@ impl LaneSet {
             self.ask_to_mount(index, ground_index, &guest, &target, &stop)?;
             return Ok(cold_in(guest.kind()));
         }
-        let source = mount_source(ground);
+        let source = lane.stacked.first().cloned().unwrap_or_else(|| mount_source(ground));
         let place = Place { below: &open.base, target: &open.directory };
         lane.spec.above.iter().try_for_each(|spec| above::unmount(spec, &place))?;
         formatting::unmount(&lane.contestant, &source, &open.base, open.process.take())?;
         [&source].into_iter().chain(&further).try_for_each(|of| let_go::check(of, &AtomicBool::new(false)))?;
+        lane.stack.as_ref().map_or(Ok(()), |built| built.stack.drop_caches_here())?;
         ground.drop_caches()?;
         let request =
             MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &open.base };
@@ -330,7 +343,11 @@ impl LaneSet {
         self.close_lane(lane, Some(journal)).map_err(|error| error.in_lane(&name))
     }
 
-    pub(crate) fn close_lane(&mut self, index: usize, journal: Option<&mut Journal>) -> Result<Closed, LaneFailure> {
+    pub(crate) fn close_lane(
+        &mut self,
+        index: usize,
+        mut journal: Option<&mut Journal>,
+    ) -> Result<Closed, LaneFailure> {
         let mut closed = Closed { unmount_seconds: 0.0, flags: Vec::new() };
         let lane = &mut self.lanes[index];
         let Some(mut open) = lane.open.take() else { return Ok(closed) };
@@ -373,35 +390,49 @@ impl LaneSet {
             }
         }
         closed.unmount_seconds = started.elapsed().as_secs_f64();
-        if let (Some(journal), Some(entry)) = (journal, open.mounted) {
+        let go_on = AtomicBool::new(false);
+        let mut let_go = Ok(());
+        if let (Some(journal), Some(entry)) = (journal.as_deref_mut(), open.mounted) {
             open.above.map_or(Ok(()), |above| journal.done(above))?;
             journal.done(entry)?;
-            let go_on = AtomicBool::new(false);
-            let_go::check(&mount_source(ground), &go_on)?;
-            ground.further_block_devices().iter().try_for_each(|device| let_go::check(device, &go_on))?;
+            let devices = [lane.source(ground)].into_iter().chain(lane.further(ground));
+            let_go = devices.into_iter().try_for_each(|device| let_go::check(&device, &go_on));
         }
+        if lane.stack.is_some() {
+            closed.flags.extend(lane.take_down(ground, journal)?.map(|rebuilt| stacked::rebuilt_flag(&rebuilt)));
+        }
+        let_go?;
         rebuilt?;
         closed.flags.extend(open.rebuild.flag());
         ground.settle_after_unmount()?;
-        let discards = lane.contestant.discards(&lane.spec);
-        for image in ground.carrying_images() {
-            image.check_not_shared()?;
-            if discards {
-                continue;
-            }
-            image.check_not_shrunk()?;
-            let mark = match image.never_written()? {
-                None => Mark::ImageUnchecked,
-                Some(gaps) if !gaps.is_empty() => Mark::ImageUnwritten,
-                Some(_) => continue,
-            };
-            let mark = Flag::from(mark);
-            if !closed.flags.contains(&mark) {
-                closed.flags.push(mark);
-            }
-        }
+        check_images(lane, ground, &mut closed)?;
         Ok(closed)
     }
+}
+
+/// Whether the images of a closed lane are still what all lanes stand on.
+///
+/// # Errors
+/// [`LaneFailure::Failed`]: one shrank, or is shared.
+fn check_images(lane: &LaneState, ground: &dyn Venue, closed: &mut Closed) -> Result<(), LaneFailure> {
+    let discards = lane.contestant.discards(&lane.spec);
+    for image in ground.carrying_images() {
+        image.check_not_shared()?;
+        if discards {
+            continue;
+        }
+        image.check_not_shrunk()?;
+        let mark = match image.never_written()? {
+            None => Mark::ImageUnchecked,
+            Some(gaps) if !gaps.is_empty() => Mark::ImageUnwritten,
+            Some(_) => continue,
+        };
+        let mark = Flag::from(mark);
+        if !closed.flags.contains(&mark) {
+            closed.flags.push(mark);
+        }
+    }
+    Ok(())
 }
 
 /// Unmounts what of a lane is mounted on this machine, from the top.
@@ -412,12 +443,26 @@ fn unmount_here(lane: &LaneState, open: &mut OpenLane, ground: &dyn Venue) -> Re
     if !mount::is_mounted(&open.base)? {
         return Ok(());
     }
-    formatting::unmount(&lane.contestant, &mount_source(ground), &open.base, open.process.take())
+    formatting::unmount(&lane.contestant, &lane.source(ground), &open.base, open.process.take())
 }
 
 impl LaneState {
+    /// What is mounted: the topmost layer, or the ground's own device.
+    pub(crate) fn source(&self, ground: &dyn Venue) -> PathBuf {
+        self.stacked.first().cloned().unwrap_or_else(|| mount_source(ground))
+    }
+
+    /// The devices behind the first that its filesystem stands on.
+    fn further(&self, ground: &dyn Venue) -> Vec<PathBuf> {
+        match self.stacked.get(1..) {
+            Some(further) => further.to_vec(),
+            None => ground.further_block_devices(),
+        }
+    }
+
     /// Begins to rebuild a disk of a lane that this machine has just mounted, where that is to be.
     fn begin_rebuild(&mut self, replace: Option<Replace>) -> Result<(), LaneFailure> {
+        self.stack.as_mut().map_or(Ok(()), |built| built.stack.begin_rebuilds())?;
         match &mut self.open {
             Some(open) => open.rebuild.begin(replace, &open.base),
             None => Ok(()),

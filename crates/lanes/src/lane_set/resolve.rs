@@ -116,6 +116,7 @@ fn resolve_lane(
         guest,
         geometry,
         stacked: Vec::new(),
+        stack: None,
         stacked_bytes: 0,
         open: None,
     };

@@ -14,9 +14,10 @@ use crate::lane_set::guest::GuestSlot;
 use crate::lane_set::rebuilding;
 use crate::lane_set::resolve::Location;
 use crate::lane_set::{LaneSet, LaneState};
-use crate::layers::{self, Layer};
+use crate::layers::{self, Holding, Layer, Rebuilt, Site, Stack};
 use crate::missing::missing;
 use crate::undo::Journal;
+use crate::venues::Venue;
 use crate::venues::device::disk_below;
 use model::Flag;
 use model::lane::Promises;
@@ -24,6 +25,15 @@ use model::stack::{LayerSpec, MOST_DEVICES, REBUILDING};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Layers that this machine built.
+#[derive(Debug)]
+pub(crate) struct BuiltHere {
+    pub(crate) stack: Stack,
+    /// On which ground.
+    ground: usize,
+}
 
 impl LaneState {
     /// The rows of its layers, which were looked up before.
@@ -37,6 +47,12 @@ impl LaneState {
             (Some(_), Some(name)) => directory.with_file_name(format!("{}-below", name.display())),
             _ => directory.to_owned(),
         }
+    }
+
+    /// Whether a layer of it rebuilds a disk beside the work.
+    pub(crate) fn rebuilds(&self) -> bool {
+        let rebuilds = |layer: &LayerSpec| layer.options.iter().any(|option| option == REBUILDING);
+        self.spec.layers.iter().any(rebuilds)
     }
 
     /// Whether its filesystem is mounted without the last of its own devices.
@@ -60,7 +76,32 @@ impl LaneState {
     /// What is made below its filesystem, for `--dry-run`.
     pub(crate) fn describe_layers(&self) -> Vec<String> {
         let from_below = self.spec.layers.iter().rev();
-        from_below.map(|layer| format!("{}: make {} in the guest", self.name, layers::describe(layer))).collect()
+        let place = if self.guest.is_some() { "in the guest" } else { "on this machine" };
+        from_below.map(|layer| format!("{}: make {} {place}", self.name, layers::describe(layer))).collect()
+    }
+
+    /// Writes what the kernel caches of the layers that this machine built, and forgets it.
+    pub(crate) fn drop_cache_of_layers(&self) -> Result<(), LaneFailure> {
+        self.stack.as_ref().map_or(Ok(()), |built| built.stack.drop_caches_here())
+    }
+
+    /// Takes down the layers that this machine built; what does not go stays known, for another try. Answers what they
+    /// rebuilt.
+    ///
+    /// # Errors
+    /// What holds them; where a disk cannot be written.
+    pub(crate) fn take_down(
+        &mut self,
+        ground: &dyn Venue,
+        journal: Option<&mut Journal>,
+    ) -> Result<Option<Rebuilt>, LaneFailure> {
+        let Some(built) = &mut self.stack else { return Ok(None) };
+        self.stacked.clear();
+        let rebuilt = built.stack.take_down(journal)?;
+        // What udev finds on the disks from now on names no array; until then they are held.
+        let wiped = ground.prepare_for_mkfs();
+        self.stack = None;
+        wiped.map(|()| rebuilt)
     }
 }
 
@@ -81,12 +122,6 @@ pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) ->
     }
     match place {
         Location::Image(_) | Location::Guest(_) => {}
-        Location::Devices { .. } if !lane.spec.layers.is_empty() => {
-            return Err(usage(
-                "layers are built on images in a guest, and on no device of this machine; name a guest with --on in place of \
-                 the devices",
-            ));
-        }
         Location::Devices { taken, .. } if *taken < disks as usize => {
             return Err(usage(format!(
                 "it stands on {disks} disks, and one device is named for it; name as many: --disks /dev/a,/dev/b"
@@ -104,16 +139,45 @@ pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) ->
     for spec in &lane.spec.layers {
         layers::check(spec)?;
     }
-    let Some(guest) = lane.guest.map(|guest| &guests[guest]) else {
-        if lane.spec.layers.is_empty() {
-            return Ok(());
+    match lane.guest.map(|guest| &guests[guest]) {
+        Some(guest) => lane.layers().try_for_each(|layer| check_layer(layer, guest.kind, &guest.kernel)),
+        None => {
+            let discards = |layer: &&LayerSpec| layers::discards(layer);
+            if let (Location::Image(_), Some(layer)) = (place, lane.spec.layers.iter().find(discards)) {
+                let guests = GuestKind::options_here();
+                return Err(usage(format!(
+                    "the journal of {} discards what it has written back, which makes holes in images of this machine; race it \
+                     on disks (--disks), or all lanes in a guest: {guests}",
+                    layer.name
+                )));
+            }
+            lane.layers().try_for_each(check_layer_here)
         }
-        let guests = GuestKind::options_here();
+    }
+}
+
+/// Refuses a layer that this machine's kernel cannot build, or may not.
+///
+/// # Errors
+/// [`LaneFailure::Privilege`] or [`LaneFailure::Usage`], with the remedy.
+fn check_layer_here(layer: &Layer) -> Result<(), LaneFailure> {
+    if !layer.on_host {
         return Err(usage(format!(
-            "layers are built in a guest, so that nothing of them is left on this machine; race all lanes there: {guests}"
+            "{} is raced in a guest alone: killed at a bad moment its driver keeps the disks until the machine is booted; race \
+             all lanes there: {}",
+            layer.name,
+            GuestKind::options_here()
         )));
-    };
-    lane.layers().try_for_each(|layer| check_layer(layer, guest.kind, &guest.kernel))
+    }
+    match availability::layer_here(layer) {
+        Availability::Ready => Ok(()),
+        Availability::ToolMissing { program, package } => Err(privilege(missing(program, package))),
+        Availability::KernelLacks => Err(privilege(format!(
+            "this machine's kernel lacks {}; race all lanes in a guest whose kernel has it: {}",
+            layer.modules.last().copied().unwrap_or(layer.name),
+            GuestKind::options_here()
+        ))),
+    }
 }
 
 /// Refuses a layer that a guest with this kernel cannot build.
@@ -201,7 +265,12 @@ fn check_devices(lane: &LaneState) -> Result<(), LaneFailure> {
 /// What a trial says of disks that layers rebuilt beside its work.
 pub(crate) fn rebuilt(answer: &Answer) -> Option<Flag> {
     let Answer::Unstacked { rebuilt } = answer else { return None };
-    rebuilt.as_ref().map(|rebuilt| rebuilding::flag(rebuilt, "the whole disk"))
+    rebuilt.as_ref().map(rebuilt_flag)
+}
+
+/// The same where this machine built them.
+pub(crate) fn rebuilt_flag(rebuilt: &Rebuilt) -> Flag {
+    rebuilding::flag(rebuilt, "the whole disk")
 }
 
 /// What a reader should know of disks that are not alike; `None`: as far as is known they are.
@@ -269,8 +338,8 @@ impl LaneSet {
         warnings
     }
 
-    /// Builds the layers of a lane that is closed, for their ceilings; answers their device, in the guest. `None`: it has no
-    /// layers, or they rebuild a disk beside whatever is done.
+    /// Builds the layers of a lane that is closed, for their ceilings; answers their device, where the lane lives. `None`: it
+    /// has no layers, or they rebuild a disk beside whatever is done.
     ///
     /// # Errors
     /// When they cannot be built.
@@ -282,26 +351,43 @@ impl LaneSet {
         stop: &AtomicBool,
     ) -> Result<Option<PathBuf>, LaneFailure> {
         assert!(self.lanes[lane].open.is_none(), "no filesystem stands on layers that are measured without one");
-        let rebuilds = |layer: &LayerSpec| layer.options.iter().any(|option| option == REBUILDING);
-        if self.lanes[lane].spec.layers.iter().any(rebuilds) {
+        if self.lanes[lane].rebuilds() {
             return Ok(None);
         }
         let name = self.lanes[lane].name.clone();
-        self.stack(lane, ground, journal, stop).map_err(|error| error.in_lane(&name))?;
+        let built = self.wipe_and_stack(lane, ground, journal, stop);
+        built.map_err(|error| error.in_lane(&name))?;
         Ok(self.lanes[lane].stacked.first().cloned())
+    }
+
+    /// A guest's images hold nothing that hinders; what stood on a disk of this machine is forgotten first.
+    fn wipe_and_stack(
+        &mut self,
+        lane: usize,
+        ground: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Option<f64>, LaneFailure> {
+        if self.lanes[lane].guest.is_none() && !self.lanes[lane].spec.layers.is_empty() {
+            self.stores[ground].prepare_for_mkfs()?;
+        }
+        self.stack(lane, ground, journal, stop)
     }
 
     /// Takes them down again.
     ///
     /// # Errors
-    /// What the guest says.
-    pub fn take_down_bare(&mut self, lane: usize) -> Result<(), LaneFailure> {
+    /// What the guest says, or the kernel.
+    pub fn take_down_bare(&mut self, lane: usize, journal: &mut Journal) -> Result<(), LaneFailure> {
+        if self.lanes[lane].stack.is_some() {
+            return self.take_down(lane, Some(journal)).map(drop);
+        }
         self.lanes[lane].stacked.clear();
         let Some(guest) = self.guest_of(lane) else { return Ok(()) };
         guest.ask(&Ask::Unstack { lane: lane as u32 }, &self.stopping).map(drop)
     }
 
-    /// Builds a lane's layers in its guest; answers the seconds that took, `None`: it has none.
+    /// Builds a lane's layers where it lives; answers the seconds that took, `None`: it has none.
     pub(crate) fn stack(
         &mut self,
         lane: usize,
@@ -309,8 +395,11 @@ impl LaneSet {
         journal: &mut Journal,
         stop: &AtomicBool,
     ) -> Result<Option<f64>, LaneFailure> {
-        let (true, Some(index)) = (!self.lanes[lane].spec.layers.is_empty(), self.lanes[lane].guest) else {
+        if self.lanes[lane].spec.layers.is_empty() {
             return Ok(None);
+        }
+        let Some(index) = self.lanes[lane].guest else {
+            return self.stack_here(lane, ground, journal, stop).map(Some);
         };
         let guest = self.running_guest(index, journal, stop)?;
         self.lanes[lane].stacked.clear();
@@ -326,5 +415,51 @@ impl LaneSet {
             }
             other => Err(failed(format!("the guest answered {other:?} when it was asked for layers"))),
         }
+    }
+
+    /// Takes down what this machine built for a lane, as [`LaneState::take_down`].
+    pub(crate) fn take_down(
+        &mut self,
+        lane: usize,
+        journal: Option<&mut Journal>,
+    ) -> Result<Option<Rebuilt>, LaneFailure> {
+        let Some(ground) = self.lanes[lane].stack.as_ref().map(|built| built.ground) else { return Ok(None) };
+        self.lanes[lane].take_down(&*self.stores[ground], journal)
+    }
+
+    /// Builds them by this machine's own kernel, on a ground that was wiped.
+    fn stack_here(
+        &mut self,
+        lane: usize,
+        ground: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<f64, LaneFailure> {
+        // What another lane's layers left of a try that failed would hold the disks.
+        for other in 0..self.lanes.len() {
+            if self.lanes[other].open.is_none() {
+                self.take_down(other, Some(journal))?;
+            }
+        }
+        let (index, ground) = (ground, &*self.stores[ground]);
+        let disks: Vec<PathBuf> = ground.block_device().into_iter().chain(ground.further_block_devices()).collect();
+        let state = &mut self.lanes[lane];
+        let begun = Instant::now();
+        let site = (Site::Here(&self.settings.run_id, &mut *journal), stop);
+        let built =
+            Stack::build(site, lane as u32, (&disks, Holding::Anything), &state.spec.layers, state.spec.devices);
+        let stack = match built {
+            Ok(stack) => stack,
+            Err((error, left)) => {
+                state.stack = Some(BuiltHere { stack: *left, ground: index });
+                let _ = state.take_down(ground, Some(journal));
+                return Err(error);
+            }
+        };
+        let bytes = stack.bytes();
+        state.stacked = stack.devices.clone();
+        state.stack = Some(BuiltHere { stack, ground: index });
+        state.stacked_bytes = bytes?;
+        Ok(begun.elapsed().as_secs_f64())
     }
 }

@@ -1,17 +1,18 @@
 //! bcache: a set of caches, here of one fast disk, before a slow one; made by make-bcache, registered and stopped by sysfs.
 
-use super::build::{Building, Undo, kernel_folder, run, tell, write_zeros};
+use super::build::{Building, kernel_folder, run, tell};
 use super::device_mapper::{DMSETUP, slice, words};
 use super::fast_disk::{Disks, SHARE, SLOW, disks};
-use super::{Layer, LayerOption, Options, Takes};
+use super::teardown::{CACHE_SET_UUID_AT, new_uuid, uuid_on, with_dashes};
+use super::{Layer, LayerOption, Options, Takes, never};
 use crate::failure::{LaneFailure, cannot, failed};
+use crate::undo::Thing;
 use model::lane::Promises;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The kernel's Documentation/admin-guide/bcache.rst.
 const REGISTER: &str = "/sys/fs/bcache/register";
-const SETS: &str = "/sys/fs/bcache";
 /// Bytes at a disk's beginning that hold its superblock, at 4 KiB.
 const SUPERBLOCK_BYTES: u64 = 64 << 10;
 /// make-bcache's own bucket, and how many there are at least: of a small cache they are smaller.
@@ -27,6 +28,9 @@ pub(super) static BCACHE: Layer = Layer {
     name: "bcache",
     hides: false,
     wipes: false,
+    // SIGKILL while a disk was registered left a set of 6.1 that never stopped.
+    on_host: false,
+    discards: never,
     about: "bcache: the first disk caches the second",
     devices: 2..=2,
     options: &[
@@ -49,29 +53,21 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     let fast = slice(building, "fast", fast, 0, fast_bytes)?;
     for disk in [&fast, &origin].into_iter().filter(|_| !building.is_again()) {
         // make-bcache takes no disk that has the signature of anything.
-        write_zeros(disk, SUPERBLOCK_BYTES)?;
+        building.write_zeros(disk, SUPERBLOCK_BYTES)?;
     }
     let bucket = bucket_bytes(fast_bytes);
     let (cache, backing) = (fast.display().to_string(), origin.display().to_string());
+    let uuid = if building.is_again() { uuid_on(&fast, CACHE_SET_UUID_AT)? } else { new_uuid()? };
+    building.will_make(fast.clone(), Thing::CacheSet { uuid: uuid.clone(), backing: origin.clone() })?;
     if !building.is_again() {
-        run(&words(&["make-bcache", "--bucket", &format!("{}k", bucket >> 10), "-C", &cache, "-B", &backing]))?;
+        let (bucket, set) = (format!("{}k", bucket >> 10), with_dashes(&uuid));
+        run(&words(&["make-bcache", "--cset-uuid", &set, "--bucket", &bucket, "-C", &cache, "-B", &backing]))?;
     }
-    tell(Path::new(REGISTER), &cache)?;
-    let set = linked(&fast, "set")?;
-    let stop_set = Undo::Tell { attribute: Path::new(SETS).join(set).join("stop"), word: "1", frees: fast.clone() };
-    building.made(fast, stop_set);
-    tell(Path::new(REGISTER), &backing)?;
+    register(&fast, "set")?;
+    let device = Path::new("/dev").join(register(&origin, "dev")?);
+    building.stands_as(device.clone());
     let attributes = kernel_folder(&origin).map_err(|error| cannot(format!("find {backing} in sysfs"), error))?;
     let attributes = attributes.join("bcache");
-    let stop = Undo::Tell { attribute: attributes.join("stop"), word: "1", frees: origin.clone() };
-    let device = match linked(&origin, "dev") {
-        Ok(name) => Path::new("/dev").join(name),
-        Err(error) => {
-            building.made(origin, stop);
-            return Err(error);
-        }
-    };
-    building.made(device.clone(), stop);
     if let Some(mode) = options.text("mode") {
         tell(&attributes.join("cache_mode"), mode)?;
     }
@@ -82,6 +78,13 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
 fn bucket_bytes(fast_bytes: u64) -> u64 {
     let most = (fast_bytes / LEAST_BUCKETS).max(LEAST_BUCKET_BYTES);
     (1 << most.ilog2()).min(USUAL_BUCKET_BYTES)
+}
+
+/// Has bcache take a disk; answers what it is to it then. udev may have been faster: then the kernel refuses it, and it is
+/// taken all the same.
+fn register(disk: &Path, link: &str) -> Result<String, LaneFailure> {
+    let told = tell(Path::new(REGISTER), &disk.display().to_string());
+    linked(disk, link).map_err(|error| told.err().unwrap_or(error))
 }
 
 /// Where a link among a disk's attributes leads, once it is there.

@@ -1,19 +1,33 @@
-//! Builds the layers of a lane from its disks upwards, and takes them down again; runs where the lane lives.
+//! Builds the layers of a lane from its disks upwards, and takes them down again; runs where the lane lives, in a guest or here.
 
 use super::rebuild::{Rebuild, Rebuilt};
-use super::{Options, find};
+use super::{Options, find, teardown};
 use crate::command;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::image::Aligned;
+use crate::loop_device;
+use crate::undo::{EntryId, Journal, Thing};
 use model::stack::LayerSpec;
+use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+/// How long udev may look at a disk.
+const HOLD_PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of a write of zeros.
 const WRITE_BYTES: usize = 1 << 20;
+
+/// Whose kernel builds them.
+pub(crate) enum Site<'a> {
+    /// A guest's: what is made goes with it.
+    Guest,
+    /// This machine's, in the run of this id: what is made is journalled before.
+    Here(&'a str, &'a mut Journal),
+}
 
 /// The layers of one lane, as they stand.
 #[derive(Debug)]
@@ -23,34 +37,28 @@ pub(crate) struct Stack {
     /// What the filesystem stands on.
     pub(crate) devices: Vec<PathBuf>,
     made: Vec<Made>,
+    /// Arrays that are to rebuild a disk, until they begin with it.
+    to_rebuild: Vec<(PathBuf, PathBuf)>,
     rebuilds: Vec<Rebuild>,
+    /// While they are held, udev looks at none of the disks; in a guest nobody does.
+    _held: Vec<File>,
 }
 
-/// Something that was made, and what takes it away.
+/// Something that was made.
 #[derive(Debug)]
 struct Made {
     device: PathBuf,
-    undo: Undo,
+    thing: Thing,
+    /// Where it was promised; `None`: in a guest.
+    entry: Option<EntryId>,
 }
 
-/// What takes away something that was made.
-#[derive(Debug)]
-pub(super) enum Undo {
-    /// A tool.
-    Run(Vec<String>),
-    /// A word for an attribute of the kernel, which lets go of a device then.
-    Tell { attribute: PathBuf, word: &'static str, frees: PathBuf },
-}
-
-impl Undo {
-    fn undo(&self) -> Result<(), LaneFailure> {
-        match self {
-            Undo::Run(words) => run(words),
-            Undo::Tell { attribute, word, frees } => {
-                tell(attribute, word)?;
-                crate::device::wait_until_free(frees);
-                Ok(())
-            }
+impl Made {
+    fn take_away(&self, journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
+        teardown::take_away(&self.thing)?;
+        match (self.entry, journal) {
+            (Some(entry), Some(journal)) => journal.done(entry),
+            _ => Ok(()),
         }
     }
 }
@@ -67,7 +75,10 @@ pub(crate) enum Holding {
 }
 
 /// A stack that is being built.
-pub(crate) struct Building {
+pub(crate) struct Building<'a> {
+    site: Site<'a>,
+    /// Ctrl-C: zeros over a large disk take hours.
+    stop: &'a AtomicBool,
     lane: u32,
     holding: Holding,
     /// The disks themselves: what lies above them holds something else, where a layer encrypts it.
@@ -75,61 +86,85 @@ pub(crate) struct Building {
     /// A layer began only because it was told to, although it was not whole.
     forced: bool,
     made: Vec<Made>,
-    /// Arrays that rebuild a disk, as soon as all layers stand.
+    /// How many things were made before, those among them that are gone again.
+    count: usize,
     to_rebuild: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Stack {
-    /// Builds it: `devices` times all the layers, over the disks in their order. What was made stays in `self` where it
-    /// fails half-way, and is taken down. `lane`: no other stack that stands has this number.
+    /// Builds it: `devices` times all the layers, over the disks in their order. `lane`: no other stack that stands has this
+    /// number.
     ///
     /// # Errors
-    /// What a tool or the kernel says.
+    /// What a tool or the kernel says, and what of it stands: nothing, but for what does not go again.
     pub(crate) fn build(
+        (site, stop): (Site, &AtomicBool),
         lane: u32,
         (disks, holding): (&[PathBuf], Holding),
         layers: &[LayerSpec],
         devices: u32,
-    ) -> Result<Stack, LaneFailure> {
-        let mut building =
-            Building { lane, holding, disks: disks.to_vec(), forced: false, made: Vec::new(), to_rebuild: Vec::new() };
+    ) -> Result<Stack, (LaneFailure, Box<Stack>)> {
+        let mut building = Building {
+            site,
+            stop,
+            lane,
+            holding,
+            disks: disks.to_vec(),
+            forced: false,
+            made: Vec::new(),
+            count: 0,
+            to_rebuild: Vec::new(),
+        };
         let log = KernelLog::open();
+        let held =
+            if let Site::Here(..) = building.site { disks.iter().filter_map(hold).collect() } else { Vec::new() };
         let mut disks = disks.iter();
         let built = (0..devices).map(|_| building.level(layers, &mut disks)).collect::<Result<Vec<_>, _>>();
-        let mut stack =
-            Stack { forced: building.forced, devices: Vec::new(), made: building.made, rebuilds: Vec::new() };
-        let begun = built.and_then(|devices| {
-            for (array, disk) in &building.to_rebuild {
-                stack.rebuilds.push(Rebuild::begin(array, disk)?);
-            }
-            Ok(devices)
-        });
-        match begun {
+        let Building { site, forced, made, to_rebuild, .. } = building;
+        let mut stack = Stack { forced, devices: Vec::new(), made, to_rebuild, rebuilds: Vec::new(), _held: held };
+        match built {
             Ok(devices) => {
                 stack.devices = devices;
                 Ok(stack)
             }
             Err(error) => {
-                let _ = stack.take_down();
-                Err(log.explain(error))
+                let journal = if let Site::Here(_, journal) = site { Some(journal) } else { None };
+                let _ = stack.take_down(journal);
+                Err((log.explain(error), Box::new(stack)))
             }
         }
     }
 
-    /// Takes it down, from the top; goes on after an error and answers the first. Answers what was rebuilt, where
-    /// anything was.
+    /// Has its arrays rebuild the disks that they lack from now on; where they do already nothing.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub(crate) fn begin_rebuilds(&mut self) -> Result<(), LaneFailure> {
+        for (array, disk) in self.to_rebuild.drain(..) {
+            self.rebuilds.push(Rebuild::begin(&array, &disk)?);
+        }
+        Ok(())
+    }
+
+    /// Takes it down, from the top; goes on after an error and answers the first. What did not go stays in it, for another
+    /// try. Answers what was rebuilt, where anything was.
     ///
     /// # Errors
     /// What a tool says.
-    pub(crate) fn take_down(&mut self) -> Result<Option<Rebuilt>, LaneFailure> {
+    pub(crate) fn take_down(&mut self, mut journal: Option<&mut Journal>) -> Result<Option<Rebuilt>, LaneFailure> {
         let mut rebuilt = Ok(None);
         for rebuild in self.rebuilds.drain(..) {
             rebuilt = rebuilt.and_then(|sum: Option<Rebuilt>| rebuild.end().map(|one| Some(one.and(sum))));
         }
-        let mut first = Ok(());
+        let (mut first, mut left) = (Ok(()), Vec::new());
         while let Some(made) = self.made.pop() {
-            first = first.and(made.undo.undo());
+            if let Err(error) = made.take_away(journal.as_deref_mut()) {
+                first = first.and(Err(error));
+                left.push(made);
+            }
         }
+        left.reverse();
+        self.made = left;
         first.and(rebuilt)
     }
 
@@ -141,6 +176,14 @@ impl Stack {
         self.made.iter().rev().try_for_each(|made| drop(&made.device))
     }
 
+    /// The same for a stack of this machine.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn drop_caches_here(&self) -> Result<(), LaneFailure> {
+        self.drop_caches(&|device| loop_device::drop_cache_of(device))
+    }
+
     /// Bytes of all devices that the filesystem stands on.
     ///
     /// # Errors
@@ -148,6 +191,21 @@ impl Stack {
     pub(crate) fn bytes(&self) -> Result<u64, LaneFailure> {
         self.devices.iter().map(|device| size(device)).sum()
     }
+}
+
+/// Keeps udev from a disk: it would put together again what is taken down, as soon as it sees the superblock of an array.
+/// <https://systemd.io/BLOCK_DEVICE_LOCKING>: it locks a disk that it looks at, and leaves alone one that is locked. `None`:
+/// somebody locks it for longer than a while.
+fn hold(disk: &PathBuf) -> Option<File> {
+    let file = File::open(disk).ok()?;
+    let begun = Instant::now();
+    while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if begun.elapsed() > HOLD_PATIENCE {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Some(file)
 }
 
 /// What the kernel prints from now on: tools are told a number, and the kernel's log has the reason.
@@ -186,7 +244,7 @@ impl KernelLog {
     }
 }
 
-impl Building {
+impl Building<'_> {
     fn level<'a>(
         &mut self,
         layers: &[LayerSpec],
@@ -217,17 +275,42 @@ impl Building {
     /// As [`write_zeros`].
     pub(super) fn begin_anew(&self, device: &Path, bytes: u64) -> Result<(), LaneFailure> {
         let holds_zeros = self.holding == Holding::Zeros && self.disks.iter().any(|disk| disk == device);
-        if self.is_again() || holds_zeros { Ok(()) } else { write_zeros(device, bytes) }
+        if self.is_again() || holds_zeros { Ok(()) } else { self.write_zeros(device, bytes) }
+    }
+
+    /// As [`write_zeros`], until Ctrl-C.
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) fn write_zeros(&self, device: &Path, bytes: u64) -> Result<(), LaneFailure> {
+        write_zeros(device, bytes, self.stop)
     }
 
     /// A name that no other part of any lane has.
     pub(super) fn name(&self, part: &str) -> String {
-        format!("fairlane{:02}-{}-{part}", self.lane, self.made.len())
+        let run_id = if let Site::Here(run_id, _) = &self.site { run_id } else { "guest" };
+        teardown::mapped_name(run_id, self.lane, self.count, part)
     }
 
-    /// A number below a thousand that no other array has: lanes are fewer than ten of them each.
-    pub(super) fn number(&self) -> u32 {
-        self.lane * 32 + self.made.len() as u32
+    /// Promises something that is made now, and is taken away with the rest; `device` is what it will be.
+    ///
+    /// # Errors
+    /// When the promise does not reach the disk: then do not make it.
+    pub(super) fn will_make(&mut self, device: PathBuf, thing: Thing) -> Result<(), LaneFailure> {
+        let entry = match &mut self.site {
+            Site::Here(_, journal) => Some(journal.will(thing.clone())?),
+            Site::Guest => None,
+        };
+        self.count += 1;
+        self.made.push(Made { device, thing, entry });
+        Ok(())
+    }
+
+    /// What was made last came to be another device.
+    pub(super) fn stands_as(&mut self, device: PathBuf) {
+        if let Some(made) = self.made.last_mut() {
+            made.device = device;
+        }
     }
 
     /// Takes away what was made last, which was needed for a moment only.
@@ -235,17 +318,16 @@ impl Building {
     /// # Errors
     /// What the tool says.
     pub(super) fn unmake_last(&mut self) -> Result<(), LaneFailure> {
-        self.made.pop().map_or(Ok(()), |made| made.undo.undo())
+        let Some(made) = self.made.last() else { return Ok(()) };
+        let journal = if let Site::Here(_, journal) = &mut self.site { Some(&mut **journal) } else { None };
+        made.take_away(journal)?;
+        self.made.pop();
+        Ok(())
     }
 
-    /// Has an array rebuild a disk that it lacks, once all layers stand.
+    /// Has an array rebuild a disk that it lacks, once the filesystem is mounted.
     pub(super) fn rebuild(&mut self, array: &Path, disk: &Path) {
         self.to_rebuild.push((array.to_owned(), disk.to_owned()));
-    }
-
-    /// Remembers what was made.
-    pub(super) fn made(&mut self, device: PathBuf, undo: Undo) {
-        self.made.push(Made { device, undo });
     }
 }
 
@@ -287,18 +369,20 @@ pub(super) fn kernel_folder(device: &Path) -> std::io::Result<PathBuf> {
 /// Writes zeros over so many bytes of a device from its beginning, past the page cache.
 ///
 /// # Errors
-/// When it cannot be opened or written.
-pub(super) fn write_zeros(device: &Path, bytes: u64) -> Result<(), LaneFailure> {
+/// When it cannot be opened or written; [`LaneFailure::Interrupted`].
+pub(super) fn write_zeros(device: &Path, bytes: u64, stop: &AtomicBool) -> Result<(), LaneFailure> {
     let zeros = Aligned::zeroed(WRITE_BYTES);
-    let write = || {
-        let file = OpenOptions::new().write(true).custom_flags(libc::O_DIRECT).open(device)?;
-        let mut at = 0;
-        while at < bytes {
-            let length = (bytes - at).min(WRITE_BYTES as u64);
-            file.write_all_at(&zeros.bytes()[..length as usize], at)?;
-            at += length;
+    let failure = |error| cannot(format!("write zeros over {}", device.display()), error);
+    let open = OpenOptions::new().write(true).custom_flags(libc::O_DIRECT).open(device);
+    let file = open.map_err(failure)?;
+    let mut at = 0;
+    while at < bytes {
+        if stop.load(Ordering::Relaxed) {
+            return Err(LaneFailure::Interrupted);
         }
-        file.sync_all()
-    };
-    write().map_err(|error| cannot(format!("write zeros over {}", device.display()), error))
+        let length = (bytes - at).min(WRITE_BYTES as u64);
+        file.write_all_at(&zeros.bytes()[..length as usize], at).map_err(failure)?;
+        at += length;
+    }
+    file.sync_all().map_err(failure)
 }

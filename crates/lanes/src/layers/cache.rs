@@ -3,7 +3,7 @@
 use super::build::Building;
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make_one, slice};
 use super::fast_disk::{Disks, SHARE, SLOW, disks};
-use super::{Layer, LayerOption, Options, Takes};
+use super::{Layer, LayerOption, Options, Takes, never};
 use crate::failure::{LaneFailure, usage};
 use model::Bytes;
 use model::lane::Promises;
@@ -26,6 +26,8 @@ pub(super) static CACHE: Layer = Layer {
     name: "cache",
     hides: false,
     wipes: false,
+    on_host: true,
+    discards: never,
     about: "dm-cache: the first disk caches the second",
     devices: 2..=2,
     options: &[

@@ -2,7 +2,7 @@
 
 use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, make_one};
-use super::{Layer, LayerOption, Options, Takes, unchanged};
+use super::{Layer, LayerOption, Options, Takes, never, unchanged};
 use crate::failure::{LaneFailure, cannot};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -18,6 +18,8 @@ pub(super) static CRYPT: Layer = Layer {
     name: "crypt",
     hides: true,
     wipes: false,
+    on_host: true,
+    discards: never,
     about: "dm-crypt",
     devices: 1..=1,
     options: &[

@@ -2,7 +2,7 @@
 
 use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, make_one};
-use super::{Layer, LayerOption, Options, Takes, unchanged};
+use super::{Layer, LayerOption, Options, Takes, never, unchanged};
 use crate::failure::LaneFailure;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,8 @@ pub(super) static DELAY: Layer = Layer {
     name: "delay",
     hides: false,
     wipes: false,
+    on_host: true,
+    discards: never,
     about: "dm-delay, 10 ms where nothing is said",
     devices: 1..=1,
     options: &[LayerOption { key: "ms", takes: Takes::Number(0, 10_000) }],

@@ -1,7 +1,9 @@
 //! Devices of the device mapper, made by dmsetup from a table (the kernel's Documentation/admin-guide/device-mapper).
 
-use super::build::{Building, Undo, run};
+use super::build::{Building, run};
+use super::teardown::dmsetup;
 use crate::failure::LaneFailure;
+use crate::undo::Thing;
 use std::path::{Path, PathBuf};
 
 /// The program, and its package.
@@ -15,11 +17,9 @@ pub(super) const SECTOR_BYTES: u64 = 512;
 /// What dmsetup or the kernel says.
 pub(super) fn make(building: &mut Building, part: &str, lines: &[String]) -> Result<PathBuf, LaneFailure> {
     let name = building.name(part);
-    let table = lines.join(", ");
-    run(&words(&["dmsetup", "create", "--noudevsync", "--concise", &format!("{name},,,rw, {table}")]))?;
     let device = Path::new("/dev/mapper").join(&name);
-    let undo = Undo::Run(words(&["dmsetup", "remove", "--noudevsync", "--retry", &name]));
-    building.made(device.clone(), undo);
+    building.will_make(device.clone(), Thing::MappedDevice { name: name.clone() })?;
+    run(&dmsetup(&["create", "--concise", &format!("{name},,,rw, {}", lines.join(", "))]))?;
     Ok(device)
 }
 

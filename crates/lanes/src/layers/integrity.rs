@@ -1,8 +1,8 @@
 //! dm-integrity alone: a checksum per block, made and checked by the kernel.
 
-use super::build::{Building, size, write_zeros};
+use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, make_one};
-use super::{Layer, LayerOption, Options, Takes};
+use super::{Layer, LayerOption, Options, Takes, never};
 use crate::failure::{LaneFailure, cannot, failed};
 use model::lane::Promises;
 use std::fs::File;
@@ -20,6 +20,8 @@ pub(super) static INTEGRITY: Layer = Layer {
     name: "integrity",
     hides: false,
     wipes: true,
+    on_host: true,
+    discards: never,
     about: "dm-integrity with crc32c, and a journal where nothing else is said",
     devices: 1..=1,
     options: &[
@@ -54,7 +56,7 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     }
     if !building.is_again() {
         let whole = make_one(building, "wipe", bytes, &target("D"))?;
-        write_zeros(&whole, bytes)?;
+        building.write_zeros(&whole, bytes)?;
         building.unmake_last()?;
     }
     let mode = match options.text("mode") {

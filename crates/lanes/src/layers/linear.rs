@@ -2,7 +2,7 @@
 
 use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make};
-use super::{Layer, Options, unchanged};
+use super::{Layer, Options, never, unchanged};
 use crate::failure::LaneFailure;
 use model::stack::MOST_DEVICES;
 use std::path::PathBuf;
@@ -12,6 +12,8 @@ pub(super) static LINEAR: Layer = Layer {
     name: "linear",
     hides: false,
     wipes: false,
+    on_host: true,
+    discards: never,
     about: "LVM linear",
     devices: 1..=MOST_DEVICES,
     options: &[],

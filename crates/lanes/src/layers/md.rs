@@ -1,9 +1,11 @@
 //! Arrays of the kernel's md driver, made by mdadm.
 
-use super::build::{Building, Undo, run, size};
+use super::build::{Building, run, size};
 use super::device_mapper::words;
+use super::teardown::{NUMBERS, arrays, new_uuid, with_colons};
 use super::{Layer, LayerOption, Options, Takes, unchanged};
-use crate::failure::LaneFailure;
+use crate::failure::{LaneFailure, failed};
+use crate::undo::Thing;
 use model::stack::{self, MOST_DEVICES};
 use std::path::{Path, PathBuf};
 
@@ -12,8 +14,9 @@ const MDADM: (&str, &str) = ("mdadm", "mdadm");
 const SLOWEST_SYNC: &str = "1";
 const CHUNK: LayerOption = LayerOption { key: "chunk", takes: Takes::Size(4 << 10, 64 << 20) };
 const BITMAP: LayerOption = LayerOption { key: "bitmap", takes: Takes::Words(&["internal", "none"]) };
-/// What closes the write hole: `journal` takes the last device for itself.
-const CONSISTENCY: LayerOption = LayerOption { key: "consistency", takes: Takes::Words(&["resync", "ppl", "journal"]) };
+const JOURNAL: &str = "journal";
+/// What closes the write hole: `journal` takes the last device for itself, and discards there what it has written back.
+const CONSISTENCY: LayerOption = LayerOption { key: "consistency", takes: Takes::Words(&["resync", "ppl", JOURNAL]) };
 /// A disk that was taken out before the work; the same, put back, so that it is rebuilt beside the work.
 const DEGRADED: LayerOption = LayerOption { key: stack::DEGRADED, takes: Takes::Nothing };
 const REBUILDING: LayerOption = LayerOption { key: stack::REBUILDING, takes: Takes::Nothing };
@@ -22,7 +25,9 @@ const LAYOUT: LayerOption = LayerOption { key: "layout", takes: Takes::Words(&["
 /// What all of them share.
 const ARRAY: Layer = Layer {
     hides: false,
+    discards: |options| options.text("consistency") == Some(JOURNAL),
     wipes: false,
+    on_host: true,
     name: "",
     about: "",
     devices: 2..=MOST_DEVICES,
@@ -103,16 +108,20 @@ fn create(
     level: &str,
     parity: Parity,
 ) -> Result<PathBuf, LaneFailure> {
-    let journal = options.text("consistency") == Some("journal");
+    let journal = options.text("consistency") == Some(JOURNAL);
     let (devices, journals) = below.split_at(below.len() - usize::from(journal));
     if parity == Parity::Whole {
         for device in devices {
             building.begin_anew(device, size(device)?)?;
         }
     }
-    let array = Path::new("/dev").join(format!("md{}", building.number()));
+    let number = free_number()?;
+    let array = Path::new("/dev").join(format!("md{number}"));
     let name = array.display().to_string();
+    // What stands again has the UUID that it had.
+    let uuid = if building.is_again() { String::new() } else { new_uuid()? };
     let mut command = words(&["mdadm", "--create", &name, "--run", "--quiet", "--assume-clean", "--metadata=1.2"]);
+    command.push(format!("--uuid={}", with_colons(&uuid)));
     command.push(format!("--level={level}"));
     command.push(format!("--raid-devices={}", devices.len()));
     if let Some(layout) = options.text("layout") {
@@ -133,16 +142,25 @@ fn create(
     let (present, out) = devices.split_at(devices.len() - usize::from(lacks_last));
     command.extend(present.iter().map(|device| device.display().to_string()));
     command.extend(out.iter().map(|_| "missing".to_owned()));
+    building.will_make(array.clone(), Thing::Array { number, uuid })?;
     if building.is_again() {
         assemble(building, &name, &present.iter().chain(journals).collect::<Vec<_>>())?;
     } else {
         run(&command)?;
     }
-    building.made(array.clone(), Undo::Run(words(&["mdadm", "--stop", "--quiet", &name])));
     if let Some(disk) = out.first().filter(|_| options.has(stack::REBUILDING)) {
         building.rebuild(&array, disk);
     }
     Ok(array)
+}
+
+/// A number that no array has.
+fn free_number() -> Result<u32, LaneFailure> {
+    let taken = arrays();
+    let free = NUMBERS.into_iter().find(|number| !taken.contains(&format!("md{number}")));
+    free.ok_or_else(|| {
+        failed(format!("/dev/md{} to md{} are all arrays; stop some of them", NUMBERS.start(), NUMBERS.end()))
+    })
 }
 
 /// Begins an array as it was left. One that lacks a disk and was being written to begins only by force, as a person would

@@ -1,7 +1,7 @@
 //! The table of layers that a filesystem can stand on: a file for each driver, with all that Fairlane knows of it.
 //!
-//! They are built in guests, by the guest: what it makes goes with it. To add a layer: its file here and its line in
-//! [`TABLE`], and its name in `model::stack::LAYERS`.
+//! Guests build them for the lanes that live there, and what they make goes with them; this machine journals what it makes. To
+//! add a layer: its file here and its line in [`TABLE`], and its name in `model::stack::LAYERS`.
 
 mod bcache;
 mod build;
@@ -16,10 +16,11 @@ mod md;
 mod rebuild;
 mod snapshot;
 mod stripe;
+pub(crate) mod teardown;
 mod thin;
 mod writecache;
 
-pub(crate) use build::{Holding, Stack};
+pub(crate) use build::{Holding, Site, Stack};
 pub(crate) use rebuild::Rebuilt;
 
 use crate::failure::{LaneFailure, usage};
@@ -48,8 +49,12 @@ pub(crate) struct Layer {
     pub(crate) promises: fn(Promises, &Options) -> Promises,
     /// What is written lies on the disks as something else.
     pub(crate) hides: bool,
+    /// As it is told, it discards what it wrote itself, so that images below it shrink.
+    pub(crate) discards: fn(&Options) -> bool,
     /// Each block of it is written once before anything stands on it: no log holds that for each filesystem that is cut.
     pub(crate) wipes: bool,
+    /// This machine's kernel may build it too: after a kill it can be taken away.
+    pub(crate) on_host: bool,
     /// Makes it from what stands below; answers its device.
     pub(crate) build: fn(&mut Building, &[PathBuf], &Options) -> Result<PathBuf, LaneFailure>,
 }
@@ -100,6 +105,17 @@ pub(crate) static TABLE: [&Layer; model::stack::LAYERS.len()] = [
 /// Of a layer that keeps what it is given, and passes flushes on.
 fn unchanged(promises: Promises, _: &Options) -> Promises {
     promises
+}
+
+/// Of a layer that discards nothing of its own.
+fn never(_: &Options) -> bool {
+    false
+}
+
+/// Whether a layer discards on its own account, as it is told. What it cannot be told is refused elsewhere.
+pub(crate) fn discards(spec: &LayerSpec) -> bool {
+    let row = find(&spec.name).map(|row| (row, Options::read(row.name, row.options, &spec.options)));
+    matches!(row, Some((row, Ok(options))) if (row.discards)(&options))
 }
 
 /// What a filesystem of these promises still promises on these layers. What a layer cannot be told is refused elsewhere.

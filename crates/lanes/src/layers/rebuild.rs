@@ -80,7 +80,7 @@ fn rebuild(array: &Path, disk: &Path, stop: &AtomicBool) -> Result<Rebuilt, Lane
     let of_all = Instant::now();
     loop {
         // Without a superblock it is a new disk, of which nothing is known to be right.
-        write_zeros(disk, SUPERBLOCK_BYTES)?;
+        write_zeros(disk, SUPERBLOCK_BYTES, &AtomicBool::new(false))?;
         run(&words(&["mdadm", &array_name, "--quiet", "--add", &disk_name]))?;
         let begun = Instant::now();
         let mut share = 0.0;

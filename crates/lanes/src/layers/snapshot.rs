@@ -2,7 +2,7 @@
 
 use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make_one, slice};
-use super::{Layer, LayerOption, Options, Takes, unchanged};
+use super::{Layer, LayerOption, Options, Takes, never, unchanged};
 use crate::failure::LaneFailure;
 use std::path::PathBuf;
 
@@ -14,6 +14,8 @@ pub(super) static SNAPSHOT: Layer = Layer {
     name: "snapshot",
     hides: false,
     wipes: false,
+    on_host: true,
+    discards: never,
     about: "the origin of an LVM snapshot; half of the device is the snapshot's",
     devices: 1..=1,
     options: &[LayerOption { key: "chunk", takes: Takes::Size(4 << 10, 512 << 10) }],

@@ -2,7 +2,7 @@
 
 use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make_one};
-use super::{Layer, LayerOption, Options, Takes, unchanged};
+use super::{Layer, LayerOption, Options, Takes, never, unchanged};
 use crate::failure::LaneFailure;
 use model::stack::MOST_DEVICES;
 use std::path::PathBuf;
@@ -15,6 +15,8 @@ pub(super) static STRIPE: Layer = Layer {
     name: "stripe",
     hides: false,
     wipes: false,
+    on_host: true,
+    discards: never,
     about: "LVM striped",
     devices: 2..=MOST_DEVICES,
     options: &[LayerOption { key: "chunk", takes: Takes::Size(4 << 10, 4 << 20) }],

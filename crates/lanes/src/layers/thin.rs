@@ -2,7 +2,7 @@
 
 use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, SECTOR_BYTES, make_one, message, slice};
-use super::{Layer, LayerOption, Options, Takes, unchanged};
+use super::{Layer, LayerOption, Options, Takes, never, unchanged};
 use crate::failure::LaneFailure;
 use std::path::PathBuf;
 
@@ -16,6 +16,8 @@ pub(super) static THIN: Layer = Layer {
     name: "thin",
     hides: false,
     wipes: false,
+    on_host: true,
+    discards: never,
     about: "dm-thin, a thin volume in a pool of its own",
     devices: 1..=1,
     options: &[

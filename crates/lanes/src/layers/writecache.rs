@@ -3,7 +3,7 @@
 use super::build::Building;
 use super::device_mapper::{DMSETUP, make_one, slice};
 use super::fast_disk::{Disks, SHARE, SLOW, disks};
-use super::{Layer, LayerOption, Options, Takes};
+use super::{Layer, LayerOption, Options, Takes, never};
 use crate::failure::LaneFailure;
 use model::Bytes;
 use model::lane::Promises;
@@ -17,6 +17,8 @@ pub(super) static WRITECACHE: Layer = Layer {
     name: "writecache",
     hides: false,
     wipes: false,
+    on_host: true,
+    discards: never,
     about: "dm-writecache: what is written lies on the first disk, until the second has it",
     devices: 2..=2,
     options: &[LayerOption { key: "block", takes: Takes::Size(512, 4096) }, SLOW, SHARE],

@@ -1,15 +1,15 @@
 //! What a single lane stands on: a disk, or layers on several that are built, and put together again after a power cut.
 
 use super::SingleLane;
-use crate::failure::{LaneFailure, cannot, usage};
+use crate::failure::{LaneFailure, usage};
 use crate::filesystems::Filesystem;
 use crate::guest::{GuestKind, init};
-use crate::layers::{self, Holding, Stack};
-use crate::loop_device::flush_buffers;
+use crate::layers::{self, Holding, Site, Stack};
+use crate::loop_device;
 use model::lane::LaneSpec;
 use model::stack::{MOST_DEVICES, REBUILDING};
-use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// What the filesystem stands on while it stands.
 #[derive(Debug)]
@@ -47,7 +47,9 @@ impl SingleLane {
             return Err(usage("layers are built in a guest alone"));
         }
         let holding = if again { Holding::ThisStack } else { Holding::Zeros };
-        let stack = Stack::build(number, (disks, holding), &self.spec.layers, 1)?;
+        let stack =
+            Stack::build((Site::Guest, &AtomicBool::new(false)), number, (disks, holding), &self.spec.layers, 1);
+        let stack = stack.map_err(|(error, _)| error)?;
         Ok(Ground { device: stack.devices.first().cloned().unwrap_or_default(), stack: Some(stack) })
     }
 }
@@ -68,8 +70,7 @@ impl Ground {
     /// # Errors
     /// When the kernel refuses it.
     pub fn drop_cache(&self) -> Result<(), LaneFailure> {
-        let dropped = File::open(&self.device).and_then(|file| flush_buffers(&file));
-        dropped.map_err(|error| cannot(format!("drop the cache of {}", self.device.display()), error))
+        loop_device::drop_cache_of(&self.device)
     }
 
     /// Takes its layers down; the disks stay as they are.
@@ -77,7 +78,7 @@ impl Ground {
     /// # Errors
     /// What a tool says.
     pub fn take_down(mut self) -> Result<(), LaneFailure> {
-        self.stack.as_mut().map_or(Ok(()), |stack| stack.take_down().map(drop))
+        self.stack.as_mut().map_or(Ok(()), |stack| stack.take_down(None).map(drop))
     }
 }
 
@@ -85,7 +86,7 @@ impl Drop for Ground {
     fn drop(&mut self) {
         // The net only: `take_down` is the way, and its errors are seen.
         if let Some(stack) = &mut self.stack {
-            let _ = stack.take_down();
+            let _ = stack.take_down(None);
         }
     }
 }

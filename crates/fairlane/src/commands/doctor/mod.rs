@@ -88,7 +88,8 @@ impl Survey {
             _ => None,
         };
         let checkers = checkers().into_iter().map(|(_, state)| Some(state));
-        let layers = self.layers_everywhere().into_iter().flatten().map(|(.., state)| Some(state));
+        let layers = self.layers_in_guests().into_iter().flatten().map(|(.., state)| Some(state));
+        let layers = layers.chain(availability::layers_here().into_iter().map(|(_, state)| state));
         let filesystems = FILESYSTEMS.iter().flat_map(|row| self.everywhere(row));
         filesystems.chain(checkers).chain(layers).flatten().filter_map(package).collect()
     }
@@ -120,19 +121,21 @@ impl Survey {
     }
 
     /// Whether each layer can be built in user-mode Linux and in QEMU.
-    fn layers_everywhere(&self) -> [Vec<(&'static str, &'static str, Availability)>; 2] {
+    fn layers_in_guests(&self) -> [Vec<(&'static str, &'static str, Availability)>; 2] {
         let uml = self.uml.as_ref().ok().filter(|_| self.uml_runs.is_ok());
-        [uml, self.qemu.as_ref().ok()].map(|kernel| kernel.map(availability::layers_in_guest).unwrap_or_default())
+        let guest = |kernel: Option<&Kernel>| kernel.map(availability::layers_in_guest).unwrap_or_default();
+        [guest(uml), guest(self.qemu.as_ref().ok())]
     }
 
     fn layers(&self, text: &mut String) {
-        let [uml, qemu] = self.layers_everywhere();
+        let [uml, qemu] = self.layers_in_guests();
         let _ = writeln!(text, "layers under a filesystem, as in ext4/raid5:3");
-        for name in model::stack::LAYERS {
+        for (name, here) in availability::layers_here() {
             let state =
                 |of: &[(&str, &str, Availability)]| of.iter().find(|row| row.0 == name).map(|row| row.2.clone());
+            let here = here.map_or_else(|| "in guests alone".to_owned(), |state| cell(Some(state)));
             let [uml, qemu] = [&uml, &qemu].map(|of| cell(state(of)));
-            let _ = writeln!(text, "  {name:<11}{:<WIDTH$}{uml:<WIDTH$}{qemu}", "in guests alone");
+            let _ = writeln!(text, "  {name:<11}{here:<WIDTH$}{uml:<WIDTH$}{qemu}");
         }
     }
 

@@ -1,0 +1,335 @@
+//! Takes away what layers are made of: a race its own, and a recovery what a killed race left.
+
+use super::build::kernel_folder;
+use crate::command;
+use crate::device;
+use crate::failure::{LaneFailure, cannot, failed};
+use crate::guest::init;
+use crate::undo::{Thing, is_run_id};
+use std::fs::File;
+use std::ops::RangeInclusive;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// How long udev, or a tool that was killed just now, may hold what is taken away.
+const PATIENCE: Duration = Duration::from_secs(20);
+const POLL: Duration = Duration::from_millis(20);
+/// What runs call their devices, before their id. The kernel takes 127 bytes (linux/dm-ioctl.h, DM_NAME_LEN).
+const PREFIX: &str = "fairlane-";
+const LONGEST_NAME: usize = 127;
+/// Numbers of arrays of races. The kernel has 512 (mdadm names its own from 127 downwards).
+pub(super) const NUMBERS: RangeInclusive<u32> = 200..=511;
+/// Where md's superblock 1.2 and bcache's lie on a disk, and in it the UUID of the array (linux/raid/md_p.h, `set_uuid`) and of the
+/// set (linux/bcache.h, `struct cache_sb_disk`).
+const SUPERBLOCK_AT: u64 = 4096;
+const SUPERBLOCK_BYTES: usize = 4096;
+const ARRAY_UUID_AT: u64 = SUPERBLOCK_AT + 16;
+pub(super) const CACHE_SET_UUID_AT: u64 = SUPERBLOCK_AT + 56;
+/// Where the kernel lists sets of bcache.
+const CACHE_SETS: &str = "/sys/fs/bcache";
+
+/// What a device of the mapper of this run is called.
+pub(super) fn mapped_name(run_id: &str, lane: u32, number: usize, part: &str) -> String {
+    format!("{PREFIX}{run_id}-{lane:02}-{number}-{part}")
+}
+
+/// Refuses what a journal names and no run makes: the run's id is part of a mapped device's name, and an array is known by a UUID
+/// alone. Caches are made in guests, where there is no journal.
+///
+/// # Errors
+/// [`LaneFailure::Failed`] with what it names.
+pub(crate) fn check_is_of_run(thing: &Thing, run_id: &str) -> Result<(), LaneFailure> {
+    let is_uuid = |text: &str| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let of_run = |name: &str| {
+        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        plain && name.len() <= LONGEST_NAME && name.starts_with(&format!("{PREFIX}{run_id}-"))
+    };
+    let fine = match thing {
+        Thing::MappedDevice { name } => of_run(name),
+        Thing::Array { number, uuid } => NUMBERS.contains(number) && is_uuid(uuid),
+        _ => false,
+    };
+    if fine && is_run_id(run_id) {
+        return Ok(());
+    }
+    Err(failed(format!(
+        "the undo journal names {thing:?}, which no run makes, so it is left alone; remove the journal"
+    )))
+}
+
+/// Takes one away; answers what was done, `None`: it was not there.
+///
+/// # Errors
+/// What the tool or the kernel says where something holds it for longer than 20 seconds.
+pub(crate) fn take_away(thing: &Thing) -> Result<Option<String>, LaneFailure> {
+    match thing {
+        Thing::MappedDevice { name } => remove_mapped(name),
+        Thing::Array { number, uuid } => stop_arrays(*number, uuid),
+        Thing::CacheSet { uuid, backing } => stop_cache(uuid, backing),
+        _ => Ok(None),
+    }
+}
+
+/// Takes away what a dead run left, and superblocks with it: udev would put an array together again.
+///
+/// # Errors
+/// As [`take_away`]; where a superblock cannot be written.
+pub(crate) fn take_away_for_good(thing: &Thing) -> Result<Option<String>, LaneFailure> {
+    let Thing::Array { uuid, .. } = thing else { return take_away(thing) };
+    let members = members_of_array(uuid);
+    let done = take_away(thing)?;
+    for disk in members {
+        // Whatever else is there by now is somebody's.
+        if uuid_on(&disk, ARRAY_UUID_AT).is_ok_and(|found| found == *uuid) {
+            forget(&disk)?;
+        }
+    }
+    Ok(done)
+}
+
+/// The disks of the array of this UUID.
+fn members_of_array(uuid: &str) -> Vec<PathBuf> {
+    let ours = arrays().into_iter().filter(|name| uuid_of_array(name).as_deref() == Some(uuid));
+    ours.flat_map(|name| member_names(&name)).map(|name| Path::new("/dev").join(name)).collect()
+}
+
+/// Zeros over the superblock of md 1.2.
+fn forget(disk: &Path) -> Result<(), LaneFailure> {
+    let fail = |error| cannot(format!("wipe the superblock of {}", disk.display()), error);
+    device::wait_until_free(disk);
+    let file = File::options().write(true).custom_flags(libc::O_EXCL).open(disk).map_err(fail)?;
+    file.write_all_at(&[0; SUPERBLOCK_BYTES], SUPERBLOCK_AT).and_then(|()| file.sync_all()).map_err(fail)
+}
+
+/// dmsetup with these words. In a guest nobody runs udev, and a host's dmsetup waits for it.
+pub(super) fn dmsetup(words: &[&str]) -> Vec<String> {
+    let (verb, rest) = words.split_first().expect("dmsetup is told what to do");
+    let quiet = if init::is_here() { &["--noudevsync"][..] } else { &[] };
+    ["dmsetup", verb].iter().chain(quiet).chain(rest).map(|word| (*word).to_owned()).collect()
+}
+
+/// Whether the device mapper has a device of this name.
+fn is_mapped(name: &str) -> bool {
+    let entries = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| {
+        let found = std::fs::read_to_string(entry.path().join("dm/name"));
+        found.is_ok_and(|found| found.trim_end() == name)
+    })
+}
+
+fn remove_mapped(name: &str) -> Result<Option<String>, LaneFailure> {
+    if !is_mapped(name) {
+        return Ok(None);
+    }
+    patiently(&dmsetup(&["remove", "--retry", name]), || !is_mapped(name))?;
+    Ok(Some(format!("removed /dev/mapper/{name}")))
+}
+
+/// Every array of this UUID, whatever its number: udev may have put it together again under another. Without a UUID the
+/// one of this number.
+fn stop_arrays(number: u32, uuid: &str) -> Result<Option<String>, LaneFailure> {
+    let own = format!("md{number}");
+    let stop = |name: &str| ["mdadm", "--stop", "--quiet", &format!("/dev/{name}")].map(str::to_owned);
+    let is_ours = |name: &str| match uuid.is_empty() {
+        true => name == own,
+        false => uuid_of_array(name).as_deref() == Some(uuid),
+    };
+    let mut stopped = Vec::new();
+    for name in arrays() {
+        if member_names(&name).is_empty() {
+            // One that was about to be made. It has nothing of anybody's, and may go by itself.
+            let _ = if name == own { run(&stop(&name)) } else { Ok(()) };
+        } else if is_ours(&name) {
+            patiently(&stop(&name), || !arrays().contains(&name))?;
+            stopped.push(format!("stopped /dev/{name}"));
+        }
+    }
+    Ok((!stopped.is_empty()).then(|| stopped.join(", ")))
+}
+
+/// The arrays of this machine: `md200`.
+pub(super) fn arrays() -> Vec<String> {
+    let entries = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let names = entries.filter(|entry| entry.path().join("md").is_dir());
+    names.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// The kernel's Documentation/admin-guide/md.rst: `dev-sda1` for each.
+fn member_names(array: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(format!("/sys/block/{array}/md")).into_iter().flatten().flatten();
+    let name = |entry: std::fs::DirEntry| Some(entry.file_name().to_str()?.strip_prefix("dev-")?.to_owned());
+    entries.filter_map(name).collect()
+}
+
+/// `MD_UUID=` of mdadm, without its colons.
+fn uuid_of_array(name: &str) -> Option<String> {
+    let words = ["mdadm", "--detail", "--export", &format!("/dev/{name}")].map(str::to_owned);
+    let said = command::run(&words, &AtomicBool::new(false)).ok()?.stdout;
+    let uuid = said.lines().find_map(|line| line.strip_prefix("MD_UUID="))?;
+    Some(uuid.chars().filter(|letter| *letter != ':').collect())
+}
+
+/// First what stands on the cache, then the cache.
+fn stop_cache(uuid: &str, backing: &Path) -> Result<Option<String>, LaneFailure> {
+    let mut done = Vec::new();
+    if let Ok(folder) = kernel_folder(backing) {
+        let cached = folder.join("bcache");
+        // Of a set that is gone the link is too; a device of the run's own is nobody else's.
+        let set = std::fs::read_link(cached.join("cache")).ok();
+        let set = set.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+        let ours = match set {
+            Some(set) => set == with_dashes(uuid),
+            None => backing.to_string_lossy().contains(PREFIX),
+        };
+        if cached.is_dir() && ours {
+            tell_to_stop(&cached)?;
+            // The folder goes before the disk is let go of.
+            device::wait_until_free(backing);
+            done.push(format!("stopped the cache of {}", backing.display()));
+        }
+    }
+    let set = Path::new(CACHE_SETS).join(with_dashes(uuid));
+    if set.is_dir() {
+        tell_to_stop(&set)?;
+        done.push(format!("stopped the cache set {}", with_dashes(uuid)));
+    }
+    Ok((!done.is_empty()).then(|| done.join(", ")))
+}
+
+/// The kernel's Documentation/admin-guide/bcache.rst: the folder goes with it. It is told once.
+fn tell_to_stop(folder: &Path) -> Result<(), LaneFailure> {
+    let stop = folder.join("stop");
+    std::fs::write(&stop, "1").map_err(|error| cannot(format!("write to {}", stop.display()), error))?;
+    match is_soon(|| !folder.exists(), PATIENCE) {
+        true => Ok(()),
+        false => Err(failed(format!(
+            "{} is still there {} s after it was told to stop; end what uses it, then run `fairlane clean`",
+            folder.display(),
+            PATIENCE.as_secs()
+        ))),
+    }
+}
+
+/// Runs a tool until it succeeds, and what it takes away is gone: who just held that lets go a moment later.
+fn patiently(words: &[String], is_gone: impl Fn() -> bool) -> Result<(), LaneFailure> {
+    let begun = Instant::now();
+    loop {
+        let result = run(words);
+        if is_soon(&is_gone, if result.is_ok() { PATIENCE } else { POLL }) {
+            return Ok(());
+        }
+        if begun.elapsed() > PATIENCE {
+            let name = words.last().map_or("", String::as_str);
+            return result.and(Err(failed(format!(
+                "{name} is still there although {} took it away; end what uses it, then run `fairlane clean`",
+                words[0]
+            ))));
+        }
+    }
+}
+
+fn is_soon(is: impl Fn() -> bool, patience: Duration) -> bool {
+    let begun = Instant::now();
+    loop {
+        if is() {
+            return true;
+        }
+        if begun.elapsed() > patience {
+            return false;
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+fn run(words: &[String]) -> Result<(), LaneFailure> {
+    command::run(words, &AtomicBool::new(false)).map(drop)
+}
+
+/// A UUID that nothing else has: 32 hexadecimal digits.
+///
+/// # Errors
+/// When the kernel makes none.
+pub(super) fn new_uuid() -> Result<String, LaneFailure> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/uuid");
+    let text = text.map_err(|error| cannot("make a UUID", error))?;
+    Ok(text.chars().filter(char::is_ascii_hexdigit).collect())
+}
+
+/// The sixteen bytes of a UUID on a disk.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn uuid_on(disk: &Path, at: u64) -> Result<String, LaneFailure> {
+    let mut bytes = [0; 16];
+    let read = File::open(disk).and_then(|file| file.read_exact_at(&mut bytes, at));
+    read.map_err(|error| cannot(format!("read {}", disk.display()), error))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// As bcache writes it: 8-4-4-4-12.
+pub(super) fn with_dashes(uuid: &str) -> String {
+    let mut text = uuid.to_owned();
+    for at in [20, 16, 12, 8] {
+        if text.is_char_boundary(at) && at < text.len() {
+            text.insert(at, '-');
+        }
+    }
+    text
+}
+
+/// As mdadm takes it: `aaaaaaaa:bbbbbbbb:cccccccc:dddddddd`.
+pub(super) fn with_colons(uuid: &str) -> String {
+    let digits: Vec<char> = uuid.chars().collect();
+    digits.chunks(8).map(|part| part.iter().collect::<String>()).collect::<Vec<_>>().join(":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_run_makes_is_taken_away() {
+        let uuid = "0123456789abcdef0123456789abcdef".to_owned();
+        let mapped = |name: &str| Thing::MappedDevice { name: name.to_owned() };
+        for fine in [mapped("fairlane-r-00-1-crypt"), Thing::Array { number: 200, uuid: uuid.clone() }] {
+            assert!(check_is_of_run(&fine, "r").is_ok(), "{fine:?}");
+            assert!(check_is_of_run(&fine, "../r").is_err(), "{fine:?}");
+        }
+        for bad in [
+            mapped("vg-root"),
+            mapped("fairlane-other-00-1-crypt"),
+            mapped("fairlane-r-00-1-crypt --force"),
+            mapped(&format!("fairlane-r-{}", "x".repeat(200))),
+            Thing::Array { number: 200, uuid: String::new() },
+            Thing::Array { number: 0, uuid: uuid.clone() },
+            Thing::Array { number: 200, uuid: "0:1".to_owned() },
+            Thing::CacheSet { uuid: uuid.clone(), backing: "/dev/sda".into() },
+            Thing::Loop { backing: "/dev/sda".into() },
+        ] {
+            assert!(check_is_of_run(&bad, "r").is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_uuid_is_written_as_each_driver_writes_it() {
+        let uuid = new_uuid().unwrap();
+        assert_eq!(uuid.len(), 32);
+        assert_ne!(uuid, new_uuid().unwrap());
+        assert_eq!(with_dashes("0123456789abcdef0123456789abcdef"), "01234567-89ab-cdef-0123-456789abcdef");
+        assert_eq!(with_colons("0123456789abcdef0123456789abcdef"), "01234567:89abcdef:01234567:89abcdef");
+    }
+
+    #[test]
+    fn what_is_not_there_is_nothing_to_take_away() {
+        let uuid = new_uuid().unwrap();
+        for thing in [
+            Thing::MappedDevice { name: "fairlane-no-such-run-00-0-crypt".to_owned() },
+            Thing::Array { number: 511, uuid: uuid.clone() },
+            Thing::CacheSet { uuid, backing: "/dev/no-such-disk".into() },
+        ] {
+            assert_eq!(take_away(&thing).unwrap(), None, "{thing:?}");
+        }
+    }
+}
