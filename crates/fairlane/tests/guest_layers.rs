@@ -115,7 +115,14 @@ fn work_goes_through_nfs_and_overlays_and_what_answers_before_the_disk_promises_
     let home = Home::new();
     let suite = SMALL_WRITES.replace("direct = true", "fdatasync = 1") + COLD_READS;
     std::fs::write(home.0.path().join("above.toml"), suite).unwrap();
-    let lanes = ["ext4", "nfs(ext4)", "nfs(ext4),vers=4.1,async", "overlay(ext4),volatile", "overlay(ext4)"];
+    let lanes = [
+        "ext4",
+        "nfs(ext4)",
+        "nfs(ext4),vers=4.1,async",
+        "overlay(ext4),volatile",
+        "overlay(ext4)",
+        "ecryptfs(ext4),names",
+    ];
     let fixed =
         ["race", "--suite", "./above.toml", "--on", "uml", "--rounds", "1", "--lane-size", "96MiB", "-o", "r.jsonl"];
     home.expect(0, &[&fixed[..], &lanes[..]].concat());

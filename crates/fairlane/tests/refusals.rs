@@ -110,6 +110,8 @@ fn what_cannot_lie_above_a_filesystem_is_refused_before_anything_is_made() {
         (vec!["nfs(ext4)"], vec!["the whole machine's", "--on"]),
         (vec!["overlay(rsext4)"], vec!["a library inside the agent"]),
         (vec!["overlay(exfat)"], vec!["overlay cannot lie above exfat", "take another filesystem"]),
+        (vec!["fscrypt(xfs)"], vec!["fscrypt cannot lie above xfs, which does not encrypt files; take ext4 or f2fs"]),
+        (vec!["fscrypt(ext4),cipher=rot13"], vec!["fscrypt does not take `cipher=rot13`"]),
         (vec!["overlay(/srv)"], vec!["nothing above a directory"]),
     ] {
         let (_, err) = place.expect(2, &[&["race"], &line[..], &["--lane-size", "320MiB", "--suite", &suite]].concat());

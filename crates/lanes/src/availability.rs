@@ -121,14 +121,19 @@ fn targets() -> BTreeSet<String> {
 
 /// Whether a guest with this kernel can lay something above a filesystem.
 pub(crate) fn above_in_guest(above: &Above, kernel: &Kernel) -> Availability {
-    let lacks = kernel.modules.knows_builtin() && above.modules.iter().any(|own| !kernel.modules.has(own));
-    if lacks { Availability::KernelLacks } else { Availability::Ready }
+    let own = above.modules.last().copied().unwrap_or_default();
+    if kernel.modules.knows_builtin() && !kernel.modules.has(own) {
+        Availability::KernelLacks
+    } else {
+        Availability::Ready
+    }
 }
 
 /// Whether this machine's own kernel can.
 pub(crate) fn above_here(above: &Above) -> Availability {
     let module = above.modules.last().copied().unwrap_or_default();
-    if kernel_has(above.filesystem, module) { Availability::Ready } else { Availability::KernelLacks }
+    let is_here = Path::new("/sys/module").join(module).is_dir() || kernel_has(above.filesystem, module);
+    if is_here { Availability::Ready } else { Availability::KernelLacks }
 }
 
 /// Everything that may lie above a filesystem by its name, and whether this machine can lay it there (`None`: only guests

@@ -1,5 +1,6 @@
 //! A contestant, resolved: what the specification stands for on this machine.
 
+use crate::above;
 use crate::availability::{self, Availability};
 use crate::custom::{self, Custom};
 use crate::failure::{LaneFailure, privilege, usage};
@@ -42,6 +43,11 @@ fn read_mkfs(row: &Filesystem, spec: &LaneSpec) -> Result<Said, LaneFailure> {
         Some(program) => mkfs_words::read(row.mkfs_takes, program, &spec.mkfs_options),
         None => Ok(Said::default()),
     }
+}
+
+/// Whether what lies above a lane's filesystem encrypts files of it.
+fn encrypts(spec: &LaneSpec) -> bool {
+    spec.above.as_ref().and_then(|above| above::find(&above.name)).is_some_and(|above| above.asks_mkfs_for_encryption)
 }
 
 impl Contestant {
@@ -182,6 +188,7 @@ impl Contestant {
         let mount = mount_words::read(self.filesystem_name(), takes_devices, &told)?;
         Ok(Commands {
             mkfs: match self {
+                Contestant::Row(row) if encrypts(spec) => row.mkfs_command(&row.with_encryption(mkfs.words)),
                 Contestant::Row(row) => row.mkfs_command(&mkfs.words),
                 Contestant::Custom(custom) => custom.mkfs_command(&mkfs.words),
                 Contestant::Directory(_) => Vec::new(),

@@ -6,8 +6,8 @@ use crate::{mountinfo, run_folder};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create, fsconfig_set_flag,
-    fsconfig_set_string, fsmount, fsopen, move_mount, unmount,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, fsconfig_create,
+    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree, unmount,
 };
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -70,10 +70,26 @@ pub fn mount(filesystem: &str, source: &str, options: &[String], target: &Path) 
     })?;
     let cannot = |error: Errno| failed(format!("cannot mount {filesystem} at {}: {}", target.display(), reason(error)));
     let mounted = fsmount(context.fd.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, context.attributes).map_err(cannot)?;
-    // No part of the target may be a link by now: it was none when the target was chosen.
-    let at = run_folder::open_directory(target).map_err(cannot)?;
+    move_here(&mounted, target).map_err(cannot)
+}
+
+/// Mounts a directory of what is mounted once more, at `target`, as `mount --bind` does.
+///
+/// # Errors
+/// As [`mount`].
+pub(crate) fn mount_again(directory: &OwnedFd, target: &Path) -> Result<(), LaneFailure> {
+    let cannot =
+        |error: Errno| failed(format!("cannot mount a directory again at {}: {}", target.display(), reason(error)));
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
+    let again = open_tree(directory, "", flags).map_err(cannot)?;
+    move_here(&again, target).map_err(cannot)
+}
+
+/// Attaches a mount. No part of the target may be a link by now: it was none when the target was chosen.
+fn move_here(mounted: &OwnedFd, target: &Path) -> Result<(), Errno> {
+    let at = run_folder::open_directory(target)?;
     let both = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-    move_mount(mounted.as_fd(), "", at.as_fd(), "", both).map_err(cannot)
+    move_mount(mounted.as_fd(), "", at.as_fd(), "", both)
 }
 
 /// Asks the kernel whether it knows these options, without mounting anything. Nothing is written.

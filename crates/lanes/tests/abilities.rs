@@ -1,4 +1,4 @@
-//! What the table says that filesystems lack, asked of the real ones.
+//! What the table says that filesystems lack, asked of the real ones; and that files are encrypted where they are to be.
 
 mod common;
 
@@ -127,4 +127,29 @@ fn tempfile_in_memory(scratch: &Scratch) -> std::path::PathBuf {
     let path = Path::new("/dev/shm").join(scratch.run_id());
     std::fs::create_dir(&path).unwrap();
     path
+}
+
+#[test]
+fn what_lies_above_a_filesystem_encrypts_files_and_reads_them_again_after_a_cold_mount() {
+    if !privileged("encrypted files") {
+        return;
+    }
+    let scratch = Scratch::new();
+    const SAID: &[u8] = b"these words stand on the disk of the lane that does not encrypt";
+    with_lanes(&scratch, scratch.settings(&["ext4", "fscrypt(ext4(-O ^has_journal))"], 64), |lane_set, journal| {
+        let mkfs = lane_set.lanes()[1].mkfs_command.join(" ");
+        assert!(mkfs.contains("-O ^has_journal,encrypt "), "{mkfs}");
+        for (lane, shows) in [(0, true), (1, false)] {
+            let ground = lane_set.store_for(lane, 0);
+            let opened = lane_set.open(lane, ground, journal, &no_stop()).unwrap();
+            let file = opened.directory.join("said");
+            std::fs::write(&file, SAID.repeat(100)).unwrap();
+            assert_eq!(lane_set.make_cold(lane).unwrap(), Cold::Cold);
+            assert_eq!(std::fs::read(&file).unwrap(), SAID.repeat(100), "lane {lane}");
+            let device = std::fs::read(lane_set.raw_target(ground).unwrap()).unwrap();
+            assert_eq!(device.windows(SAID.len()).any(|window| window == SAID), shows, "lane {lane}");
+            lane_set.close(lane, journal).unwrap();
+        }
+    });
+    scratch.assert_nothing_left();
 }

@@ -24,7 +24,7 @@ pub const LAYERS: [&str; 16] = [
     "bcache",
 ];
 /// What may lie above a filesystem, with the filesystem in brackets behind it.
-pub const ABOVE: [&str; 2] = ["overlay", "nfs"];
+pub const ABOVE: [&str; 4] = ["overlay", "nfs", "fscrypt", "ecryptfs"];
 /// Devices that one layer, or one filesystem, may be told to stand on.
 pub const MOST_DEVICES: u32 = 24;
 

@@ -2,6 +2,8 @@
 //!
 //! To add one: its file here and its line in [`TABLE`], and its name in `model::stack::ABOVE`.
 
+mod ecryptfs;
+mod fscrypt;
 mod nfs;
 mod overlay;
 
@@ -21,10 +23,14 @@ pub(crate) struct Above {
     pub(crate) about: &'static str,
     /// What it may be told.
     pub(crate) options: &'static [LayerOption],
-    /// As /proc/filesystems lists it.
+    /// As /proc/filesystems lists it; of what is no filesystem its own name.
     pub(crate) filesystem: &'static str,
     /// Kernel modules in the order in which they are loaded; the last is its own.
     pub(crate) modules: &'static [&'static str],
+    /// What a mount table calls its source.
+    pub(crate) source: Source,
+    /// The filesystem below is made so that files of it can be encrypted each by itself.
+    pub(crate) asks_mkfs_for_encryption: bool,
     /// Nothing of it reaches beyond the lane, so that it is mounted on this machine too.
     pub(crate) on_host: bool,
     /// What the filesystem below must be able to do.
@@ -41,6 +47,17 @@ pub(crate) struct Above {
     let_go: fn(&Place) -> Result<(), LaneFailure>,
 }
 
+/// What a mount table calls the source of a mount.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// [`SOURCE`].
+    Fairlane,
+    /// The folder that the filesystem below is mounted at.
+    Folder,
+    /// The device of the filesystem below: a part of that is mounted once more.
+    Device,
+}
+
 /// Where it lies.
 pub(crate) struct Place<'a> {
     /// Where the filesystem below is mounted.
@@ -50,10 +67,21 @@ pub(crate) struct Place<'a> {
 }
 
 /// The rows.
-pub(crate) static TABLE: [&Above; model::stack::ABOVE.len()] = [&overlay::OVERLAY, &nfs::NFS];
+pub(crate) static TABLE: [&Above; model::stack::ABOVE.len()] =
+    [&overlay::OVERLAY, &nfs::NFS, &fscrypt::FSCRYPT, &ecryptfs::ECRYPTFS];
 
 /// What a mount table calls the source of what [`mount`] mounts on this machine.
 pub(crate) const SOURCE: &str = "fairlane";
+
+/// What a mount table of this machine calls the source of what a lane's part mounts over a filesystem, whose own source is
+/// `device`.
+pub(crate) fn source(spec: &LayerSpec, device: Option<String>, base: &Path) -> Option<String> {
+    match find(&spec.name)?.source {
+        Source::Fairlane => Some(SOURCE.to_owned()),
+        Source::Folder => Some(base.to_string_lossy().into_owned()),
+        Source::Device => device,
+    }
+}
 
 /// The row of a name.
 pub(crate) fn find(name: &str) -> Option<&'static Above> {

@@ -3,7 +3,7 @@
 //!
 //! Exports are written into the kernel's caches as mountd and exportfs do, so that a guest needs no program for it.
 
-use super::{Above, BELOW, Place};
+use super::{Above, BELOW, Place, Source};
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::layers::{LayerOption, Options, Takes};
 use crate::mount;
@@ -26,6 +26,8 @@ pub(super) static NFS: Above = Above {
     ],
     filesystem: "nfs4",
     modules: &["sunrpc", "nfsv4", "nfsd"],
+    source: Source::Fairlane,
+    asks_mkfs_for_encryption: false,
     // An export, and the server's threads, would be the whole machine's.
     on_host: false,
     asks_of_filesystem: None,

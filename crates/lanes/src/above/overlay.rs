@@ -1,7 +1,7 @@
 //! An overlay whose upper directory lies on the lane's filesystem, as containers have one (the kernel's
 //! Documentation/filesystems/overlayfs.rst).
 
-use super::{Above, Place, SOURCE};
+use super::{Above, Place, SOURCE, Source};
 use crate::failure::{LaneFailure, cannot};
 use crate::layers::{LayerOption, Options, Takes};
 use crate::{mount, run_folder};
@@ -21,6 +21,8 @@ pub(super) static OVERLAY: Above = Above {
     ],
     filesystem: "overlay",
     modules: &["overlay"],
+    source: Source::Fairlane,
+    asks_mkfs_for_encryption: false,
     on_host: true,
     asks_of_filesystem: Some(Ability::Overlays),
     // None is laid on another: the kernel takes no overlay for an upper directory.

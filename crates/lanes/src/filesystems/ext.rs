@@ -117,6 +117,7 @@ pub(super) static EXT4: Filesystem = Filesystem {
     name: "ext4",
     features: include_str!("../../../../features/ext4.toml"),
     mkfs: &["mkfs.ext4", "-q", "-F", "-E", EXTENDED],
+    mkfs_encryption: Some(("-O", "encrypt")),
     promises: |mkfs, mount| promises(mkfs, mount, true),
     lacks: |mkfs, mount| lacks(mkfs, mount, true),
     ..EXT

@@ -20,6 +20,7 @@ pub(super) static F2FS: Filesystem = Filesystem {
     mkfs: &["mkfs.f2fs", "-q", "-f", "-t", "0"],
     package: "f2fs-tools",
     mkfs_takes: &MKFS,
+    mkfs_encryption: Some(("-O", "encrypt")),
     mkfs_block_of_page: Some("-b"),
     module: "f2fs",
     mount_options: &["nodiscard"],

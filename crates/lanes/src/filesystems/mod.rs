@@ -74,6 +74,8 @@ pub struct Filesystem {
     /// Arguments of mkfs whose later occurrence replaces the earlier one: what the user gives is
     /// appended to ours with a comma instead.
     pub mkfs_lists: &'static [&'static str],
+    /// The option of mkfs, and its word, with which files can be encrypted each by itself; `None`: they cannot.
+    pub mkfs_encryption: Option<(&'static str, &'static str)>,
     /// The option of mkfs that sets the block size, where the kernel mounts only blocks of a page.
     pub mkfs_block_of_page: Option<&'static str>,
     /// Its mkfs looks at every mount and loop device of the machine that it runs on, some of which an ordinary
@@ -162,6 +164,7 @@ const BASE: Filesystem = Filesystem {
     package: "",
     mkfs_takes: &Grammar::NONE,
     mkfs_lists: &[],
+    mkfs_encryption: None,
     mkfs_block_of_page: None,
     mkfs_looks_around: false,
     mkfs_writes: 0.0,
@@ -306,6 +309,18 @@ impl Filesystem {
         }
         command.push("{device}".to_owned());
         command
+    }
+
+    /// Options for a mkfs that makes it so that files can be encrypted: its word stands behind those that the user gave the
+    /// same option, of which the last one counts.
+    pub(crate) fn with_encryption(&self, mut options: Vec<String>) -> Vec<String> {
+        let Some((flag, word)) = self.mkfs_encryption else { return options };
+        match options.iter().rposition(|option| option.starts_with(flag)) {
+            Some(at) if options[at] != flag => options[at].push_str(&format!(",{word}")),
+            Some(at) if at + 1 < options.len() => options[at + 1].push_str(&format!(",{word}")),
+            _ => options.extend([flag.to_owned(), word.to_owned()]),
+        }
+        options
     }
 
     /// The words that make blocks of a page, where the kernel mounts no others and the user chose none. With pages of

@@ -65,6 +65,10 @@ impl Modules {
         let builtin = std::fs::read_to_string(folder.join("modules.builtin")).unwrap_or_default();
         let name = |line: &str| module_name(line.rsplit('/').next()?);
         modules.builtin = builtin.lines().filter_map(name).collect();
+        // What can be no module, fscrypt for one, stands only here: `fscrypto.parm=…`.
+        let told = std::fs::read(folder.join("modules.builtin.modinfo")).unwrap_or_default();
+        let told = told.split(|&byte| byte == 0).filter_map(|line| std::str::from_utf8(line).ok()?.split_once('.'));
+        modules.builtin.extend(told.map(|(name, _)| plain(name)));
         Ok(modules)
     }
 

@@ -108,7 +108,7 @@ impl LaneSet {
         if !base.is_dir() {
             make_folder(&base)?;
         }
-        let entry = journal.will(Thing::Mount { target: base.clone(), source: expected })?;
+        let entry = journal.will(Thing::Mount { target: base.clone(), source: expected.clone() })?;
         let started = Instant::now();
         let options = mount_options_of(lane, &self.settings, &further);
         let request = MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &base };
@@ -137,7 +137,7 @@ impl LaneSet {
         lane.open = Some(open);
         learn_promises(lane, &base);
         if let Some(spec) = lane.spec.above.clone() {
-            let source = Some(above::SOURCE.to_owned());
+            let source = above::source(&spec, expected, &base);
             let entry = journal.will(Thing::Mount { target: directory.clone(), source })?;
             let laid = above::mount(&spec, &Place { below: &base, target: &directory });
             if let Some(open) = &mut lane.open {

@@ -7,6 +7,7 @@ use crate::contestant::Contestant;
 use crate::device::Found;
 use crate::disk;
 use crate::failure::{LaneFailure, failed, privilege, usage};
+use crate::filesystems::FILESYSTEMS;
 use crate::guest::protocol::{Answer, Ask};
 use crate::guest::{GuestKind, Kernel};
 use crate::host;
@@ -204,6 +205,16 @@ fn check_above(lane: &LaneState, guests: &[GuestSlot]) -> Result<(), LaneFailure
     let filesystem = lane.contestant.filesystem_name();
     if lane.contestant.is_library() {
         return Err(usage(format!("a library is mounted nowhere, so {} cannot lie above it", above.name)));
+    }
+    let has = matches!(&lane.contestant, Contestant::Row(row) if row.mkfs_encryption.is_some());
+    if above.asks_mkfs_for_encryption && !has {
+        let able: Vec<&str> =
+            FILESYSTEMS.iter().filter(|row| row.mkfs_encryption.is_some()).map(|row| row.name).collect();
+        return Err(usage(format!(
+            "{} cannot lie above {filesystem}, which does not encrypt files; take {}",
+            above.name,
+            able.join(" or ")
+        )));
     }
     let lacks = |ability| abilities::below(lane, None).iter().any(|lack| lack.ability == ability);
     if let Some(ability) = above.asks_of_filesystem.filter(|&ability| lacks(ability)) {

@@ -28,7 +28,7 @@ pub(super) static BCACHE: Layer = Layer {
     name: "bcache",
     hides: false,
     wipes: false,
-    // SIGKILL while a disk was registered left a set of 6.1 that never stopped.
+    // After SIGKILL during a race a set of 6.1 never stopped; why is not known.
     on_host: false,
     discards: never,
     about: "bcache: the first disk caches the second",
