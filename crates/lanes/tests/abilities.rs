@@ -144,7 +144,7 @@ fn what_lies_above_a_filesystem_encrypts_files_and_reads_them_again_after_a_cold
             let opened = lane_set.open(lane, ground, journal, &no_stop()).unwrap();
             let file = opened.directory.join("said");
             std::fs::write(&file, SAID.repeat(100)).unwrap();
-            assert_eq!(lane_set.make_cold(lane).unwrap(), Cold::Cold);
+            assert_eq!(lane_set.make_cold(lane).unwrap(), lanes::Cold::Cold);
             assert_eq!(std::fs::read(&file).unwrap(), SAID.repeat(100), "lane {lane}");
             let device = std::fs::read(lane_set.raw_target(ground).unwrap()).unwrap();
             assert_eq!(device.windows(SAID.len()).any(|window| window == SAID), shows, "lane {lane}");
