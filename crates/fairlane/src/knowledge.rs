@@ -1,6 +1,7 @@
 //! What advice rests on beside the races, built in: the features of every filesystem and the scenarios. To add a
 //! scenario: one file, and its row here.
 
+use crate::commands;
 use crate::commands::planning;
 use crate::failure::Failure;
 use crate::{owned, state, suites};
@@ -76,7 +77,11 @@ pub fn scenario(name: &str) -> Result<Scenario, Failure> {
             known.join(", ")
         )));
     }
-    let text = owned::text(std::path::Path::new(name), TOML_BYTES)
+    let path = std::path::Path::new(name);
+    if commands::trace::is_trace(path) {
+        return built_in(name, &commands::trace::scenario(path)?);
+    }
+    let text = owned::text(path, TOML_BYTES)
         .map_err(|error| Failure::usage(format!("cannot read the scenario {name}: {error}")))?;
     Scenario::from_toml(&text).map_err(|error| Failure::usage(format!("{name}: {error}")))
 }

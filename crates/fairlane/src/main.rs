@@ -38,6 +38,10 @@ fn main() -> ExitCode {
     owner::find_home();
     lanes::custom::open_with(owned::open_to_read);
     let options = options::parse();
+    if let Command::Capture(options) = &options.command {
+        // Its exit status is the program's, which has the mask that it would have.
+        return commands::capture::run(options, mask.bits());
+    }
     match run(&options.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -70,6 +74,9 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Compare(options) => commands::compare::run(options),
         Command::Advise(options) => commands::advise::run(options),
         Command::Serve(options) => commands::serve::run(options),
+        Command::Trace(options) => commands::trace::run(options),
+        Command::Import(options) => commands::import::run(options),
+        Command::Capture(_) => unreachable!("it has a status of its own"),
         Command::Clean => commands::clean::run(),
         Command::Powercut(options) => commands::powercut::run(options),
         Command::Integrity(options) => commands::integrity::run(options),

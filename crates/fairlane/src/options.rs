@@ -1,14 +1,17 @@
 //! Every option, declared once.
 
 mod durability;
+mod trace;
 mod values;
 
 pub use durability::{Integrity, Powercut, Recorder};
-pub use values::{FindMaxBy, LaneState, Passes};
+pub use trace::{Capture, Import, Trace, TraceCommand};
+pub use values::{FindMaxBy, GuestKeeper, LaneState, Passes};
 
 use crate::serve::Token;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use model::Bytes;
+use model::kinds::replay::Speed;
 use model::page::Language;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -23,7 +26,7 @@ pub struct Options {
 }
 
 /// Values of these kinds are numbers.
-const NUMBERS: [&str; 6] = ["N", "auto|N", "SIZE", "TIME", "PERCENT", "BYTES"];
+const NUMBERS: [&str; 7] = ["N", "auto|N", "SIZE", "TIME", "PERCENT", "BYTES", "PID"];
 
 /// Reads the command line; ends the process where it is wrong.
 pub fn parse() -> Options {
@@ -54,8 +57,8 @@ fn command() -> clap::Command {
     })
 }
 
-const EXIT_STATUS: &str = "Exit status: 0 done, 1 failed, 2 usage, 3 the regression gate failed, \
-    4 a privilege or a tool is missing, 5 the gate did not reach the resolution asked for, 130 interrupted.";
+const EXIT_STATUS: &str = "Exit status: 0 done, 1 failed, 2 usage, 3 the regression gate failed, 4 a privilege or a tool is \
+    missing, 5 the gate did not reach the resolution asked for, 130 interrupted.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -87,6 +90,12 @@ pub enum Command {
     Powercut(Box<Powercut>),
     /// Damaged blocks, a full disk, a failing disk: does each lane tell the truth?
     Integrity(Box<Integrity>),
+    /// Run a program and write down what it asks of files
+    Capture(Capture),
+    /// What such a trace holds
+    Trace(Trace),
+    /// Make a trace of what strace, fio or Darshan wrote down
+    Import(Import),
     /// Remove what a crashed race left behind
     Clean,
     /// Make the load on behalf of a race (internal)
@@ -98,24 +107,6 @@ pub enum Command {
     /// End a guest's processes when the race ends (internal)
     #[command(hide = true)]
     GuestKeeper(GuestKeeper),
-}
-
-/// What the keeper of a guest is told.
-#[derive(Debug, Args)]
-pub struct GuestKeeper {
-    /// Process id of the race.
-    pub parent: u32,
-    /// The guest's own folder, removed at the end.
-    pub folder: PathBuf,
-    /// The guest prints on its standard output: the channel gets numbers of its own.
-    #[arg(long)]
-    pub apart: bool,
-    /// User-mode Linux sets all extended registers of its processes.
-    #[arg(long)]
-    pub whole_registers: bool,
-    /// The guest's command.
-    #[arg(last = true, required = true)]
-    pub command: Vec<std::ffi::OsString>,
 }
 
 const LANES_HELP: &str = "\
@@ -139,6 +130,13 @@ pub struct Race {
     /// Suite by name, or a TOML file
     #[arg(long, value_name = "NAME|FILE", default_value = "quick")]
     pub suite: String,
+    /// Do the calls of a captured program again, in place of a suite: a trace of `fairlane capture`
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["suite", "workloads", "set", "data", "as_published", "find_max", "resume"])]
+    pub replay: Option<PathBuf>,
+    /// When its calls begin: `max`, as soon as what they wait for is done (the usual); `recorded`, at their times, where
+    /// lateness is the figure; `2x`, twice as fast
+    #[arg(long, value_name = "max|recorded|2x", requires = "replay")]
+    pub speed: Option<Speed>,
     /// Only this workload of the suite; may be given again
     #[arg(long = "workload", value_name = "NAME")]
     pub workloads: Vec<String>,
@@ -474,6 +472,7 @@ separated by commas must all hold, a|b is one of the two; --list explains them.
   fairlane advise --scenario mysql --need snapshots
   fairlane advise last~1 last --scenario home-server --need checksums,shrink
   fairlane advise --scenario ./mine.toml                 a scenario of your own
+  fairlane advise --scenario ./app.trace                 a program that was captured
   fairlane advise --features btrfs                       what it can do, with sources";
 
 /// Options of `advise`.

@@ -67,6 +67,9 @@ fn damage_is_done_in_a_guest_and_said_by_its_kernel() {
     let data = record.damage.iter().find(|damage| damage.lane == mirror && damage.of == "data").unwrap();
     // Which of the two copies is read is md's choice: a file may have come from the one that is whole.
     assert!(data.devices == 2 && data.hit > 0 && data.silent > 0 && data.corrected == 0, "{data:?}");
+    // Its own check sees that the copies differ.
+    assert!(data.array_mismatches.is_some_and(|sectors| sectors > 0), "{data:?}");
+    assert!(record.damage.iter().all(|damage| damage.lane == mirror || damage.array_mismatches.is_none()));
     assert_eq!(record.full.len(), 1);
     assert_nothing_left(&home);
 }
@@ -108,6 +111,39 @@ fn an_array_with_parity_loses_in_the_write_hole_and_one_with_a_journal_does_not(
     assert_nothing_left(&home);
 }
 
+/// A mirror, an array whose journal closes the write hole, and Btrfs with two copies of everything keep what they promised.
+#[test]
+fn a_disk_that_is_lost_with_the_cut_shows_what_others_stand_for_it() {
+    if !user_mode_linux() {
+        return;
+    }
+    let home = Home::new();
+    let terms = ["--on", "uml", "--workload", "append", "--lane-size", "256MiB", "--no-speed", "--quiet"];
+    let lanes =
+        ["two=btrfs(-d raid1 -m raid1)", "ext4/raid1:2/crypt", "shut=ext4/raid5:4,chunk=4K,consistency=journal"];
+    let line = ["powercut", "--lose-disk", "--cuts", "12", "-o", "lost.jsonl"];
+    home.expect(0, &[&line[..], &lanes[..], &terms[..]].concat());
+    let found = record(&home, "lost.jsonl");
+    for lane in ["two", "ext4/raid1:2/crypt", "shut"] {
+        let of = found.cuts.iter().find(|of| of.lane == lane).unwrap_or_else(|| panic!("{lane}"));
+        assert!(of.loses_a_disk && of.cuts >= 12, "{of:?}");
+        assert_eq!((of.broken, of.unmountable), (0, 0), "{of:?}");
+    }
+    assert!(
+        found.cuts.iter().filter(|of| of.lane.starts_with("ext4,") || of.lane == "ext4").all(|of| !of.loses_a_disk)
+    );
+    assert!(found.header.again.iter().any(|word| word == "--lose-disk"));
+    let (out, _) = home.expect(0, &["report", "lost.jsonl"]);
+    assert!(out.contains("its first disk was lost with each cut"), "{out}");
+    // With both disks there, a cut of Btrfs on two of them loses nothing either.
+    let whole = ["powercut", "two=btrfs(-d raid1 -m raid1)", "--cuts", "12", "-o", "whole.jsonl"];
+    home.expect(0, &[&whole[..], &terms[..]].concat());
+    let found = record(&home, "whole.jsonl");
+    let two = found.cuts.iter().find(|of| of.lane == "two").unwrap();
+    assert_eq!((two.broken, two.unmountable, two.loses_a_disk), (0, 0, false), "{two:?}");
+    assert_nothing_left(&home);
+}
+
 #[test]
 fn what_no_guest_cuts_is_refused_before_anything_is_made() {
     if !user_mode_linux() {
@@ -118,6 +154,16 @@ fn what_no_guest_cuts_is_refused_before_anything_is_made() {
         (4, &["powercut", "exfat", "--on", "uml"][..], &["lane exfat: the uml kernel", "lacks exfat"][..]),
         (2, &["powercut", "tmpfs", "--on", "uml"], &["lane tmpfs", "stands on a disk", "ext4"]),
         (2, &["powercut", "ext4@uml", "--on", "uml"], &["names a place of its own", "leave it out"]),
+        (
+            2,
+            &["powercut", "ext4/raid0:2", "--lose-disk", "--on", "uml"],
+            &["lane ext4/raid0:2 has no disk to lose", "ext4/raid1:2"],
+        ),
+        (2, &["powercut", "btrfs", "--lose-disk", "--on", "uml"], &["no disk to lose"]),
+        (2, &["powercut", "btrfs,degraded", "--lose-disk", "--on", "uml"], &["no disk to lose", "lacks none"]),
+        (2, &["powercut", "btrfs(-d single -m raid1),degraded", "--lose-disk", "--on", "uml"], &["no disk to lose"]),
+        (2, &["powercut", "btrfs(-d single -m raid1)", "--lose-disk", "--on", "uml"], &["no disk to lose"]),
+        (2, &["powercut", "ext4/raid5:3,degraded", "--lose-disk", "--on", "uml"], &["no disk to lose", "lacks none"]),
         (2, &["powercut", "ext4/raid1:3,rebuilding", "--on", "uml"], &["rebuilds a disk all the time", "degraded"]),
         (2, &["powercut", "ext4/raid7:4", "--on", "uml"], &["ext4/raid7:4"]),
         (2, &["powercut", "ext4/raid5:2", "--on", "uml"], &["stands on 3 to 24", "raid5:3"]),

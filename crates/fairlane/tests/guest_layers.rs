@@ -142,6 +142,14 @@ fn work_goes_through_nfs_and_overlays_and_what_answers_before_the_disk_promises_
         let group = read.groups.iter().find(|group| group.name == "read").unwrap();
         let share = group.system.as_ref().unwrap().device.read_bytes as f64 / group.bytes as f64;
         assert!(share > 0.9, "{lane}: {share} of the bytes came from the disk");
+        // What was made without an fsync of its own reached the disk with the sync behind it, and that flushed it.
+        let made = read.groups.iter().find(|group| group.name == "create").unwrap();
+        let device = &made.system.as_ref().unwrap().device;
+        let share = device.write_bytes as f64 / made.bytes as f64;
+        assert!(
+            !kept || (share > 0.9 && device.flushes > 0),
+            "{lane}: {share} of the bytes came to the disk: {device:?}"
+        );
     }
     home.0.assert_nothing_left();
     home.assert_no_process_stays();

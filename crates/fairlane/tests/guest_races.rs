@@ -2,6 +2,7 @@
 
 mod common;
 mod guest_layers;
+mod guest_replays;
 #[path = "common/home.rs"]
 mod home;
 mod host_layers;

@@ -53,6 +53,7 @@ impl Scratch {
             program: PathBuf::from(env!("CARGO_BIN_EXE_fairlane")),
             modules: vec!["ext4"],
             programs: Vec::new(),
+            trace: None,
         }
     }
 }

@@ -132,7 +132,7 @@ fn sigkill_in_the_life_of_layers_leaves_nothing_once_the_next_command_ran() {
     if !user_mode_linux() {
         return;
     }
-    let lanes = ["ext4/raid5:3/crypt", "ext4/raid1:2,rebuilding", "ext4/thin"];
+    let lanes = ["ext4/raid5:3/crypt", "ext4/raid1:2,rebuilding", "ecryptfs(ext4/thin)"];
     let kills = std::env::var("FAIRLANE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
     let machine = Machine::boot(&lanes, 0, 0);
     let begun = Instant::now();

@@ -13,8 +13,8 @@ fn start(place: &Place, hold: Option<&str>) -> Child {
     let suite = place.tiny_suite();
     let mut command = place.fairlane(&[
         "race",
-        "ext4",
-        // Two mounts, one on the other.
+        // Two mounts each: a part of the filesystem once more, and another filesystem over it.
+        "fscrypt(ext4)",
         "overlay(xfs)",
         "--suite",
         &suite,

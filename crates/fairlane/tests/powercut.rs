@@ -322,6 +322,28 @@ fn a_race_of_a_lane_that_was_cut_tells_its_price() {
     place.assert_nothing_left();
 }
 
+/// Each image is put together of its own disks, whatever the kernel knows of those before; and the lost one is not there.
+#[test]
+fn btrfs_on_two_disks_is_cut_here_and_loses_one_with_each_cut() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let two = "two=btrfs(-d raid1 -m raid1)";
+    for (more, loses) in [(None, false), (Some("--lose-disk"), true)] {
+        let name = format!("two-{loses}.jsonl");
+        let mut words = vec!["powercut", two, "--cuts", "24", "--workload", "append", "--workload", "sqlite-rollback"];
+        words.extend(["--lane-size", "256MiB", "--no-speed", "-o", &name]);
+        words.extend(more);
+        let (out, _) = place.expect(0, &words);
+        assert_eq!(out.contains("its first disk was lost with each cut"), loses, "{out}");
+        let found = findings(&place.expect(0, &["report", &name, "--format", "json"]).0);
+        let of = found.lanes.iter().find(|of| of.lane == "two").unwrap();
+        assert_eq!((of.broken, of.unmountable, of.loses_a_disk), (0, 0, loses), "{out}");
+    }
+    place.assert_nothing_left();
+}
+
 #[test]
 fn what_cannot_be_cut_is_refused_with_a_sentence() {
     let place = Place::new();
@@ -339,8 +361,9 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
     }
     if root() {
         for (arguments, says) in [
-            (vec!["powercut", "btrfs(-m raid1 -d raid1)", "--cuts", "12"], "wants 2 devices"),
-            (vec!["integrity", "btrfs(-d raid1c3)"], "wants 3 devices"),
+            (vec!["powercut", "btrfs", "--lose-disk", "--cuts", "12"], "no disk to lose that others stand for"),
+            (vec!["powercut", "ext4", "--lose-disk", "--cuts", "12"], "no disk to lose"),
+            (vec!["powercut", "--lose-disk", "--cuts", "12"], "no disk to lose"),
         ] {
             let (_, err) = place.expect(2, &arguments);
             assert!(err.contains(says), "{arguments:?}: {err}");

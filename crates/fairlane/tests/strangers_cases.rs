@@ -362,7 +362,7 @@ fn a_checker_writes_to_its_own_device_and_to_no_other() {
     let before = journal.bytes();
     let single_lane = lanes::SingleLane::resolve(&"ext2".parse().unwrap()).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let told = single_lane.repair(Path::new(&disk.path), &stop).unwrap();
+    let told = single_lane.repair(&lanes::Ground::disk(Path::new(&disk.path)), &stop).unwrap();
     assert!(matches!(told, lanes::Consistency::Complaint(_)), "{told:?}");
     assert!(journal.bytes() == before || !has_landlock(), "a disk that nobody named was changed");
 }

@@ -56,22 +56,26 @@ pub fn in_guest(row: &'static Filesystem, kernel: &Kernel) -> Option<Availabilit
     Some(missing.map_or(Availability::Ready, |(program, package)| Availability::ToolMissing { program, package }))
 }
 
-/// Whether a guest with this kernel can build a layer.
+/// The first of these drivers that a guest's kernel lacks. Where it does not tell what it has in itself, the running guest alone
+/// knows.
+pub(crate) fn lacking_in_guest(drivers: &[&'static str], kernel: &Kernel) -> Option<&'static str> {
+    let has = |own: &str| !kernel.modules.knows_builtin() || kernel.modules.has(own);
+    drivers.iter().copied().find(|own| !has(own))
+}
+
+/// Whether a guest with this kernel can build a layer that is told nothing.
 pub(crate) fn layer_in_guest(layer: &Layer, kernel: &Kernel) -> Availability {
-    // Where the kernel does not tell what it has in itself, the running guest alone knows.
-    let lacks = |own: &&&str| kernel.modules.knows_builtin() && !kernel.modules.has(own);
-    if layer.modules.last().filter(lacks).is_some() {
-        return Availability::KernelLacks;
-    }
-    match layer.programs.iter().find(|(program, _)| find_program(program).is_none()) {
-        Some(&(program, package)) => Availability::ToolMissing { program, package },
-        None => Availability::Ready,
-    }
+    of_layer(layer, lacking_in_guest(layer.drivers, kernel))
 }
 
 /// Whether this machine's own kernel can, and whether the tools are here.
 pub(crate) fn layer_here(layer: &Layer) -> Availability {
-    if !driver_is_here(layer.modules) {
+    of_layer(layer, lacking_here(layer.helpers, layer.drivers))
+}
+
+/// Whether a layer can be built where the kernel lacks this driver of it.
+pub(crate) fn of_layer(layer: &Layer, lacking: Option<&str>) -> Availability {
+    if lacking.is_some() {
         return Availability::KernelLacks;
     }
     match layer.programs.iter().find(|(program, _)| find_program(program).is_none()) {
@@ -80,21 +84,31 @@ pub(crate) fn layer_here(layer: &Layer) -> Availability {
     }
 }
 
-/// Whether the kernel has a layer's driver, the last of these modules. As root, those that are there are loaded.
-fn driver_is_here(modules: &[&str]) -> bool {
-    let Some(own) = modules.last() else { return true };
-    if crate::host::is_root() && find_program("modprobe").is_some() {
-        for module in modules {
-            let arguments = ["modprobe", "-q", module].map(str::to_owned);
-            // One that is not there is an answer, not an error.
-            let _ = crate::command::run(&arguments, &AtomicBool::new(false));
-        }
+/// The first of these drivers that this machine's kernel lacks. As root, those that are there are loaded, and what helps them.
+pub(crate) fn lacking_here(helpers: &[&str], drivers: &[&'static str]) -> Option<&'static str> {
+    let load = |module: &str| {
+        let arguments = ["modprobe", "-q", module].map(str::to_owned);
+        // One that is not there is an answer, not an error. What is part of the kernel is no error either.
+        crate::command::run(&arguments, &AtomicBool::new(false)).is_ok()
+    };
+    let loads = crate::host::is_root() && find_program("modprobe").is_some();
+    if loads {
+        helpers.iter().for_each(|module| {
+            load(module);
+        });
     }
-    // A driver that is part of the kernel shows as a module only where it has parameters.
+    drivers.iter().copied().find(|own| {
+        let loaded = loads && load(own);
+        !(loaded || is_here(own))
+    })
+}
+
+/// Whether the kernel has a driver now. One that is part of it shows as a module only where it has parameters.
+fn is_here(own: &str) -> bool {
     Path::new("/sys/module").join(own).is_dir()
         || (!crate::host::is_root() && module_is_installed(own))
-        || (*own == "bcache" && Path::new("/sys/fs/bcache").is_dir())
-        || personalities().contains(*own)
+        || (own == "bcache" && Path::new("/sys/fs/bcache").is_dir())
+        || personalities().contains(own)
         || targets().contains(&own.trim_start_matches("dm_").replace('_', "-").replace("mod", "linear"))
 }
 
@@ -121,17 +135,15 @@ fn targets() -> BTreeSet<String> {
 
 /// Whether a guest with this kernel can lay something above a filesystem.
 pub(crate) fn above_in_guest(above: &Above, kernel: &Kernel) -> Availability {
-    let own = above.modules.last().copied().unwrap_or_default();
-    if kernel.modules.knows_builtin() && !kernel.modules.has(own) {
-        Availability::KernelLacks
-    } else {
-        Availability::Ready
+    match lacking_in_guest(above.drivers, kernel) {
+        Some(_) => Availability::KernelLacks,
+        None => Availability::Ready,
     }
 }
 
 /// Whether this machine's own kernel can.
 pub(crate) fn above_here(above: &Above) -> Availability {
-    let module = above.modules.last().copied().unwrap_or_default();
+    let module = above.drivers.last().copied().unwrap_or_default();
     let is_here = Path::new("/sys/module").join(module).is_dir() || kernel_has(above.filesystem, module);
     if is_here { Availability::Ready } else { Availability::KernelLacks }
 }

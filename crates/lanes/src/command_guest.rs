@@ -1,6 +1,7 @@
 //! A guest in which a command of Fairlane's own runs as it would on a machine with that kernel: with a disk for its files, and
 //! the programs and modules that its lanes need.
 
+use crate::above;
 use crate::command::{self, find_program};
 use crate::failure::{LaneFailure, cannot, failed, privilege, usage};
 use crate::filesystems::{self, Filesystem, Home};
@@ -115,10 +116,10 @@ fn needs(venue: &Venue, specs: &[LaneSpec]) -> Result<Needs, LaneFailure> {
             return Err(usage(format!("it stands on {disks} disks, and {MOST_DEVICES} are the most; take fewer"))
                 .in_lane(&spec.name));
         }
-        for layer in &spec.layers {
-            let layer = layers::check(layer).map_err(|error| error.in_lane(&spec.name))?;
-            stacked::check_layer(layer, kind, &kernel).map_err(|error| error.in_lane(&spec.name))?;
-            modules.extend(layer.modules);
+        for told in &spec.layers {
+            let layer = stacked::check_layer(told, kind, &kernel).map_err(|error| error.in_lane(&spec.name))?;
+            modules.extend(layer.helpers);
+            modules.extend(layers::drivers(told));
             for &named in layer.programs {
                 let path = program(named).map_err(|error| error.in_lane(&spec.name))?;
                 if !programs.contains(&path) {
@@ -126,6 +127,9 @@ fn needs(venue: &Venue, specs: &[LaneSpec]) -> Result<Needs, LaneFailure> {
                 }
             }
         }
+    }
+    for above in specs.iter().filter_map(|spec| above::find(&spec.above.as_ref()?.name)) {
+        modules.extend([above.helpers, above.drivers].concat());
     }
     modules.retain(|module| !module.is_empty());
     Ok(Needs { kind, kernel, modules, programs })
@@ -181,6 +185,7 @@ impl CommandGuest {
             program: terms.program.clone(),
             modules,
             programs,
+            trace: None,
         };
         if kind == GuestKind::Qemu {
             boot.machine.kvm = match kvm::known(&boot.machine.kernel.path) {

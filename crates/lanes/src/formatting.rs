@@ -20,6 +20,9 @@ const FUSE_EXIT_PATIENCE: Duration = Duration::from_secs(5);
 /// How long, in milliseconds, a program that left a daemon behind may take to end after the mount shows.
 const DAEMON_GRACE_MS: u32 = 200;
 
+/// How often a mkfs is tried whose device was claimed in the moment in which it looked.
+const BUSY_TRIES: u32 = 3;
+
 /// Makes the filesystem; answers what mkfs printed and how long it took. The seconds are mkfs's
 /// own. `held`: the image that is formatted, where it is one; `beside`: the other devices that its words name.
 pub(crate) fn format(
@@ -32,7 +35,6 @@ pub(crate) fn format(
     if mkfs_command.is_empty() {
         return Ok(None);
     }
-    let_go::check(device, stop)?;
     // What a program of the user's own writes is the user's affair.
     let confined = match contestant {
         Contestant::Custom(custom) if custom.row().is_none() => None,
@@ -42,7 +44,20 @@ pub(crate) fn format(
     let held = held.filter(|_| confined.is_some());
     let own = held.map(|held| PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd())));
     let words = fill_device(mkfs_command, own.as_deref().unwrap_or(device));
-    command::run_confined(&words, (confined.as_ref(), held), stop).map(Some)
+    let mut tries = 1;
+    loop {
+        let_go::check(device, stop)?;
+        match command::run_confined(&words, (confined.as_ref(), held), stop) {
+            // Whoever looks for a free loop device claims ours for a moment: mkfs gave up before it wrote anything.
+            Err(LaneFailure::Failed(said)) if confined.is_some() && tries < BUSY_TRIES && is_busy(&said) => tries += 1,
+            answer => return answer.map(Some),
+        }
+    }
+}
+
+/// Whether a mkfs says that its device is in use: the words of ext, Btrfs and XFS, F2FS and others.
+fn is_busy(said: &str) -> bool {
+    ["apparently in use by the system", "resource busy"].iter().any(|words| said.contains(words))
 }
 
 /// What is mounted where, and how.

@@ -3,9 +3,9 @@
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, usage};
 use crate::filesystems::Filesystem;
-use crate::guest::{GuestKind, Kernel, uml};
-use crate::lane_set::Settings;
+use crate::guest::{CarriedTrace, GuestKind, Kernel, uml};
 use crate::lane_set::guest::{GuestSlot, cpus_of, kernel_mounts, memory_of};
+use crate::lane_set::{LaneSet, Settings};
 use crate::missing::doctor;
 use model::Bytes;
 
@@ -16,16 +16,27 @@ const LEAST_UML: u64 = 16 * Bytes::MIB;
 const LEAST_QEMU: u64 = 144 * Bytes::MIB;
 /// Less was never enough for work on a filesystem.
 const LEAST: u64 = 128 * Bytes::MIB;
+/// The largest trace that a guest gets: its memory image lies below 2 GiB, together with all else that boots.
+const MOST_TRACE: u64 = 1 << 30;
 
 /// Refuses guests that are too small to boot, and CPUs that the machine has not.
 pub(crate) fn check(guests: &[GuestSlot], settings: &Settings) -> Result<(), LaneFailure> {
     let memory = memory_of(settings);
-    let program = std::fs::metadata(&settings.program).map_or(0, |of| of.len());
+    if let Some(trace) = settings.trace.as_ref().filter(|trace| trace.bytes() > MOST_TRACE) {
+        return Err(usage(format!(
+            "a guest gets a trace of at most {}, and this one has {}; race it on the host, or capture a shorter run",
+            Bytes(MOST_TRACE),
+            model::units::human_bytes(trace.bytes() as f64)
+        )));
+    }
     for slot in guests {
-        let least = least_memory(slot.kind, program);
+        let least = least_memory(slot.kind, kept_bytes(settings));
         if memory < least {
+            let with = settings.trace.as_ref().map_or_else(String::new, |trace| {
+                format!(" and a trace of {}", model::units::human_bytes(trace.bytes() as f64))
+            });
             return Err(usage(format!(
-                "a {} guest does not boot with {memory} of memory; give it at least {least}: --guest-memory {least}",
+                "a {} guest does not boot with {memory} of memory{with}; give it at least {least}: --guest-memory {least}",
                 slot.kind.venue()
             )));
         }
@@ -40,14 +51,53 @@ pub(crate) fn check(guests: &[GuestSlot], settings: &Settings) -> Result<(), Lan
     Ok(())
 }
 
-/// The least memory that a guest boots with, for a program of so many bytes: its memory image holds the program, and
-/// the kernel keeps the image and what it unpacks of it at the same time.
-fn least_memory(kind: GuestKind, program: u64) -> Bytes {
+/// Bytes of a guest's memory image that count: this program, and a trace.
+fn kept_bytes(settings: &Settings) -> u64 {
+    let program = std::fs::metadata(&settings.program).map_or(0, |of| of.len());
+    program + settings.trace.as_ref().map_or(0, CarriedTrace::bytes)
+}
+
+/// What a guest takes while it boots, with so many bytes in its memory image: the kernel keeps the image and what it
+/// unpacks of it at the same time.
+fn booting_bytes(kind: GuestKind, kept: u64) -> u64 {
     let base = match kind {
         GuestKind::Uml => LEAST_UML,
         GuestKind::Qemu => LEAST_QEMU,
     };
-    Bytes((base + 2 * program).next_multiple_of(32 * Bytes::MIB).max(LEAST))
+    base + 2 * kept
+}
+
+/// The least memory that a guest boots with.
+fn least_memory(kind: GuestKind, kept: u64) -> Bytes {
+    Bytes(booting_bytes(kind, kept).next_multiple_of(32 * Bytes::MIB).max(LEAST))
+}
+
+/// What is surely free in a guest once it has booted: it has let go of the image then, and what its kernel takes for itself
+/// is no more than that.
+fn free_bytes(kind: GuestKind, memory: Bytes, kept: u64) -> u64 {
+    memory.get().saturating_sub(booting_bytes(kind, kept))
+}
+
+impl LaneSet {
+    /// What the work in guests finds free of their memory, rather too little; `None`: no lane lives in one.
+    pub fn free_in_guests(&self) -> Option<Bytes> {
+        let (memory, kept) = (memory_of(&self.settings), kept_bytes(&self.settings));
+        let in_memory = self.lanes.iter().filter(|lane| lane.guest.is_some() && lane.contestant.in_memory());
+        let files = in_memory.map(|lane| self.work_on(lane, None)).max().unwrap_or(0);
+        let free = self.guests.iter().map(|slot| free_bytes(slot.kind, memory, kept)).min()?;
+        // In words it is a round number, and its half too.
+        Some(Bytes(free.saturating_sub(files) / (2 * Bytes::MIB) * (2 * Bytes::MIB)))
+    }
+
+    /// The trace that guests get.
+    pub fn carried_trace(&self) -> Option<&CarriedTrace> {
+        self.settings.trace.as_ref()
+    }
+
+    /// How much memory each guest has.
+    pub fn memory_of_guests(&self) -> Bytes {
+        memory_of(&self.settings)
+    }
 }
 
 /// Where else a filesystem can be mounted that one kernel lacks; `here`: the guest whose kernel it is, `None`: the
@@ -95,6 +145,8 @@ mod tests {
         assert!(mib(GuestKind::Qemu, 20) > 128, "QEMU does not boot with 128 MiB");
         assert!(mib(GuestKind::Uml, 20) <= 128, "user-mode Linux does");
         assert!(mib(GuestKind::Qemu, 200) >= mib(GuestKind::Qemu, 20) + 320);
+        let free = |kept: u64| free_bytes(GuestKind::Uml, Bytes(512 << 20), kept * Bytes::MIB);
+        assert!(free(20) > 300 << 20 && free(120) == free(20) - (200 << 20) && free(400) == 0);
     }
 
     #[test]

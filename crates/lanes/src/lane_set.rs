@@ -14,7 +14,7 @@ use crate::command::Running;
 use crate::contestant::Contestant;
 use crate::device::{self, Confirm, Decision, Found};
 use crate::failure::{LaneFailure, cannot, usage};
-use crate::guest::Guest;
+use crate::guest::{CarriedTrace, Guest};
 use crate::host::Host;
 use crate::image::Image;
 use crate::lane_set::guest::GuestSlot;
@@ -62,6 +62,8 @@ pub struct Settings {
     pub guest: model::plan::GuestTerms,
     /// Fairlane's own program, which guests run too.
     pub program: PathBuf,
+    /// What a replay in guests reads.
+    pub trace: Option<CarriedTrace>,
 }
 
 /// A lane that is ready for work.

@@ -12,7 +12,7 @@ use rustix::mount::{
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long an unmount that answers EBUSY is tried again: short-lived openers (udev, blkid) are gone
+/// How long a mount or an unmount that answers EBUSY is tried again: short-lived openers (udev, blkid) are gone
 /// by then.
 const BUSY_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -56,21 +56,38 @@ struct Context {
 /// [`LaneFailure::Usage`] for an option the kernel refuses, with its words;
 /// [`LaneFailure::Privilege`] without the right to mount; [`LaneFailure::Failed`] otherwise.
 pub fn mount(filesystem: &str, source: &str, options: &[String], target: &Path) -> Result<(), LaneFailure> {
-    let mut context = configure(filesystem, Some(source), options)?;
-    if has(options, "ro") {
-        context.attributes |= MountAttrFlags::MOUNT_ATTR_RDONLY;
-    }
-    let line = options.join(",");
-    fsconfig_create(context.fd.as_fd()).map_err(|error| match kernel_words(&context.fd) {
-        Some(words) => failed(format!("mounting {filesystem} with options `{line}` failed: {words}")),
-        None => failed(format!(
-            "mounting {filesystem} with options `{line}` failed: {}; the kernel log (dmesg) may say more",
-            reason(error)
-        )),
-    })?;
+    let context = create(filesystem, source, options)?;
     let cannot = |error: Errno| failed(format!("cannot mount {filesystem} at {}: {}", target.display(), reason(error)));
     let mounted = fsmount(context.fd.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, context.attributes).map_err(cannot)?;
     move_here(&mounted, target).map_err(cannot)
+}
+
+/// Has the kernel make the filesystem of what is on `source`. Where it is busy, that is tried again for a while: whoever
+/// attaches a loop device asks for a free one, and where two ask at once the kernel claims the one that is ours for a moment.
+fn create(filesystem: &str, source: &str, options: &[String]) -> Result<Context, LaneFailure> {
+    let begun = Instant::now();
+    loop {
+        let mut context = configure(filesystem, Some(source), options)?;
+        if has(options, "ro") {
+            context.attributes |= MountAttrFlags::MOUNT_ATTR_RDONLY;
+        }
+        let error = match fsconfig_create(context.fd.as_fd()) {
+            Ok(()) => return Ok(context),
+            Err(Errno::BUSY) if begun.elapsed() < BUSY_PATIENCE => {
+                std::thread::sleep(Duration::from_millis(10));
+                continue;
+            }
+            Err(error) => error,
+        };
+        let line = options.join(",");
+        return Err(match kernel_words(&context.fd) {
+            Some(words) => failed(format!("mounting {filesystem} with options `{line}` failed: {words}")),
+            None => failed(format!(
+                "mounting {filesystem} with options `{line}` failed: {}; the kernel log (dmesg) may say more",
+                reason(error)
+            )),
+        });
+    }
 }
 
 /// Mounts a directory of what is mounted once more, at `target`, as `mount --bind` does.

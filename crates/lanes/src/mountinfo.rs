@@ -1,6 +1,7 @@
 //! What is mounted, as /proc/self/mountinfo tells it. `stat` would hang or fail on a dead FUSE
 //! mount; this file does not.
 
+use model::text::mount_word;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -43,39 +44,18 @@ fn parse_line(line: &[u8]) -> Option<MountEntry> {
     let fields: Vec<&[u8]> = line.split(|&byte| byte == b' ').collect();
     let dash = fields.iter().position(|field| *field == b"-")?;
     let (major, minor) = std::str::from_utf8(fields.get(2)?).ok()?.split_once(':')?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(&unescape(bytes)).into_owned();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(&mount_word(bytes)).into_owned();
     let list = |bytes: &[u8]| text(bytes).split(',').map(str::to_owned).collect::<Vec<String>>();
     Some(MountEntry {
         major: major.parse().ok()?,
         minor: minor.parse().ok()?,
-        root: PathBuf::from(OsString::from_vec(unescape(fields.get(3)?))),
-        target: PathBuf::from(OsString::from_vec(unescape(fields.get(4)?))),
+        root: PathBuf::from(OsString::from_vec(mount_word(fields.get(3)?))),
+        target: PathBuf::from(OsString::from_vec(mount_word(fields.get(4)?))),
         filesystem: text(fields.get(dash + 1)?),
         source: text(fields.get(dash + 2)?),
         mount_options: list(fields.get(5)?),
         super_options: list(fields.get(dash + 3)?),
     })
-}
-
-/// The kernel writes space, tab, newline and backslash as `\ooo`.
-fn unescape(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some((&first, tail)) = rest.split_first() {
-        let octal = tail.get(..3).filter(|digits| first == b'\\' && digits.iter().all(|d| (b'0'..=b'7').contains(d)));
-        match octal {
-            Some(digits) => {
-                let value = digits.iter().fold(0u32, |sum, digit| sum * 8 + u32::from(digit - b'0'));
-                out.push(value as u8);
-                rest = &tail[3..];
-            }
-            None => {
-                out.push(first);
-                rest = tail;
-            }
-        }
-    }
-    out
 }
 
 /// The mount that is visible at exactly this path.

@@ -193,8 +193,9 @@ fn undo_claims(claims: &Claims, path: &Path, file: &mut JournalFile, recovered: 
 
 /// Whether only the kernel held it: it went with its boot.
 fn is_of_boot(thing: &Thing) -> bool {
+    // An array may have been put together again since: its disks are known by what they say.
     let of_kernel = matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. });
-    of_kernel || matches!(thing, Thing::MappedDevice { .. } | Thing::Array { .. })
+    of_kernel || matches!(thing, Thing::MappedDevice { .. })
 }
 
 /// The hierarchy of blkio, mounted for a recovery where nobody else has mounted it: in a folder of the dead

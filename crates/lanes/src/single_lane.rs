@@ -3,7 +3,7 @@
 
 mod ground;
 
-pub use ground::Ground;
+pub use ground::{Ground, check_can_lose_a_disk};
 
 use crate::availability::{self, Availability};
 use crate::command;
@@ -18,7 +18,7 @@ use crate::let_go;
 use crate::other_devices::Image;
 use crate::same_names;
 use model::lane::{LaneSpec, Promises, Venue};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// A filesystem with its options.
@@ -28,6 +28,8 @@ pub struct SingleLane {
     row: &'static Filesystem,
     mkfs: Vec<String>,
     mount_options: Vec<String>,
+    /// Its first disk is lost with every cut.
+    loses_a_disk: bool,
 }
 
 /// What a look at everything that a mounted filesystem stores found.
@@ -95,7 +97,11 @@ impl SingleLane {
         }
         contestant.check_available()?;
         contestant.check_mount_options(&mount_options)?;
-        Ok(SingleLane { spec: spec.clone(), row, mkfs, mount_options })
+        let mut spec = spec.clone();
+        if spec.layers.is_empty() {
+            spec.devices = spec.devices.max((row.least_devices)(&spec.mkfs_options));
+        }
+        Ok(SingleLane { spec, row, mkfs, mount_options, loses_a_disk: false })
     }
 
     /// What reports call it.
@@ -204,23 +210,25 @@ impl SingleLane {
         let_go::check(device, stop)
     }
 
-    /// Makes the filesystem, on one device or on several that it joins (`extra`).
+    /// Makes the filesystem, on one device or on several that it joins.
     ///
     /// # Errors
     /// What mkfs says.
-    pub fn format(&self, device: &Path, extra: &[&Path], stop: &AtomicBool) -> Result<(), LaneFailure> {
+    pub fn format(&self, ground: &Ground, stop: &AtomicBool) -> Result<(), LaneFailure> {
+        let device = ground.device();
+        let extra: Vec<&Path> = ground.devices().iter().skip(1).map(PathBuf::as_path).collect();
         extra.iter().try_for_each(|path| let_go::check(path, stop))?;
         let mut words = self.mkfs.clone();
         words.extend(extra.iter().map(|path| path.display().to_string()));
-        formatting::format(&Contestant::Row(self.row), &words, (device, None), extra, stop).map(drop)
+        formatting::format(&Contestant::Row(self.row), &words, (device, None), &extra, stop).map(drop)
     }
 
     /// Mounts it.
     ///
     /// # Errors
     /// What the kernel says.
-    pub fn mount(&self, device: &Path, target: &Path) -> Result<(), LaneFailure> {
-        self.mount_with(device, target, &[])
+    pub fn mount(&self, ground: &Ground, target: &Path) -> Result<(), LaneFailure> {
+        self.mount_with(ground, target, &[])
     }
 
     /// Mounts one of several copies of it, which may be mounted at the same time: some refuse a second of the same name
@@ -228,25 +236,32 @@ impl SingleLane {
     ///
     /// # Errors
     /// What the kernel says.
-    pub fn mount_copy(&self, device: &Path, target: &Path) -> Result<(), LaneFailure> {
-        self.mount_with(device, target, &owned(self.row.copy_options))
+    pub fn mount_copy(&self, ground: &Ground, target: &Path) -> Result<(), LaneFailure> {
+        // A filesystem that joins several devices knows them by its own name, and is mounted once at a time.
+        let options = if self.spec.devices == 1 { self.row.copy_options } else { &[] };
+        self.mount_with(ground, target, &owned(options))
     }
 
     /// Whether several copies can be mounted at once.
     pub fn copies_stand_side_by_side(&self) -> bool {
-        // md and bcache put together only one of those that carry one name.
-        self.spec.layers.is_empty() && self.row.copies_need.is_none_or(|path| Path::new(path).exists())
+        // md, bcache and Btrfs put together only one of those that carry one name.
+        self.spec.layers.is_empty()
+            && self.spec.devices == 1
+            && self.row.copies_need.is_none_or(|path| Path::new(path).exists())
     }
 
     /// Mounts it with more options.
-    ///
-    /// # Errors
-    /// What the kernel says.
-    pub fn mount_with(&self, device: &Path, target: &Path, more: &[String]) -> Result<(), LaneFailure> {
+    fn mount_with(&self, ground: &Ground, target: &Path, more: &[String]) -> Result<(), LaneFailure> {
         let mut options = self.mount_options.clone();
         options.extend_from_slice(more);
+        if let Some(key) = self.row.further_device_option {
+            let further = ground.devices().iter().skip(1);
+            options.extend(further.map(|device| format!("{key}={}", device.display())));
+        }
+        let lacks_one = self.loses_a_disk && ground.devices().len() < self.spec.devices as usize;
+        options.extend(self.row.degraded_option.filter(|_| lacks_one).map(str::to_owned));
         let contestant = Contestant::Row(self.row);
-        let request = MountRequest { contestant: &contestant, source: device, options: &options, target };
+        let request = MountRequest { contestant: &contestant, source: ground.device(), options: &options, target };
         formatting::mount(&request, &AtomicBool::new(false)).map(drop)
     }
 
@@ -257,12 +272,7 @@ impl SingleLane {
     /// What the kernel says.
     pub fn mount_strangers(&self, device: &Path, target: &Path) -> Result<(), LaneFailure> {
         let careful = [&["noexec"], self.row.careful.unwrap_or_default()].concat();
-        self.mount_with(device, target, &owned(&careful))
-    }
-
-    /// The fewest devices that it takes, by its mkfs options.
-    pub fn least_devices(&self) -> u32 {
-        (self.row.least_devices)(&self.spec.mkfs_options)
+        self.mount_with(&Ground::disk(device), target, &owned(&careful))
     }
 
     /// Has the mounted filesystem look at everything that it stores, where it can (btrfs scrub).
@@ -280,8 +290,8 @@ impl SingleLane {
     ///
     /// # Errors
     /// [`LaneFailure::Privilege`] where it is missing, [`LaneFailure::Interrupted`].
-    pub fn check(&self, device: &Path, stop: &AtomicBool) -> Result<Consistency, LaneFailure> {
-        self.run_checker(device, stop, |checker| checker.look)
+    pub fn check(&self, ground: &Ground, stop: &AtomicBool) -> Result<Consistency, LaneFailure> {
+        self.run_checker(ground, stop, |checker| checker.look)
     }
 
     /// Whether it is repaired before it is mounted, as a boot does: where it has no journal, or where its checker puts that
@@ -295,21 +305,22 @@ impl SingleLane {
     ///
     /// # Errors
     /// As [`check`](Self::check).
-    pub fn repair(&self, device: &Path, stop: &AtomicBool) -> Result<Consistency, LaneFailure> {
-        self.run_checker(device, stop, |checker| checker.repair)
+    pub fn repair(&self, ground: &Ground, stop: &AtomicBool) -> Result<Consistency, LaneFailure> {
+        self.run_checker(ground, stop, |checker| checker.repair)
     }
 
     fn run_checker(
         &self,
-        device: &Path,
+        ground: &Ground,
         stop: &AtomicBool,
         which: impl Fn(Checker) -> &'static [&'static str],
     ) -> Result<Consistency, LaneFailure> {
         let Some(words) = self.row.checker.map(which).filter(|words| !words.is_empty()) else {
             return Ok(Consistency::Unknown);
         };
-        let confined = Confined::to(&[device])?;
-        match command::run_confined(&fill_device(&owned(words), device), (confined.as_ref(), None), stop) {
+        let all: Vec<&Path> = ground.devices().iter().map(PathBuf::as_path).collect();
+        let confined = Confined::to(&all)?;
+        match command::run_confined(&fill_device(&owned(words), ground.device()), (confined.as_ref(), None), stop) {
             Ok(_) => Ok(Consistency::Clean),
             Err(LaneFailure::Failed(said)) => Ok(Consistency::Complaint(said)),
             Err(other) => Err(other),

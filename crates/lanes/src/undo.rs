@@ -89,6 +89,12 @@ pub enum Thing {
         number: u32,
         /// 32 hexadecimal digits, which no other array has; empty: in a guest, where the number is enough.
         uuid: String,
+        /// What its disks say that it is called: after the run.
+        #[serde(default)]
+        name: String,
+        /// All that it is made of, those among them that it lacks at first.
+        #[serde(default)]
+        disks: Vec<PathBuf>,
     },
     /// A set of bcache, and what it caches: in guests alone, so that no journal has one.
     CacheSet {

@@ -4,10 +4,12 @@
 mod common;
 
 use common::{Scratch, no_stop, privileged};
+use lanes::loop_device::LoopDevice;
 use lanes::undo::{Thing, recover, recover_kept};
 use lanes::{Journal, LaneSet};
 use model::throttle::Throttles;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -344,6 +346,69 @@ fn a_journal_never_makes_recovery_touch_what_is_not_its_own() {
     assert!(recovered.failures[0].contains("has the inode 1"), "{recovered:?}");
     assert!(run.join("mine").exists());
     assert_eq!(recover(&scratch.undo()), lanes::undo::Recovered::default(), "it is told once");
+}
+
+/// A disk with the superblock of an array, as a loop device.
+fn disk_of_array(scratch: &Scratch, file: &str, uuid: u8, name: &str) -> LoopDevice {
+    let path = scratch.path.join(file);
+    let disk = std::fs::File::create_new(&path).unwrap();
+    disk.set_len(1 << 20).unwrap();
+    // linux/raid/md_p.h, version 1.2: magic, UUID of the array, its name.
+    let superblock = [&0xa92b_4efcu32.to_le_bytes()[..], &[0; 12], &[uuid; 16], name.as_bytes()].concat();
+    disk.write_all_at(&superblock, 4096).unwrap();
+    LoopDevice::attach(&path, None).unwrap()
+}
+
+#[test]
+fn superblocks_of_a_run_s_own_arrays_are_wiped_after_a_boot_too_and_nobody_else_s_are() {
+    if !privileged("disks of arrays") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let own: String = format!("fairlane-{}", scratch.run_id()).chars().take(32).collect();
+    // Disks of this run's array, of the same run's next one, of somebody's of the same UUID; and no disk.
+    let [ours, next, somebodys] = [("a", 1, own.as_str()), ("b", 2, &own), ("c", 1, "home:0")]
+        .map(|(file, uuid, name)| disk_of_array(&scratch, file, uuid, name));
+    let disks: Vec<PathBuf> = [ours.path(), next.path(), somebodys.path()]
+        .into_iter()
+        .chain(["/dev/null", "/dev/no-such-disk"].map(PathBuf::from))
+        .collect();
+    let holds = |file: &str| {
+        let mut bytes = [0; 4];
+        std::fs::File::open(scratch.path.join(file)).unwrap().read_exact_at(&mut bytes, 4096).unwrap();
+        bytes != [0; 4]
+    };
+    let array = |uuid: &str, name: &str| Thing::Array {
+        number: 211,
+        uuid: uuid.repeat(16),
+        name: name.to_owned(),
+        disks: disks.clone(),
+    };
+    let recovered_from = |thing: Thing| {
+        let mut journal = scratch.journal();
+        journal.will(thing).unwrap();
+        drop(journal);
+        disown(&scratch);
+        let text = std::fs::read_to_string(scratch.journal_path()).unwrap();
+        let (first, rest) = text.split_once('\n').unwrap();
+        let mut owner: serde_json::Value = serde_json::from_str(first).unwrap();
+        owner["boot_id"] = "another boot".into();
+        std::fs::write(scratch.journal_path(), format!("{owner}\n{rest}")).unwrap();
+        recover(&scratch.undo())
+    };
+    // A forged journal.
+    for (uuid, name) in [("01", "home:0"), ("01", ""), ("0", &own)] {
+        let recovered = recovered_from(array(uuid, name));
+        assert!(recovered.failures.concat().contains("which no run makes"), "{recovered:?}");
+        assert!(["a", "b", "c"].into_iter().all(holds), "{name}");
+        std::fs::remove_file(scratch.journal_path()).ok();
+    }
+    let recovered = recovered_from(array("01", &own));
+    assert_eq!(recovered.failures, Vec::<String>::new());
+    assert_eq!(["a", "b", "c"].map(holds), [false, true, true]);
+    drop((ours, next, somebodys));
+    ["a", "b", "c"].iter().for_each(|file| std::fs::remove_file(scratch.path.join(file)).unwrap());
+    scratch.assert_nothing_left();
 }
 
 #[test]

@@ -66,8 +66,8 @@ fn what_a_filesystem_cannot_stand_on_is_refused_with_what_it_can() {
     }
     for (spec, parts) in [
         ("ext4/crypt", vec!["stands on crypt", "built in a guest"]),
-        ("btrfs:3", vec!["is given 3 disks", "leave the number out"]),
-        ("btrfs,-draid1,-mraid1:3", vec!["asks for, 2"]),
+        ("xfs:3", vec!["is given 3 disks", "xfs stands on one", "leave the number out"]),
+        ("btrfs,-draid1c4,-mraid1:3", vec!["take at least 4"]),
     ] {
         let spec = spec.parse().unwrap();
         says(&lanes::SingleLane::resolve(&spec).map(drop).unwrap_err(), FailureKind::Usage, &parts);
@@ -84,7 +84,7 @@ fn what_a_filesystem_cannot_stand_on_is_refused_with_what_it_can() {
         }
     }
     let two = "btrfs,-draid1,-mraid1:2".parse().unwrap();
-    assert_eq!(lanes::SingleLane::resolve(&two).map(|lane| lane.least_devices()).ok(), Some(2));
+    assert_eq!(lanes::SingleLane::resolve(&two).map(|lane| lane.disks()).ok(), Some(2));
     scratch.assert_nothing_left();
 }
 

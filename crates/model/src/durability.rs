@@ -136,6 +136,9 @@ pub struct Cuts {
     /// An array that lacked a disk began only by force.
     #[serde(default)]
     pub forced: u64,
+    /// Its first disk was gone in every image.
+    #[serde(default)]
+    pub loses_a_disk: bool,
     /// Seconds that recording took.
     pub recording_seconds: f64,
     /// Seconds that the images took, with `workers` of them side by side.
@@ -220,6 +223,9 @@ pub struct Damage {
     pub scrub: String,
     /// Whether the scrub or the checker noticed.
     pub noticed: bool,
+    /// Sectors of 512 bytes in which the arrays below it say that their copies, or data and parity, differ (md's
+    /// `mismatch_cnt`, which counts in steps of what it compares at a time). `None`: it stands on none that could look.
+    pub array_mismatches: Option<u64>,
 }
 
 /// What a lane did on a full disk.

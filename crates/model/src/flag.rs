@@ -65,6 +65,8 @@ marks! {
     ImageUnwritten = "image-unwritten",
     /// A disk of the lane was rebuilt beside the work.
     Rebuilding = "rebuilding",
+    /// More calls of a replay than may be were answered otherwise than the program's; the trial is void.
+    ReplayDiffers = "replay-differs",
     /// What should have been cold may have been cached.
     WarmCache = "warm-cache",
     /// io_uring gave operations back, which were done one by one: `N of M`.

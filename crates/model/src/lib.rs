@@ -36,6 +36,7 @@ pub mod text;
 pub mod threads;
 pub mod throttle;
 pub mod timeline;
+pub mod trace;
 pub mod trial;
 pub mod units;
 pub mod workload;

@@ -40,6 +40,23 @@ pub fn escaped(bytes: &[u8]) -> String {
     shown
 }
 
+/// A word of the kernel's mount table without its escapes: blanks and backslashes stand there as `\ooo`, octal
+/// (proc_pid_mounts(5)).
+pub fn mount_word(word: &[u8]) -> Vec<u8> {
+    let (mut plain, mut rest) = (Vec::with_capacity(word.len()), word);
+    while let [byte, after @ ..] = rest {
+        rest = after;
+        match (byte, after) {
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', behind @ ..]) => {
+                plain.push((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'));
+                rest = behind;
+            }
+            _ => plain.push(*byte),
+        }
+    }
+    plain
+}
+
 /// Characters of a message that quotes what others wrote, at most.
 const QUOTED_CHARACTERS: usize = 300;
 
@@ -101,6 +118,12 @@ mod tests {
     fn what_a_parser_quotes_is_one_line_and_not_long() {
         assert_eq!(quoted("unknown `\u{1b}[2J\u{202e}`\nat line 1"), "unknown `\\u{1b}[2J\\u{202e}` at line 1");
         assert_eq!(quoted(&"文".repeat(100_000)).chars().count(), QUOTED_CHARACTERS + 1);
+    }
+
+    #[test]
+    fn a_word_of_the_mount_table_loses_its_escapes() {
+        assert_eq!(mount_word(br"/srv/a\040b\134c\9\011"), b"/srv/a b\\c\\9\t");
+        assert_eq!(mount_word(br"\777\04"), br"\777\04");
     }
 
     #[test]

@@ -123,6 +123,8 @@ pub enum Kind {
     Contention(crate::kinds::contention::Contention),
     /// Records that are made durable one by one, in the ways of applications.
     Durable(crate::kinds::durable::Durable),
+    /// What a program asked of files, done again: as a whole, lane after lane.
+    Replay(Box<crate::kinds::replay::Replay>),
 }
 
 impl Workload {
@@ -145,6 +147,11 @@ impl Workload {
         let keys: BTreeSet<&String> = mine.keys().chain(theirs.keys()).collect();
         for key in keys.into_iter().filter(|key| !["name", "title"].contains(&key.as_str())) {
             differing(key, mine.get(key), theirs.get(key), &mut found);
+        }
+        // Another trace is another program: what is in it says nothing more.
+        if found.iter().any(|key| key == "sha256") {
+            found.retain(|key| key != "sha256" && key != "trace" && !key.starts_with("facts."));
+            found.push("trace".to_owned());
         }
         found.dedup();
         found
@@ -279,7 +286,9 @@ impl Suite {
 
 /// The sentence for a job file in a suite.
 pub(crate) fn no_job_file(workload: &str) -> String {
-    format!("{workload}: a suite holds no job files; run it with `fairlane fio JOBFILE`")
+    format!(
+        "{workload}: a suite holds no job files and no traces; run one with `fairlane fio JOBFILE` or `fairlane race --replay TRACE`"
+    )
 }
 
 #[cfg(test)]

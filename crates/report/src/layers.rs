@@ -6,7 +6,7 @@ use crate::lines::CLOSING_COLUMNS;
 use crate::markdown::{close, code, escape, open};
 use crate::words::layers as wording;
 use crate::{Style, figures};
-use model::findings::{Findings, LayerCost, LayerSpeed};
+use model::findings::{Findings, LayerCost};
 
 /// The table for a terminal.
 pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
@@ -67,18 +67,14 @@ fn cells(cost: &LayerCost) -> Vec<String> {
 
 /// A multiple with as many digits everywhere, so that parts add up to their sum.
 fn times_of(factor: f64) -> String {
-    if (0.0..100.0).contains(&factor) { format!("{factor:.2}x") } else { figures::times(factor) }
+    if (0.1..100.0).contains(&factor) { format!("{factor:.2}x") } else { figures::times(factor) }
 }
 
-/// How fast the layers are by themselves: the geometric mean over what was looked at.
+/// How fast the layers are by themselves.
 fn without_filesystem(cost: &LayerCost) -> String {
-    let of = |speed: &LayerSpeed| Some((speed.operations_per_second / speed.bare_operations_per_second?).ln());
-    let logs: Vec<f64> = cost.without_filesystem.iter().filter_map(of).filter(|log| log.is_finite()).collect();
-    if logs.is_empty() {
-        return wording::ABSENT.to_owned();
-    }
-    let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-    wording::of_a_bare_disk(&times_of(mean), logs.len())
+    let looked_at = cost.without_filesystem.iter().filter(|speed| speed.bare_operations_per_second.is_some()).count();
+    let said = |mean| wording::of_a_bare_disk(&times_of(mean), looked_at);
+    cost.of_a_bare_disk.map_or_else(|| wording::ABSENT.to_owned(), said)
 }
 
 /// Each disk's part; of more than a few the least and the most.

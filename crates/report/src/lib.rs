@@ -39,6 +39,7 @@ mod questions;
 pub mod schema;
 mod terminal;
 mod text;
+mod trace;
 mod transactions;
 mod words;
 
@@ -55,6 +56,7 @@ pub use features::{features_of, features_table, features_text, scenarios_text};
 pub use fio_json::fio_json;
 pub use plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary, PlannedPasses, plan_lines};
 pub use terminal::{Screen, ScreenOptions};
+pub use trace::{TRACE_FORMATS, render_trace};
 
 use model::findings::{Comparison, Findings, PublishedComparison};
 use model::gate::Gate;

@@ -302,7 +302,7 @@ fn ground(out: &mut String, input: &Input) {
 }
 
 /// Text within HTML, where Markdown's backslashes would be shown.
-fn html(text: &str) -> String {
+pub(crate) fn html(text: &str) -> String {
     clean(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

@@ -262,10 +262,11 @@ mod tests {
             text.lines().skip(2).map(str::to_owned).collect::<Vec<_>>()
         };
         let mut plan = PlanSummary { budget_seconds: None, seconds_per_round: vec![4.0; 6], ..sample() };
-        plan.rounds = (1, 1);
-        let least = "--rounds 6 (about 2 min) is the least that usually decides.";
+        // What is done once is done once with six rounds too.
+        (plan.rounds, plan.seconds) = ((1, 1), Some(24.0 + 40.0));
+        let least = "--rounds 6 (about 3 min) is the least that usually decides.";
         assert_eq!(lines(&plan), [format!("one round gives no verdicts: {least}")]);
-        plan.rounds = (3, 3);
+        (plan.rounds, plan.seconds) = ((3, 3), Some(72.0 + 40.0));
         assert_eq!(lines(&plan), [format!("3 rounds seldom decide: {least}")]);
         plan.rounds = (6, 6);
         assert!(lines(&plan).is_empty());

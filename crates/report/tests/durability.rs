@@ -33,6 +33,7 @@ fn lane(name: &str, broken: u64) -> LaneDurability {
         complaints: 0,
         repaired: 0,
         forced: 0,
+        loses_a_disk: false,
         bare_cuts: 400,
         bare_missing: 31,
         bare_unmountable: 0,
@@ -193,6 +194,8 @@ fn damage_a_full_disk_and_a_failing_one_are_told() {
         damage(Honesty::Untested, 0, 0, 0),
     ];
     found.damage[3].damage.read = Some(4);
+    found.damage[0].damage.array_mismatches = Some(16);
+    found.damage[3].damage.array_mismatches = Some(0);
     // Metadata belongs to no file.
     let mut of_metadata = damage(Honesty::Refused, 0, 1, 0);
     of_metadata.damage.hit = 0;
@@ -221,7 +224,8 @@ fn damage_a_full_disk_and_a_failing_one_are_told() {
         "of 50 files 2 were wrong or gone WITHOUT AN ERROR, 96 were refused",
         "1 of 50 files were refused, none read with wrong bytes",
         "all read whole, from another copy",
-        "every file was read whole (4 of the blocks were read); the check noticed nothing.",
+        "every file was read whole (4 of the blocks were read); the array's own check noticed nothing; the check noticed nothing.",
+        "(mismatch_cnt 16, which counts all sectors of what it compares at a time); the check noticed nothing.",
         "none of them was read again, so this shows nothing",
         "it did NOT MOUNT AGAIN (bad superblock); before that fsync answered \"EIO\"",
         "whether its 5 acknowledged records are whole cannot be read.",

@@ -71,6 +71,8 @@ fn cost(record: &Record, results: &[ResultFinding], lane: &Lane, bare: Option<&L
     let cpu = rows(|result| result.limit != Limit::Harness, |estimate| estimate.cpu_seconds_per_operation);
     let written_per_byte = mean(written.iter().map(|row| row.0));
     let times: Vec<f64> = cpu.iter().filter_map(|(own, bare)| Some(own / (*bare)?)).collect();
+    let alone = without_filesystem(record, &lane.name);
+    let share = |speed: &LayerSpeed| Some(speed.operations_per_second / speed.bare_operations_per_second?);
     LayerCost {
         lane: lane.name.clone(),
         stands_on: lane.stands_on(),
@@ -86,7 +88,8 @@ fn cost(record: &Record, results: &[ResultFinding], lane: &Lane, bare: Option<&L
         written_beside: mean(written.iter().filter_map(|row| row.1)),
         cpu_times: mean(times.iter().copied()),
         cpu_times_range: times.iter().copied().map(|at| (at, at)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))),
-        without_filesystem: without_filesystem(record, &lane.name),
+        of_a_bare_disk: mean(alone.iter().filter_map(share)),
+        without_filesystem: alone,
         rows: times.len() as u32,
     }
 }

@@ -86,7 +86,10 @@ fn lanes_on_one_disk_have_no_costs_and_records_without_counters_no_figures() {
     let rate = |rate: f64| probe("write", Profile::RandWrite, 1, rate);
     record.probes = vec![rate(1000.0), rate(1100.0), rate(1200.0)];
     record.layer_probes = vec![LayerProbe { lane: "array".into(), probe: rate(550.0) }];
-    let [of] = &judge::findings(&record).layers[0].without_filesystem[..] else { panic!("one look") };
+    let findings = judge::findings(&record);
+    let cost = &findings.layers[0];
+    assert!((cost.of_a_bare_disk.unwrap() - 0.5).abs() < 1e-9, "{cost:?}");
+    let [of] = &cost.without_filesystem[..] else { panic!("one look") };
     assert_eq!((of.operations_per_second, of.bare_operations_per_second), (550.0, Some(1100.0)));
     record.header.lanes.truncate(1);
     assert_eq!(judge::findings(&record).layers, []);

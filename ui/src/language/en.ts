@@ -7,6 +7,7 @@ import { dashboard } from "./en_dashboard";
 import { knowledge } from "./en_knowledge";
 import { appenders } from "./en_appenders";
 import { explain } from "./en_explain";
+import { layers } from "./en_layers";
 import { transactions } from "./en_transactions";
 
 /** A difference of one lane to another, as sentences take it. */
@@ -131,6 +132,7 @@ export const en = {
 
   appenders,
   explain,
+  layers,
   transactions,
 
   verdict: {

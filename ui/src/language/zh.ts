@@ -7,6 +7,7 @@ import { dashboard } from "./zh_dashboard";
 import { knowledge } from "./zh_knowledge";
 import { appenders } from "./zh_appenders";
 import { explain } from "./zh_explain";
+import { layers } from "./zh_layers";
 import { transactions } from "./zh_transactions";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
@@ -117,6 +118,7 @@ export const zh: Words = {
 
   appenders,
   explain,
+  layers,
   transactions,
 
   verdict: {

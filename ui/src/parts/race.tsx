@@ -7,6 +7,7 @@ import { Advice } from "./advice";
 import { Answer } from "./answer";
 import { Ceilings } from "./ceilings";
 import { Ground } from "./ground";
+import { hasLayers, Layers } from "./layers";
 import { Operations } from "./operations";
 import { Published } from "./published";
 import { Results } from "./results";
@@ -47,6 +48,7 @@ function Rest({ race, version }: { race: RacePage; version: string }) {
       <Transactions race={race} />
       <Appenders race={race} />
       <Ceilings race={race} />
+      <Layers race={race} />
       <Published race={race} />
       <Ground race={race} version={version} />
       <Trials race={race} />
@@ -75,6 +77,7 @@ function Contents({ race }: { race: RacePage }) {
     ["transactions", ui.words.transactions.title, hasTransactions(race)],
     ["appenders", ui.words.appenders.title, hasAppenders(race)],
     ["ceilings", findings.ceilings.some((of) => of.in_page_cache) ? s.guestCeilings : s.ceilings, true],
+    ["layers", ui.words.layers.title, hasLayers(race)],
     ["published", s.published, race.published.length > 0],
     ["ground", s.ground, true],
     ["trials", s.trials, true],

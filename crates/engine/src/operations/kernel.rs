@@ -7,12 +7,12 @@ use crate::error::EngineError;
 use rustix::fs::{
     AtFlags, FallocateFlags, FileType, Mode, OFlags, RawDir, SeekFrom, XattrFlags, fallocate, fsync, ftruncate,
     ioctl_ficlone, lgetxattr, linkat, lsetxattr, mkdirat, openat, readlinkat_raw, renameat, seek, statat, symlinkat,
-    syncfs, unlinkat,
+    unlinkat,
 };
 use rustix::io::{Errno, pread, pwrite, write};
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -229,6 +229,6 @@ impl FileCalls for KernelCalls {
     }
 
     fn sync_all(&mut self) -> Result<(), Errno> {
-        syncfs(&self.top)
+        crate::syncfs::filesystem(self.top.as_fd())
     }
 }

@@ -13,6 +13,7 @@ mod memory;
 mod mix;
 mod pace;
 mod populate;
+mod replay;
 mod small_files;
 mod steady;
 mod streams;
@@ -24,6 +25,7 @@ pub use fio::FioWork;
 pub use jobs::JobsWork;
 pub(crate) use memory::available_bytes;
 pub use mix::MixWork;
+pub use replay::{check_trace_memory, read_trace};
 pub use small_files::SmallFilesWork;
 pub use steady::SteadyWork;
 pub use streams::StreamsWork;
@@ -205,6 +207,7 @@ pub fn prepare_noted(
         Kind::Programs(programs) => Box::new(ProgramsWork::prepare(place, programs, stop)?),
         Kind::Mix(mix) => Box::new(MixWork::prepare(place, mix, seed, stop)?),
         Kind::Contention(contention) => Box::new(contention::ContentionWork::prepare(place, contention, seed, stop)?),
+        Kind::Replay(of) => Box::new(replay::ReplayWork::prepare(place, of, seed, stop)?),
         Kind::Durable(durable) => Box::new(crate::durable::DurableWork::prepare(place, durable, seed, stop)?),
     })
 }

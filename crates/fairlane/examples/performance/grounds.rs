@@ -35,6 +35,7 @@ impl Grounds {
             throttles: Throttles::default(),
             guest: Default::default(),
             program: "/proc/self/exe".into(),
+            trace: None,
         })?;
         let never = AtomicBool::new(false);
         let mut journal = Journal::begin(&undo::directory()?, &run_id)?;

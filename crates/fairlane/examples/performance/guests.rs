@@ -30,6 +30,7 @@ pub fn print() -> Result<()> {
                 program: fairlane()?,
                 modules: vec!["ext4", "xfs"],
                 programs: Vec::new(),
+                trace: None,
             };
             let guest = Guest::boot(&boot, &AtomicBool::new(false), &mut |_| Ok(()))?;
             seconds.push(guest.boot_seconds());

@@ -75,7 +75,8 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     let run_id = planning::run_id();
     planning::check_tools(&contest.plan)?;
     planning::check_limits(&contest.plan)?;
-    let mut lane_set = LaneSet::check(settings(&contest.plan, terms, &run_id)).map_err(lane_failure)?;
+    let mut lane_set = LaneSet::check(settings(&contest.plan, terms, &run_id)?).map_err(lane_failure)?;
+    super::replay::check_in_guests(&contest.plan, &lane_set, &stop)?;
     match &contest.resumed {
         Some(resumed) => same_lanes(&resumed.record, &lane_set.lanes(), &resumed.path)?,
         None => contest.notes.extend(trim(&mut contest.plan, &contest.most_telling, &lane_set)),
@@ -230,12 +231,14 @@ pub(super) fn check_guests(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-pub(super) fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
+/// # Errors
+/// Where a trace that guests are to get cannot be read.
+pub(super) fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Result<Settings, Failure> {
     let largest = |more: &dyn Fn(&Workload) -> u64| {
         let of = |workload: &Workload| workload.working_set_bytes().saturating_add(more(workload));
         plan.workloads.iter().map(of).max().unwrap_or(0)
     };
-    Settings {
+    Ok(Settings {
         specs: plan.lanes.clone(),
         with_self: plan.with_self,
         ground: plan.on.clone(),
@@ -249,7 +252,8 @@ pub(super) fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Settings {
         throttles: plan.throttles(),
         guest: plan.guest,
         program: PathBuf::from("/proc/self/exe"),
-    }
+        trace: super::replay::carried(plan)?,
+    })
 }
 
 /// Every command and file that the race would touch, in order.

@@ -473,10 +473,11 @@ fn limits_of(lanes: &[LaneSpec]) -> Limits {
     lanes.iter().map(of).max().unwrap_or(Limits::All)
 }
 
-/// The lane with the least room for the work: half of an image or a device, and of a directory what
+/// The lane with the least room for the work: half of what its image, its device or its disks hold, and of a directory what
 /// is free but for a reserve. `None` where that cannot be told yet.
 pub fn room(lanes: &[LaneSpec], on: &Ground, lane_size: Bytes) -> Option<Room> {
     let device = |path: &Path| std::fs::File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0))).ok();
+    let of = |lane: &LaneSpec, disk: u64| lanes::capacity::of_lane(lane, disk).1 / 2;
     let room = |lane: &LaneSpec| match (&lane.contestant, &lane.venue, on) {
         (Contestant::Directory(path), _, _) => {
             let status = rustix::fs::statvfs(path).ok()?;
@@ -484,13 +485,13 @@ pub fn room(lanes: &[LaneSpec], on: &Ground, lane_size: Bytes) -> Option<Room> {
             Some(Room { bytes: free.saturating_sub(DIRECTORY_RESERVE_BYTES), grows: false })
         }
         (_, Some(Venue::Device(path)), _) | (_, None, Ground::Device(path)) => {
-            device(path).map(|bytes| Room { bytes: bytes / 2, grows: false })
+            device(path).map(|bytes| Room { bytes: of(lane, bytes), grows: false })
         }
         (_, None, Ground::Disks(disks)) => {
             let least = disks.iter().filter_map(|disk| device(disk)).min();
-            least.map(|bytes| Room { bytes: bytes / 2, grows: false })
+            least.map(|bytes| Room { bytes: of(lane, bytes), grows: false })
         }
-        _ => Some(Room { bytes: lane_size.get() / 2, grows: true }),
+        _ => Some(Room { bytes: of(lane, lane_size.get()), grows: true }),
     };
     lanes.iter().filter_map(room).min_by_key(|room| room.bytes)
 }

@@ -48,7 +48,13 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     }
     let stop = stop_flag()?;
     let kinds = kinds(&options.workloads)?;
-    let (specimens, controls) = specimens(&options.lanes)?;
+    let (mut specimens, controls) = specimens(&options.lanes)?;
+    if options.lose_disk {
+        check_can_lose_disks(options)?;
+        let mut cut =
+            specimens.iter_mut().filter(|single_lane| !controls.iter().any(|name| name == single_lane.name()));
+        cut.try_for_each(SingleLane::lose_a_disk).map_err(lane_failure)?;
+    }
     let smallest = specimens.iter().map(SingleLane::minimum_bytes).max().unwrap_or(0);
     durability::check_lane_size(options.lane_size, smallest)?;
     check_recorded(&specimens)?;
@@ -99,15 +105,15 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     durability::failed_lanes(writer.record())
 }
 
+/// Refuses lanes that were typed and have no disk to lose; the controls, which come by themselves, lose none.
+fn check_can_lose_disks(options: &Powercut) -> Result<(), Failure> {
+    let defaults = DEFAULT_LANES.map(str::to_owned);
+    let texts = if options.lanes.is_empty() { &defaults[..] } else { &options.lanes };
+    planning::lanes(texts, None)?.iter().try_for_each(lanes::check_can_lose_a_disk).map_err(lane_failure)
+}
+
 /// Refuses lanes whose writes no log holds.
 fn check_recorded(specimens: &[SingleLane]) -> Result<(), Failure> {
-    if let Some(several) = specimens.iter().find(|single_lane| single_lane.least_devices() > 1) {
-        return Err(Failure::usage(format!(
-            "lane {} wants {} devices, and the disk that is cut is one; leave it out, or name it to `fairlane integrity`",
-            report::clean_text(several.name()),
-            several.least_devices()
-        )));
-    }
     if let Some((lane, layer)) = specimens.iter().find_map(|lane| lane.not_recorded_on().map(|layer| (lane, layer))) {
         return Err(Failure::usage(format!(
             "lane {}: {layer} writes all of its disk before each filesystem, more than a log of writes holds; leave it out",
@@ -128,6 +134,9 @@ fn in_guest(options: &Powercut, venue: &Venue) -> Result<(), Failure> {
     let kinds = kinds(&options.workloads)?;
     durability::check_lane_size(options.lane_size, 0)?;
     let (specs, _) = with_controls(&options.lanes)?;
+    if options.lose_disk {
+        check_can_lose_disks(options)?;
+    }
     let on = directory(None)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "powercut", seed)?;
@@ -374,6 +383,7 @@ fn again(options: &Powercut, seed: u64) -> Vec<String> {
     line.extend(["--cuts".to_owned(), options.cuts.to_string(), "--seed".to_owned(), seed.to_string()]);
     line.extend(["--lane-size".to_owned(), options.lane_size.to_string()]);
     line.extend(options.sector.iter().flat_map(|bytes| ["--sector".to_owned(), bytes.to_string()]));
+    line.extend(options.lose_disk.then(|| "--lose-disk".to_owned()));
     line.extend(options.no_speed.then(|| "--no-speed".to_owned()));
     line
 }

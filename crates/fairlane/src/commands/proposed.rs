@@ -238,7 +238,7 @@ fn refused(words: &[String]) -> Option<String> {
         contest::check_guests(&plan)?;
         let lanes = plan.lanes.len() + usize::from(plan.with_self);
         let lane_set =
-            LaneSet::check(contest::settings(&plan, &race.terms, &planning::run_id())).map_err(lane_failure)?;
+            LaneSet::check(contest::settings(&plan, &race.terms, &planning::run_id())?).map_err(lane_failure)?;
         abilities::check(&plan, &lane_set)?;
         Ok(lanes)
     };

@@ -79,7 +79,7 @@ pub(super) fn plan(
     most_telling: &mut Vec<String>,
     of_size: &mut Option<String>,
 ) -> Result<Plan, Failure> {
-    let mut suite = suites::find(&options.suite)?;
+    let mut suite = suite_of(options)?;
     let terms = &options.terms;
     let fallback = without_root::choose(&options.lanes, terms.place(), terms.guest_memory);
     let (mut named, mut place) = (options.lanes.clone(), terms.on.clone());
@@ -116,7 +116,7 @@ pub(super) fn plan(
     notes.extend(reduced.into_iter().filter(|(name, _)| chosen(name)).map(|(_, note)| note));
     notes.extend(planning::throttle_note(&throttles, &lanes));
     notes.extend(planning::database_notes(&suite.workload));
-    notes.extend(planning::material_notes(&suite.workload));
+    notes.extend(super::replay::note(&suite).into_iter().chain(planning::material_notes(&suite.workload)));
     most_telling.clone_from(&suite.most_telling);
     let find_max = options.find_max.map(|by| search(&mut suite, by, options, notes)).transpose()?;
     suites::strike_tested(&mut suite);
@@ -149,6 +149,14 @@ pub(super) fn plan(
         on,
         guest: planning::guest_terms(terms),
     })
+}
+
+/// The suite that is named, or a trace as one.
+fn suite_of(options: &Race) -> Result<Suite, Failure> {
+    match &options.replay {
+        Some(trace) => super::replay::suite(trace, options.speed.unwrap_or_default()),
+        None => suites::find(&options.suite),
+    }
 }
 
 /// The lanes, each told what `--state` says.
@@ -227,7 +235,13 @@ fn budget_of(options: &Race, rounds: Rounds, of_suite: Option<f64>) -> Option<f6
 fn command_line(options: &Race, lanes: &[LaneSpec], set: Vec<String>, find_max: Option<FindMax>) -> Vec<String> {
     let mut command_line = vec!["fairlane".to_owned(), "race".to_owned()];
     command_line.extend(lanes.iter().map(LaneSpec::to_line));
-    command_line.extend(["--suite".to_owned(), options.suite.clone()]);
+    match &options.replay {
+        Some(trace) => {
+            command_line.extend(["--replay".to_owned(), trace.display().to_string()]);
+            command_line.extend(options.speed.iter().flat_map(|speed| ["--speed".to_owned(), speed.to_string()]));
+        }
+        None => command_line.extend(["--suite".to_owned(), options.suite.clone()]),
+    }
     command_line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
     command_line.extend(set.into_iter().flat_map(|assignment| ["--set".to_owned(), assignment]));
     if options.as_published {

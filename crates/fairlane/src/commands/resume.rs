@@ -161,7 +161,11 @@ fn place_again(recorded: &Ground, typed: Option<&Path>, name: &str, trusted: boo
 /// engine or fio do is checked as when it was begun.
 fn check_again(workload: &Workload, memory_bytes: u64) -> Result<(), String> {
     workload.check()?;
-    let Kind::Fio(run) = &workload.kind else { return Ok(()) };
+    let run = match &workload.kind {
+        Kind::Fio(run) => run,
+        Kind::Replay(replay) => return super::replay::check_again(replay),
+        _ => return Ok(()),
+    };
     let surroundings = jobfile::Surroundings {
         read: &|_| Ok(run.text.clone()),
         variable: &|_| None,

@@ -1,11 +1,15 @@
 //! One agent, a child process or a process in a guest: requests out, replies in, and never a hang on Ctrl-C.
 
 use super::timeouts::{self, TimeAllowance};
-use lanes::guest::protocol::Ask;
+use lanes::guest::protocol::{Ask, TRACE};
 use lanes::guest::{AgentLink, Guest};
 use model::agent::{Reply, Request, Room};
+use model::kinds::replay::Replay;
+use model::workload::{Kind, Workload};
+use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -128,7 +132,7 @@ impl AgentProcess {
         stopping: &mut dyn FnMut(),
         waiting: &mut dyn FnMut(),
     ) -> Result<Reply, CallError> {
-        let line = request.to_line().map_err(|error| CallError::Lost(error.to_string()))?;
+        let line = self.as_understood(request).to_line().map_err(|error| CallError::Lost(error.to_string()))?;
         self.send(line)?;
         let patience = timeouts::timeout_for(request, slack);
         // What its kernel prints from here on tells why it ends.
@@ -183,6 +187,20 @@ impl AgentProcess {
                     Some(_) => {}
                 },
             }
+        }
+    }
+
+    /// A request as the agent's own place has it: in a guest the trace lies elsewhere.
+    fn as_understood<'a>(&self, request: &'a Request) -> Cow<'a, Request> {
+        match (&self.place, request) {
+            (Location::Guest { .. }, Request::Prepare { workload, seed })
+                if let Kind::Replay(replay) = &workload.kind =>
+            {
+                let there = Box::new(Replay { trace: PathBuf::from(TRACE), ..(**replay).clone() });
+                let workload = Workload { kind: Kind::Replay(there), ..workload.clone() };
+                Cow::Owned(Request::Prepare { workload, seed: *seed })
+            }
+            _ => Cow::Borrowed(request),
         }
     }
 

@@ -385,6 +385,9 @@ impl Runner<'_> {
                     trial_run.groups = groups;
                     trial_run.jobs = jobs;
                     trial_run.system = system;
+                    let differs = notes.iter().find_map(|note| note.figures(Mark::ReplayDiffers));
+                    let void = differs.map(|told| format!("it was not the program's work: {told}"));
+                    trial_run.void = trial_run.void.take().or(void);
                     trial_run.flags.extend(notes);
                     Ok(())
                 }

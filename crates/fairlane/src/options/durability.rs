@@ -31,7 +31,7 @@ pub struct Powercut {
     /// The lanes, as `fairlane race` takes them; the two controls are always among them
     #[arg(value_name = "LANE")]
     pub lanes: Vec<String>,
-    /// Cuts of each lane, over all kinds of work that promise something; sequences-no-dirsync gets its share beside them
+    /// Cuts of each lane, 12 at least, over all kinds of work that promise something; sequences-no-dirsync gets its share beside them
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(12..=1_000_000))]
     pub cuts: u32,
     /// Only this kind of work: append, replace, sqlite-wal, sqlite-rollback, sequences,
@@ -52,6 +52,9 @@ pub struct Powercut {
     /// default: some at the one, some at the other
     #[arg(long, value_name = "BYTES", value_parser = parse_sector)]
     pub sector: Option<u32>,
+    /// Each lane loses its first disk with every cut; the controls lose none
+    #[arg(long, conflicts_with = "look")]
+    pub lose_disk: bool,
     /// Do not measure the speed of the same work
     #[arg(long)]
     pub no_speed: bool,

@@ -1,6 +1,6 @@
-//! Words that options of `race` take.
+//! Words that options of `race` take, and options of a command that Fairlane gives itself.
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// What becomes of a disk of every lane.
@@ -36,4 +36,22 @@ pub(super) fn parse_device(text: &str) -> Result<PathBuf, String> {
         "" => Err("a name is empty; write the devices with one comma between two: /dev/a,/dev/b".to_owned()),
         name => Ok(name.into()),
     }
+}
+
+/// What the keeper of a guest is told.
+#[derive(Debug, Args)]
+pub struct GuestKeeper {
+    /// Process id of the race.
+    pub parent: u32,
+    /// The guest's own folder, removed at the end.
+    pub folder: PathBuf,
+    /// The guest prints on its standard output: the channel gets numbers of its own.
+    #[arg(long)]
+    pub apart: bool,
+    /// User-mode Linux sets all extended registers of its processes.
+    #[arg(long)]
+    pub whole_registers: bool,
+    /// The guest's command.
+    #[arg(last = true, required = true)]
+    pub command: Vec<std::ffi::OsString>,
 }

@@ -72,8 +72,9 @@ pub fn cut(scratch: &mut ScratchSpace, job: &Job, stop: &AtomicBool) -> Result<C
     counted.complained = seen.iter().filter(|one| one.complaint.is_some()).take(EXAMPLES).map(complaint).collect();
     // The first of each is kept: its log is the shortest.
     let keep = |cut: Cut, what: &str| {
-        if !single_lane.spec().layers.is_empty() {
-            // Nobody could look at it: its layers are a guest's, and so is the key of what is encrypted.
+        if single_lane.disks() > 1 || !single_lane.spec().layers.is_empty() {
+            // Nobody could look at it: its layers are a guest's, and so is the key of what is encrypted; of several disks
+            // one image is shown.
             return Ok(String::new());
         }
         let (lane, workload) = (single_lane.spec().to_line(), kind.name.to_owned());
@@ -132,6 +133,7 @@ fn count(single_lane: &SingleLane, kind: &Kind, recording: &Recording, seen: &[R
         complaints: of(|one| one.complaint.is_some()),
         repaired: of(|one| one.repaired),
         forced: of(|one| one.forced),
+        loses_a_disk: single_lane.loses_a_disk(),
         ..Cuts::default()
     }
 }

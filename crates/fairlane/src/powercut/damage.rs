@@ -65,7 +65,7 @@ pub fn damage(
     (seed, disk_bytes): (u64, u64),
     stop: &AtomicBool,
 ) -> Result<Damage, Failure> {
-    let devices = single_lane.least_devices().max(single_lane.disks_below());
+    let devices = single_lane.disks();
     let mut disks = Vec::new();
     for index in 0..devices {
         let path = scratch.path(&format!("disk{index}"));
@@ -125,17 +125,13 @@ fn with_lane<T>(
         devices.push(LoopDevice::attach(disk, Some(SECTOR_BYTES)).map_err(lane_failure)?);
     }
     let paths: Vec<PathBuf> = devices.iter().map(LoopDevice::path).collect();
-    // Layers take all of them; a filesystem that joins them itself stands on the first, and is told the others.
-    let layered = !single_lane.spec().layers.is_empty();
-    let others: Vec<&Path> = if layered { Vec::new() } else { paths[1..].iter().map(PathBuf::as_path).collect() };
     let mut ground = None;
     let done = (|| {
         let ground = ground.insert(single_lane.stand(0, &paths, !fresh).map_err(lane_failure)?);
         if fresh {
-            single_lane.format(ground.device(), &others, stop).map_err(lane_failure)?;
+            single_lane.format(ground, stop).map_err(lane_failure)?;
         }
-        let more: Vec<String> = others.iter().map(|path| format!("device={}", path.display())).collect();
-        single_lane.mount_with(ground.device(), target, &more).map_err(lane_failure)?;
+        single_lane.mount(ground, target).map_err(lane_failure)?;
         act(target, &devices)
     })();
     unmount(target)?;
@@ -338,8 +334,13 @@ fn look(
         }
         Err(failure) => return Err(failure),
     };
-    if told == Consistency::Unknown {
-        told = check(single_lane, disks, stop)?;
+    let layered = !single_lane.spec().layers.is_empty();
+    if told == Consistency::Unknown || layered {
+        let (of_checker, mismatches) = check(single_lane, disks, stop)?;
+        found.array_mismatches = mismatches;
+        if told == Consistency::Unknown {
+            told = of_checker;
+        }
     }
     if let Consistency::Complaint(words) = told {
         (found.noticed, found.scrub) = (true, words);
@@ -347,17 +348,15 @@ fn look(
     Ok(())
 }
 
-/// Runs the checker on what the filesystem stands on.
-fn check(single_lane: &SingleLane, disks: &[Disk], stop: &AtomicBool) -> Result<Consistency, Failure> {
+/// Has the arrays that it stands on look, then the checker at what stands on these.
+fn check(single_lane: &SingleLane, disks: &[Disk], stop: &AtomicBool) -> Result<(Consistency, Option<u64>), Failure> {
     let mut devices = Vec::new();
-    // A filesystem that joins several disks itself is known by its first.
-    let own = disks.iter().take(single_lane.disks_below() as usize);
-    for disk in own {
+    for disk in disks {
         devices.push(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
     }
     let paths: Vec<PathBuf> = devices.iter().map(LoopDevice::path).collect();
     let ground = single_lane.stand(0, &paths, true).map_err(lane_failure)?;
-    let told = single_lane.check(ground.device(), stop);
+    let told = ground.mismatches(stop).and_then(|found| Ok((single_lane.check(&ground, stop)?, found)));
     ground.take_down().map_err(lane_failure)?;
     detach(&mut devices)?;
     match told {

@@ -57,7 +57,12 @@ impl DurabilityWriter {
             }
             return Ok(());
         }
-        self.add(DurabilityLine::End { finished: trial_run::now(), outcome })
+        self.add(DurabilityLine::End { finished: trial_run::now(), outcome })?;
+        if outcome == EndOutcome::Interrupted {
+            let shown = report::shell_line(&[self.writer.path().display().to_string()]);
+            terminal::say!("interrupted; what was found by then is kept: fairlane report {shown}");
+        }
+        Ok(())
     }
 
     /// What is in it.

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crashes::Recorder;
 use crashes::serve::FILE;
 use engine::durable::{Terms, bytes_of, find, run_telling};
-use lanes::SingleLane;
 use lanes::loop_device::LoopDevice;
+use lanes::{Ground, SingleLane};
 use model::durability::{Fault, Full};
 use std::fs::File;
 use std::io::Write as _;
@@ -43,8 +43,9 @@ pub fn full(
     let lane = scratch.mount_place("lane")?;
     let mut device = LoopDevice::attach(&path, Some(SECTOR_BYTES)).map_err(lane_failure)?;
     let done = (|| {
-        single_lane.format(&device.path(), &[], stop).map_err(lane_failure)?;
-        single_lane.mount(&device.path(), &lane.path).map_err(lane_failure)?;
+        let ground = Ground::disk(&device.path());
+        single_lane.format(&ground, stop).map_err(lane_failure)?;
+        single_lane.mount(&ground, &lane.path).map_err(lane_failure)?;
         let filled = fill(&lane.path, single_lane.name(), seed, stop);
         filled.map_err(|error| if is_set(stop) { Failure::interrupted() } else { cannot("fill the lane")(error) })
     })();
@@ -150,8 +151,9 @@ pub fn refuse(
         let attached = device.insert(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
         let path = attached.path();
         flush_arrives(&mut recorder, &path)?;
-        single_lane.format(&path, &[], stop).map_err(lane_failure)?;
-        single_lane.mount(&path, &lane.path).map_err(lane_failure)?;
+        let ground = Ground::disk(&path);
+        single_lane.format(&ground, stop).map_err(lane_failure)?;
+        single_lane.mount(&ground, &lane.path).map_err(lane_failure)?;
         work(&mut recorder, single_lane, (&path, &lane.path), (write, flush), seed, stop)
     })();
     let unmounted = unmount(&lane.path);
@@ -216,7 +218,7 @@ fn work(
     });
     found.writable = another.is_ok();
     unmount(lane)?;
-    match single_lane.mount(device, lane) {
+    match single_lane.mount(&Ground::disk(device), lane) {
         Ok(()) => {
             let seen = (kind.check)(&folder, terms, acknowledged);
             found.lost = seen.lost + seen.torn;

@@ -130,7 +130,7 @@ pub fn disk_places(
     fuse: &ScratchMount,
     single_lane: &SingleLane,
 ) -> Result<Vec<ScratchMount>, Failure> {
-    let disks = 0..u64::from(single_lane.disks_below());
+    let disks = 0..u64::from(single_lane.disks());
     disks.map(|disk| scratch.loop_place(fuse.path.join(file_of(disk)))).collect()
 }
 
@@ -187,17 +187,17 @@ fn work(
     // Nothing of the filesystem before lies under this one.
     disks.iter().try_for_each(|disk| empty(single_lane, disk, *disk_bytes, stop))?;
     let ground = ground.insert(single_lane.stand(0, disks, false).map_err(lane_failure)?);
-    let device = ground.device();
-    single_lane.format(device, &[], stop).map_err(lane_failure)?;
-    single_lane.mount(device, lane).map_err(lane_failure)?;
+    single_lane.format(ground, stop).map_err(lane_failure)?;
+    single_lane.mount(ground, lane).map_err(lane_failure)?;
     let folder = lane.join("work");
     std::fs::create_dir(&folder).map_err(cannot("make a folder on the lane"))?;
     let failed = |error| cannot(format!("do the work {}", kind.name))(error);
     (kind.prepare)(&folder, terms).map_err(failed)?;
     rustix::fs::syncfs(File::open(lane).map_err(failed)?).map_err(|error| failed(error.into()))?;
     // A lane without barriers sends no flush with it. What it made before the first record must not count as lost:
-    // the device itself is flushed.
-    File::open(device).and_then(|device| device.sync_all()).map_err(failed)?;
+    // the devices themselves are flushed.
+    let flush = |device: &PathBuf| File::open(device).and_then(|device| device.sync_all());
+    ground.devices().iter().try_for_each(flush).map_err(failed)?;
     let begun = recorder.settle().map_err(failed)?;
     let mut records = recording.records;
     let done = (kind.run)(&folder, terms, &mut |record| {

@@ -192,11 +192,17 @@ fn look(
         repaired: false,
         forced: false,
     };
-    let mut devices = Vec::new();
+    let (mut devices, mut paths) = (Vec::new(), Vec::new());
     for disk in &seat.disks {
-        devices.push(LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?);
+        if single_lane.loses_a_disk() && paths.is_empty() {
+            // The place of a disk that is gone.
+            paths.push(disk.path.clone());
+            continue;
+        }
+        let device = LoopDevice::attach(&disk.path, Some(SECTOR_BYTES)).map_err(lane_failure)?;
+        paths.push(device.path());
+        devices.push(device);
     }
-    let paths: Vec<PathBuf> = devices.iter().map(LoopDevice::path).collect();
     let itself = match single_lane.stand(seat.number, &paths, true) {
         Ok(ground) => {
             seen.forced = ground.is_forced();
@@ -228,11 +234,10 @@ fn mount_and_look(
     seen: &mut Replayed,
     stop: &AtomicBool,
 ) -> Result<bool, Failure> {
-    let path = ground.device();
     if single_lane.is_repaired_before_mount() {
-        seen.repaired |= single_lane.repair(path, stop).map_err(lane_failure)? != Consistency::Clean;
+        seen.repaired |= single_lane.repair(ground, stop).map_err(lane_failure)? != Consistency::Clean;
     }
-    match single_lane.mount_copy(path, target) {
+    match single_lane.mount_copy(ground, target) {
         Ok(()) => {}
         Err(LaneFailure::Failed(said)) => {
             seen.unmountable = Some(said);
@@ -240,7 +245,7 @@ fn mount_and_look(
         }
         Err(other) => return Err(lane_failure(other)),
     }
-    let itself = carries(target, path)?;
+    let itself = carries(target, ground.devices())?;
     if itself {
         seen.found = check(target);
     }
@@ -248,17 +253,20 @@ fn mount_and_look(
     if itself {
         // The checker reads through the cache of the device, which filesystems go past.
         ground.drop_cache().map_err(lane_failure)?;
-        if let Consistency::Complaint(said) = single_lane.check(path, stop).map_err(lane_failure)? {
+        if let Consistency::Complaint(said) = single_lane.check(ground, stop).map_err(lane_failure)? {
             seen.complaint = Some(said);
         }
     }
     Ok(itself)
 }
 
-/// Whether what is mounted at `target` is this device. btrfs names the device that it really took.
-fn carries(target: &Path, device: &Path) -> Result<bool, Failure> {
+/// Whether what is mounted at `target` is one of these devices. btrfs names the device that it really took.
+fn carries(target: &Path, devices: &[PathBuf]) -> Result<bool, Failure> {
     let mounts = mountinfo::read().map_err(super::cannot("read /proc/self/mountinfo"))?;
     let number = |path: &Path| path.metadata().map(|of| of.rdev()).ok();
     let mounted = mountinfo::at(&mounts, target).map(|mount| Path::new(&mount.source));
-    Ok(mounted.is_some_and(|source| source == device || (number(source).is_some() && number(source) == number(device))))
+    let is = |source: &Path, device: &PathBuf| {
+        source == device || (number(source).is_some() && number(source) == number(device))
+    };
+    Ok(mounted.is_some_and(|source| devices.iter().any(|device| is(source, device))))
 }

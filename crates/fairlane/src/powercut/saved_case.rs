@@ -12,7 +12,7 @@ use crashes::log::Log;
 use crashes::serve::FILE;
 use engine::durable::{self, Found, Kind, MOST_RECORDS, Terms};
 use lanes::loop_device::LoopDevice;
-use lanes::{Consistency, LaneFailure, SingleLane, mount};
+use lanes::{Consistency, Ground, LaneFailure, SingleLane, mount};
 use model::lane::{LaneError, LaneSpec};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -186,6 +186,11 @@ impl Kept {
         };
         let mut case: Case = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
         let single_lane = SingleLane::resolve(&lane_of(&case, typed)?).map_err(lane_failure)?;
+        if single_lane.disks() > 1 {
+            return Err(Failure::usage(
+                "the kept image is of a lane on several disks, and no run keeps such a one; name a folder that a report names",
+            ));
+        }
         let kind = durable::find(&case.workload)
             .ok_or_else(|| Failure::usage(format!("this version knows no work {}", case.workload)))?;
         // As the command line takes it: sectors have two sizes.
@@ -283,7 +288,7 @@ fn see(kept: &Kept, replayer: &mut Replayer, disk: &Path, lane: &Path) -> Result
     };
     let path = device.path();
     if single_lane.is_repaired_before_mount() {
-        seen.repaired = said(single_lane.repair(&path, &stop).map_err(lane_failure)?);
+        seen.repaired = said(single_lane.repair(&Ground::disk(&path), &stop).map_err(lane_failure)?);
         // The repair may have made the superblock another one.
         device.drop_cache().map_err(lane_failure)?;
         single_lane.check_strangers_image(disk, Some(&path)).map_err(lane_failure)?;
@@ -296,7 +301,7 @@ fn see(kept: &Kept, replayer: &mut Replayer, disk: &Path, lane: &Path) -> Result
         mount::unmount_patiently(lane)?;
         // The checker reads through the cache of the device, which filesystems go past.
         device.drop_cache()?;
-        seen.complaint = said(single_lane.check(&path, &stop)?);
+        seen.complaint = said(single_lane.check(&Ground::disk(&path), &stop)?);
         // The journal, which the first mount put into effect, may have held another superblock.
         single_lane.check_strangers_image(disk, Some(&path))?;
         mount()

@@ -16,14 +16,18 @@ pub(super) static ECRYPTFS: Above = Above {
         LayerOption { key: "names", takes: Takes::Nothing },
     ],
     filesystem: "ecryptfs",
-    modules: &["aes_generic", "aesni_intel", "aes_ce_blk", "ecb", "cbc", "md5", "ecryptfs"],
+    helpers: &["aes_generic", "aesni_intel", "aes_ce_blk", "ecb", "cbc", "md5"],
+    drivers: &["ecryptfs"],
     source: Source::Folder,
     asks_mkfs_for_encryption: false,
     on_host: true,
     asks_of_filesystem: None,
-    // Its files have neither an operation that allocates nor one that shares blocks, and overlayfs takes none for an upper
-    // directory.
-    lacks: |_| &[Ability::Reflink, Ability::Allocation, Ability::Overlays],
+    // Its files have neither an operation that allocates nor one that shares blocks, and where one is lengthened it writes
+    // zeros; overlayfs takes none for an upper directory. An encrypted name is longer than its own (143 bytes become 255).
+    lacks: |options| match options.has("names") {
+        false => &[Ability::Reflink, Ability::Allocation, Ability::Holes, Ability::Overlays],
+        true => &[Ability::Reflink, Ability::Allocation, Ability::Holes, Ability::Overlays, Ability::AnyNames],
+    },
     promises: |_, below| below,
     warning: "eCryptfs has no direct I/O: what asks for it is read and written through the page cache",
     mount: lay,

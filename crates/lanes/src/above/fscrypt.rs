@@ -15,7 +15,7 @@ pub(super) static FSCRYPT: Above = Above {
     about: "an encrypted directory of the filesystem (fscrypt)",
     options: &[LayerOption { key: "cipher", takes: Takes::Words(&["aes-256-xts", "adiantum"]) }],
     filesystem: "fscrypt",
-    modules: &[
+    helpers: &[
         "aes_generic",
         "aesni_intel",
         "aes_ce_blk",
@@ -27,8 +27,8 @@ pub(super) static FSCRYPT: Above = Above {
         "chacha_generic",
         "nhpoly1305",
         "adiantum",
-        "fscrypto",
     ],
+    drivers: &["fscrypto"],
     source: Source::Device,
     asks_mkfs_for_encryption: true,
     on_host: true,
@@ -89,11 +89,12 @@ fn lay(place: &Place, options: &Options) -> Result<(), LaneFailure> {
         .and_then(|path| openat(&path, ".", flags, Mode::empty()))
         .map_err(|error| cannot(format!("open {shown}"), std::io::Error::from(error)))?;
     let identifier = add_key(&below).map_err(|error| refused("take a key for encrypted files", error))?;
-    match mkdirat(&below, DIRECTORY, Mode::from_raw_mode(0o755)) {
+    let is_new = match mkdirat(&below, DIRECTORY, Mode::from_raw_mode(0o755)) {
+        Ok(()) => true,
         // Made before the lane was made cold.
-        Ok(()) | Err(Errno::EXIST) => {}
+        Err(Errno::EXIST) => false,
         Err(error) => return Err(cannot(format!("make {shown}/{DIRECTORY}"), std::io::Error::from(error))),
-    }
+    };
     let directory = openat(&below, DIRECTORY, flags, Mode::empty())
         .map_err(|error| cannot(format!("open {shown}/{DIRECTORY}"), std::io::Error::from(error)))?;
     let (contents, filenames) = match options.text("cipher") {
@@ -102,11 +103,13 @@ fn lay(place: &Place, options: &Options) -> Result<(), LaneFailure> {
         _ => (1, 4),
     };
     set_policy(&directory, (contents, filenames), identifier).map_err(|error| refused("encrypt a directory", error))?;
-    try_to_encrypt(&directory).map_err(|error| refused("encrypt a file", error.into()))?;
+    if is_new {
+        try_to_encrypt(&directory).map_err(|error| refused("encrypt a file", error.into()))?;
+    }
     mount::mount_again(&directory, place.target)
 }
 
-/// Makes a file and removes it: only then the kernel looks for the cipher.
+/// Makes a file in an empty directory and removes it: only then the kernel looks for the cipher.
 fn try_to_encrypt(directory: &OwnedFd) -> Result<(), Errno> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
     openat(directory, "tried", flags, Mode::RUSR)?;

@@ -25,8 +25,10 @@ pub(crate) struct Above {
     pub(crate) options: &'static [LayerOption],
     /// As /proc/filesystems lists it; of what is no filesystem its own name.
     pub(crate) filesystem: &'static str,
-    /// Kernel modules in the order in which they are loaded; the last is its own.
-    pub(crate) modules: &'static [&'static str],
+    /// Kernel modules that are loaded before its drivers, where they are there: ciphers, and what a CPU has for them.
+    pub(crate) helpers: &'static [&'static str],
+    /// The modules that it cannot do without, in the order in which they are loaded.
+    pub(crate) drivers: &'static [&'static str],
     /// What a mount table calls its source.
     pub(crate) source: Source,
     /// The filesystem below is made so that files of it can be encrypted each by itself.

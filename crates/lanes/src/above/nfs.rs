@@ -25,7 +25,8 @@ pub(super) static NFS: Above = Above {
         LayerOption { key: "wsize", takes: Takes::Size(4 << 10, 1 << 20) },
     ],
     filesystem: "nfs4",
-    modules: &["sunrpc", "nfsv4", "nfsd"],
+    helpers: &["sunrpc"],
+    drivers: &["nfsv4", "nfsd"],
     source: Source::Fairlane,
     asks_mkfs_for_encryption: false,
     // An export, and the server's threads, would be the whole machine's.

@@ -14,6 +14,8 @@ use crate::signature::{Magic, Marks};
 use crate::single_lane::{Consistency, Scrub};
 use model::lane::Promises;
 use std::fs::File;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -33,6 +35,8 @@ pub(super) static BTRFS: Filesystem = Filesystem {
     mkfs_takes: &MKFS,
     mkfs_looks_around: true,
     least_devices,
+    capacity,
+    forget: Some(forget),
     geometry: |mkfs_output, _| facts(mkfs_output),
     module: "btrfs",
     mount_options: &["nodiscard"],
@@ -104,13 +108,58 @@ static PROFILES: [(&str, u32); 6] =
     [("raid1", 2), ("raid1c3", 3), ("raid1c4", 4), ("raid10", 2), ("raid5", 2), ("raid6", 3)];
 
 fn least_devices(words: &[String]) -> u32 {
-    let of = |word: &String| PROFILES.iter().filter(|(name, _)| word.ends_with(name)).map(|(_, least)| *least).max();
+    let of = |word: &String| {
+        PROFILES.iter().filter(|(name, _)| word.to_ascii_lowercase().ends_with(name)).map(|(_, least)| *least).max()
+    };
     words.iter().filter_map(of).max().unwrap_or(1)
+}
+
+/// include/uapi/linux/btrfs.h, `struct btrfs_ioctl_vol_args`.
+#[repr(C)]
+struct VolumeArguments {
+    descriptor: i64,
+    name: [u8; 4088],
+}
+
+/// `_IOW(BTRFS_IOCTL_MAGIC, 5, struct btrfs_ioctl_vol_args)`.
+const FORGET_DEVICE: libc::c_ulong = 0x5000_9405;
+
+/// As `btrfs device scan --forget DEVICE` does: a device that is registered is mounted with others of its filesystem, whoever
+/// named it.
+fn forget(device: &Path) -> std::io::Result<()> {
+    let mut arguments = VolumeArguments { descriptor: 0, name: [0; 4088] };
+    let path = device.as_os_str().as_bytes();
+    let room = arguments.name.get_mut(..path.len()).filter(|room| room.len() < 4088);
+    room.ok_or(std::io::ErrorKind::InvalidInput)?.copy_from_slice(path);
+    let control = std::fs::File::options().read(true).write(true).open("/dev/btrfs-control")?;
+    // SAFETY: the kernel reads a structure of this size, whose name ends with a zero.
+    match unsafe { libc::ioctl(control.as_raw_fd(), FORGET_DEVICE as _, &arguments) } {
+        0 => Ok(()),
+        _ => match std::io::Error::last_os_error() {
+            // It was not registered, or the kernel is older than 5.1 and cannot forget.
+            error if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTTY)) => Ok(()),
+            error => Err(error),
+        },
+    }
+}
+
+/// By the profile of its data; what metadata takes is left out.
+fn capacity(words: &[String], each: u64, devices: u64) -> u64 {
+    let all = each.saturating_mul(devices);
+    // mkfs takes them in capitals too.
+    match profile(words, "-d", "--data").unwrap_or_default().to_ascii_lowercase().as_str() {
+        "raid5" => all.saturating_sub(each),
+        "raid6" => all.saturating_sub(each.saturating_mul(2)),
+        "dup" | "raid1" | "raid10" => all / 2,
+        "raid1c3" => all / 3,
+        "raid1c4" => all / 4,
+        _ => all,
+    }
 }
 
 /// Whether data and metadata are on more devices than one: metadata is, unless it is told otherwise.
 fn has_copies(words: &[String]) -> bool {
-    let copied = |profile: &str| PROFILES.iter().any(|(name, _)| *name == profile);
+    let copied = |profile: &str| PROFILES.iter().any(|(name, _)| name.eq_ignore_ascii_case(profile));
     profile(words, "-d", "--data").is_some_and(copied) && profile(words, "-m", "--metadata").is_none_or(copied)
 }
 

@@ -85,12 +85,16 @@ pub struct Filesystem {
     pub mkfs_writes: f64,
     /// The fewest devices that mkfs takes with these options.
     pub least_devices: fn(&[String]) -> u32,
+    /// About how many bytes of files it holds with these options of mkfs, on devices of so many bytes each, so many of them.
+    pub capacity: fn(&[String], u64, u64) -> u64,
     /// The mount option by which the kernel is told each further device; `None`: it stands on one.
     pub further_device_option: Option<&'static str>,
     /// The mount option that allows it to lack a device: then the last one is taken out before the mount.
     pub degraded_option: Option<&'static str>,
     /// How it rebuilds a device from the others while it is mounted; `None`: it cannot.
     pub replace: Option<Replacer>,
+    /// Has the kernel forget a device that it keeps in mind after the filesystem on it was unmounted; `None`: it keeps none.
+    pub forget: Option<fn(&Path) -> std::io::Result<()>>,
     /// Reads `name: value` lines of a fresh filesystem from what mkfs printed, or from the device.
     pub geometry: fn(&str, &Path) -> Vec<String>,
 
@@ -169,6 +173,8 @@ const BASE: Filesystem = Filesystem {
     mkfs_looks_around: false,
     mkfs_writes: 0.0,
     least_devices: |_| 1,
+    capacity: |_, each, _| each,
+    forget: None,
     further_device_option: None,
     degraded_option: None,
     replace: None,

@@ -58,6 +58,8 @@ struct Flow {
     read: u64,
     /// The channel is closed.
     gone: bool,
+    /// The console is closed: nothing more comes of it.
+    silent: bool,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -96,6 +98,15 @@ impl Shared {
             flow = self.changed.wait_timeout(flow, Duration::from_millis(20)).unwrap_or_else(PoisonError::into_inner).0;
         }
         flow.gone
+    }
+
+    /// Waits until nothing more comes of the console, at most so long: helpers of user-mode Linux may hold it open.
+    pub(crate) fn wait_until_silent(&self, patience: Duration) {
+        let begun = Instant::now();
+        let mut flow = locked(&self.flow);
+        while !flow.silent && begun.elapsed() < patience {
+            flow = self.changed.wait_timeout(flow, Duration::from_millis(20)).unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     /// From now on the replies of a lane's agent come here.
@@ -192,7 +203,10 @@ pub(crate) fn listen(
         locked(&of_channel.agents).clear();
     })?;
     let of_console = shared.clone();
-    builder().name("guest-console".to_owned()).spawn(move || keep_console(console, &of_console))?;
+    builder().name("guest-console".to_owned()).spawn(move || {
+        keep_console(console, &of_console);
+        of_console.change(|flow| flow.silent = true);
+    })?;
     Ok(answers)
 }
 

@@ -2,7 +2,7 @@
 //! Documentation/driver-api/early-userspace/buffer-format.rst).
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path};
 
 /// Writes an archive entry by entry; folders above an entry are made by themselves.
@@ -43,6 +43,17 @@ impl<W: Write> Archive<W> {
         self.entry(&path, &Mode::File(permissions), bytes)
     }
 
+    /// A file of so many bytes that are read from somewhere.
+    pub(crate) fn copy(&mut self, path: &str, permissions: u32, from: impl Read, length: u64) -> io::Result<()> {
+        let path = self.above(path)?;
+        self.begin(&path, &Mode::File(permissions), length)?;
+        let copied = io::copy(&mut from.take(length), &mut self.to)?;
+        if copied != length {
+            return Err(io::Error::other(format!("{path} became shorter while it was read")));
+        }
+        self.pad(length)
+    }
+
     /// A character device.
     pub(crate) fn character(&mut self, path: &str, major: u32, minor: u32) -> io::Result<()> {
         let path = self.above(path)?;
@@ -70,16 +81,20 @@ impl<W: Write> Archive<W> {
     }
 
     fn entry(&mut self, path: &str, mode: &Mode, bytes: &[u8]) -> io::Result<()> {
+        self.begin(path, mode, bytes.len() as u64)?;
+        self.to.write_all(bytes)?;
+        self.pad(bytes.len() as u64)
+    }
+
+    fn begin(&mut self, path: &str, mode: &Mode, length: u64) -> io::Result<()> {
         let (bits, device) = match mode {
             Mode::Folder => (0o040_755, (0, 0)),
             Mode::File(permissions) => (0o100_000 | permissions, (0, 0)),
             Mode::Character { major, minor } => (0o020_600, (*major, *minor)),
         };
         self.inode += 1;
-        let length = u32::try_from(bytes.len()).map_err(|_| io::Error::other(format!("{path} is too large")))?;
-        self.header(path, bits, length, device)?;
-        self.to.write_all(bytes)?;
-        self.pad(bytes.len())
+        let length = u32::try_from(length).map_err(|_| io::Error::other(format!("{path} is too large")))?;
+        self.header(path, bits, length, device)
     }
 
     fn header(&mut self, path: &str, mode: u32, length: u32, (major, minor): (u32, u32)) -> io::Result<()> {
@@ -91,12 +106,12 @@ impl<W: Write> Archive<W> {
         self.to.write_all(text.as_bytes())?;
         self.to.write_all(path.as_bytes())?;
         self.to.write_all(&[0])?;
-        self.pad(text.len() + path.len() + 1)
+        self.pad((text.len() + path.len() + 1) as u64)
     }
 
     /// Everything begins at a multiple of 4 bytes.
-    fn pad(&mut self, length: usize) -> io::Result<()> {
-        self.to.write_all(&[0u8; 3][..length.wrapping_neg() % 4])
+    fn pad(&mut self, length: u64) -> io::Result<()> {
+        self.to.write_all(&[0u8; 3][..(length.wrapping_neg() % 4) as usize])
     }
 }
 
@@ -111,6 +126,20 @@ mod tests {
         archive.file("/a/b/empty", 0o600, b"").unwrap();
         assert!(archive.file("/a/../b", 0o600, b"").is_err());
         archive.finish().unwrap()
+    }
+
+    #[test]
+    fn what_is_copied_is_as_what_is_given_and_a_file_that_became_shorter_is_refused() {
+        let written = |copies: bool| {
+            let mut archive = Archive::new(Vec::new());
+            match copies {
+                true => archive.copy("/x", 0o600, &b"abcde and more"[..], 5).unwrap(),
+                false => archive.file("/x", 0o600, b"abcde").unwrap(),
+            }
+            archive.finish().unwrap()
+        };
+        assert_eq!(written(true), written(false));
+        assert!(Archive::new(Vec::new()).copy("/x", 0o600, &b"abcd"[..], 5).is_err());
     }
 
     #[test]

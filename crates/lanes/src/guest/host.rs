@@ -2,7 +2,7 @@
 
 use super::channel::{self, AgentReply, Line, READ_PATIENCE, Shared, Writer};
 use super::clocks::Clocks;
-use super::initramfs;
+use super::initramfs::{self, CarriedTrace};
 use super::kernel::GuestKind;
 use super::machine::Machine;
 use super::orphans;
@@ -37,6 +37,8 @@ const STOP_PATIENCE: Duration = Duration::from_secs(2);
 const GREETING_PATIENCE: Duration = Duration::from_secs(1);
 /// How long what a kernel printed takes until it was read.
 const CONSOLE_DELAY: Duration = Duration::from_millis(100);
+/// How long the console of a guest that has ended may stay open.
+const SILENCE_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a guest that was told to power off may take.
 const END_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -53,6 +55,8 @@ pub struct Boot {
     pub modules: Vec<&'static str>,
     /// Programs that run in the guest, by their own paths.
     pub programs: Vec<PathBuf>,
+    /// What a replay there reads.
+    pub trace: Option<CarriedTrace>,
 }
 
 /// What is known of a starting guest, to be journalled.
@@ -123,7 +127,7 @@ impl Guest {
         started: &mut dyn FnMut(Begun) -> Result<(), LaneFailure>,
     ) -> Result<Guest, LaneFailure> {
         let begun = Instant::now();
-        let Boot { machine, folder, program, modules, programs } = boot;
+        let Boot { machine, folder, program, .. } = boot;
         check_memory(machine)?;
         let ptrace = match machine.kind {
             GuestKind::Uml => uml::ptrace_for(&machine.kernel, program, stop)?,
@@ -133,8 +137,7 @@ impl Guest {
         let made = DirBuilder::new().mode(0o700).create(folder);
         made.map_err(|error| cannot(format!("make {}", folder.display()), error))?;
         let initramfs = folder.join("initramfs");
-        initramfs::write(&initramfs, machine, program, modules, programs)
-            .map_err(|error| cannot("make the guest's memory image", error))?;
+        initramfs::write(&initramfs, boot).map_err(|error| cannot("make the guest's memory image", error))?;
         let command = machine.command(&initramfs, folder)?;
         let keeping = match machine.kind {
             GuestKind::Uml => Keeping { apart: true, ptrace },
@@ -361,6 +364,8 @@ impl Guest {
             let _ = self.leave_nothing();
         }
         self.shared.wait_until_gone(Duration::from_millis(500));
+        // What a kernel says at its end may still be under way on a busy machine.
+        self.shared.wait_until_silent(SILENCE_PATIENCE);
         std::thread::sleep(CONSOLE_DELAY);
         let status = locked(&self.keeper).try_wait().ok().flatten();
         (status.map_or_else(String::new, |status| format!("{status}; ")), self.shared.console())

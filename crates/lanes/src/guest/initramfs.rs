@@ -1,32 +1,73 @@
 //! What a guest holds in its memory: this program as its first process, the libraries that it needs, kernel
-//! modules, and programs that a lane needs there.
+//! modules, programs that a lane needs there, and the trace of a replay.
 
 use super::cpio::Archive;
 use super::elf;
-use super::machine::{LIBRARIES, Machine};
-use super::protocol::{CHANNEL, INIT, MODULES};
+use super::host::Boot;
+use super::machine::LIBRARIES;
+use super::protocol::{CHANNEL, INIT, MODULES, TRACE};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Folders that the first process mounts on.
 const FOLDERS: [&str; 6] = ["/proc", "/sys", "/dev", "/run", "/tmp", "/lanes"];
 
+/// A trace that a guest gets: the file that was opened before anything was made, whatever lies under its name later.
+#[derive(Debug, Clone)]
+pub struct CarriedTrace {
+    file: Arc<File>,
+    bytes: u64,
+    sha256: String,
+}
+
+impl CarriedTrace {
+    /// Of a file that may be read, with the size that it has now and the SHA-256 that it must have.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn new(file: File, sha256: &str) -> io::Result<CarriedTrace> {
+        let bytes = file.metadata()?.len();
+        Ok(CarriedTrace { file: Arc::new(file), bytes, sha256: sha256.to_owned() })
+    }
+
+    /// The file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// Reads a file from its begin, wherever others read it, and hashes what is read.
+struct Hashed<'a> {
+    file: &'a File,
+    at: u64,
+    digest: Sha256,
+}
+
+impl Read for Hashed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(buffer, self.at)?;
+        self.at += count as u64;
+        self.digest.update(&buffer[..count]);
+        Ok(count)
+    }
+}
+
 /// Writes the archive to a new file.
-///
-/// `program` is this program; `modules` are those of the lanes' filesystems, `programs` run in the guest by
-/// their own paths.
 ///
 /// # Errors
 /// When something cannot be read or written, or a library is missing.
-pub(crate) fn write(
-    to: &Path,
-    machine: &Machine,
-    program: &Path,
-    modules: &[&str],
-    programs: &[PathBuf],
-) -> io::Result<()> {
+pub(crate) fn write(to: &Path, boot: &Boot) -> io::Result<()> {
+    let Boot { machine, program, modules, programs, trace, .. } = boot;
     let mut archive = Archive::new(BufWriter::new(File::create_new(to)?));
     for folder in FOLDERS {
         archive.folder(folder)?;
@@ -48,6 +89,14 @@ pub(crate) fn write(
     }
     archive.file(MODULES, 0o644, list.as_bytes())?;
     archive.file(CHANNEL, 0o644, machine.channel().as_bytes())?;
+    if let Some(trace) = trace {
+        let mut from = Hashed { file: &trace.file, at: 0, digest: Sha256::new() };
+        archive.copy(TRACE, 0o600, &mut from, trace.bytes)?;
+        let found: String = from.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        if found != trace.sha256 {
+            return Err(io::Error::other("the trace changed since the race began; put the old one back"));
+        }
+    }
     archive.finish()?;
     Ok(())
 }

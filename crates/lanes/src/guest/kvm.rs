@@ -44,6 +44,7 @@ pub fn works_here(stop: &AtomicBool) -> Result<(), String> {
         program: PathBuf::from("/proc/self/exe"),
         modules: Vec::new(),
         programs: Vec::new(),
+        trace: None,
     };
     match works(&boot, stop, &mut |_| Ok(())) {
         true => Ok(()),

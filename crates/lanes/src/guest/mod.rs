@@ -25,5 +25,6 @@ pub mod worker;
 
 pub use clocks::Clocks;
 pub use host::{AgentLink, Begun, Boot, Guest, check_room_for_uml};
+pub use initramfs::CarriedTrace;
 pub use kernel::{GuestKind, Kernel, has_image};
 pub use machine::Machine;

@@ -25,6 +25,8 @@ pub(crate) const INIT: &str = "/fairlane-guest";
 pub(crate) const MODULES: &str = "/modules.list";
 /// File in the guest's memory that names the character device of the channel.
 pub(crate) const CHANNEL: &str = "/channel.path";
+/// File in the guest's memory that a replay there reads its calls from.
+pub const TRACE: &str = "/replay.trace";
 
 /// Something that the guest itself does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

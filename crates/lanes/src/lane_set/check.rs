@@ -1,6 +1,7 @@
 //! Everything about the lanes that can be refused is refused here, before anything is written.
 
 use crate::abilities;
+use crate::capacity;
 use crate::contestant::Contestant;
 use crate::device::{self, Decision, Found};
 use crate::failure::{LaneFailure, failed, privilege, usage};
@@ -53,6 +54,10 @@ impl LaneSet {
         };
         let places: Vec<Location> =
             lane_set.lanes.iter().map(|lane| place(lane, &lane_set.settings)).collect::<Result<_, _>>()?;
+        for lane in &lane_set.lanes {
+            // What was typed wrongly is told before what is too small.
+            stacked::check_words(lane).map_err(|error| error.in_lane(&lane.name))?;
+        }
         lane_set.check_sizes(&places)?;
         for (lane, place) in lane_set.lanes.iter().zip(&places) {
             stacked::check(lane, place, &lane_set.guests).map_err(|error| error.in_lane(&lane.name))?;
@@ -100,7 +105,7 @@ impl LaneSet {
                     self.settings.lane_size
                 )));
             }
-            check_lane_size(&lane.name, &lane.contestant, size, self.work_on(lane, None), "raise --lane-size")?;
+            check_lane_size(lane, size, self.work_on(lane, None), "raise --lane-size")?;
         }
         Ok(())
     }
@@ -262,8 +267,7 @@ impl LaneSet {
                 self.ask(disk, decision);
             }
             let state = &self.lanes[lane];
-            let work = self.work_on(state, None);
-            check_lane_size(&state.name, &state.contestant, disk.size_bytes, work, "choose a larger device")?;
+            check_lane_size(state, disk.size_bytes, self.work_on(state, None), "choose a larger device")?;
         }
         let numbers = |of: &[Found]| of.iter().map(|disk| disk.number).collect::<Vec<_>>();
         let same = |ground: &dyn Venue| numbers(ground.overwritten()) == numbers(&disks);
@@ -500,33 +504,49 @@ fn check_equal_sizes(disks: &[Found]) -> Result<(), LaneFailure> {
     }
 }
 
-fn check_lane_size(name: &str, contestant: &Contestant, size: u64, work: u64, remedy: &str) -> Result<(), LaneFailure> {
+fn check_lane_size(lane: &LaneState, disk: u64, work: u64, remedy: &str) -> Result<(), LaneFailure> {
+    let (name, contestant) = (&lane.name, &lane.contestant);
+    let (device, room) = capacity::of_lane(&lane.spec, disk);
     let least = contestant.minimum_bytes();
-    if size < least {
+    if device < least {
         return Err(usage(format!(
             "lane {name}: {} is too small for {}, which needs at least {}; {remedy}",
-            model::units::human_bytes(size as f64),
+            model::units::human_bytes(device as f64),
             contestant.filesystem_name(),
             Bytes(least)
         )));
     }
-    if work > size / 2 {
+    if work > room / 2 {
+        // As the option takes it, and no smaller than what is asked for.
+        let needed = (u128::from(work) * 2 * u128::from(disk)).div_ceil(u128::from(room.max(1)));
+        let needed = u64::try_from(needed).ok().and_then(|bytes| bytes.checked_next_multiple_of(Bytes::MIB));
         return Err(usage(format!(
             "lane {name}: the work needs {} and may fill at most half of a lane of {}; {remedy} to {} or more",
             model::units::human_bytes(work as f64),
-            model::units::human_bytes(size as f64),
-            // As the option takes it, and no smaller than what is asked for.
-            Bytes(work.saturating_mul(2).checked_next_multiple_of(Bytes::MIB).unwrap_or(u64::MAX))
+            model::units::human_bytes(room as f64),
+            Bytes(needed.unwrap_or(u64::MAX))
         )));
     }
     Ok(())
+}
+
+/// Whether a path that is not there ends in what is a layer elsewhere: `./folder/raid1:2`.
+fn names_a_layer(path: &Path) -> bool {
+    let last = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let word = last.split([':', ',']).next().unwrap_or_default();
+    model::stack::LAYERS.contains(&word)
 }
 
 /// The canonical path of a directory that exists and takes files.
 fn writable_folder(folder: &Path, refusal: &str, remedy: &str) -> Result<PathBuf, LaneFailure> {
     let shown = folder.display();
     let refuse = |why: &str| usage(format!("{refusal} {shown}: {why}; {remedy}"));
-    let real = folder.canonicalize().map_err(|error| refuse(&crate::failure::plain(&error)))?;
+    let real = folder.canonicalize().map_err(|error| match names_a_layer(folder) {
+        true => {
+            usage(format!("{refusal} {shown}: layers stand under a filesystem, and not under a directory; {remedy}"))
+        }
+        false => refuse(&crate::failure::plain(&error)),
+    })?;
     if !real.is_dir() {
         return Err(refuse("it is no directory"));
     }

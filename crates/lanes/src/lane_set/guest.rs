@@ -10,6 +10,7 @@ use crate::guest::uml::{self, Ptrace};
 use crate::guest::{Begun, Boot, Guest, GuestKind, Kernel, Machine, kvm};
 use crate::guest_needs::{self, other_kernels, package_of};
 use crate::lane_set::{LaneSet, LaneState, Settings};
+use crate::layers;
 use crate::missing::missing;
 use crate::undo::{EntryId, Journal, Thing};
 use model::Bytes;
@@ -315,11 +316,12 @@ impl LaneSet {
             };
             let replacing = lane.replacer().and_then(|replacer| replacer.command.first().copied());
             let program = program.into_iter().chain(replacing).map(|name| (name, package_of(&lane.contestant)));
-            for layer in lane.layers() {
-                modules.extend(layer.modules);
+            for layer in &lane.spec.layers {
+                modules.extend(layers::find(&layer.name).iter().flat_map(|row| row.helpers));
+                modules.extend(layers::drivers(layer));
             }
             if let Some(above) = lane.spec.above.as_ref().and_then(|spec| above::find(&spec.name)) {
-                modules.extend(above.modules);
+                modules.extend([above.helpers, above.drivers].concat());
             }
             for (name, package) in program.chain(lane.layers().flat_map(|layer| layer.programs.iter().copied())) {
                 let program = command::find_program(name).ok_or_else(|| match package {
@@ -347,6 +349,7 @@ impl LaneSet {
             program: self.settings.program.clone(),
             modules,
             programs,
+            trace: self.settings.trace.clone(),
         };
         if kind == GuestKind::Qemu {
             let slot = &mut self.guests[index];

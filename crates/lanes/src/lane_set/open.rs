@@ -162,6 +162,7 @@ impl LaneSet {
         journal: &mut Journal,
         stop: &AtomicBool,
     ) -> Result<Opened, LaneFailure> {
+        self.take_down_left_over(ground_index, journal)?;
         self.stores[ground_index].prepare_for_mkfs()?;
         let lane = &self.lanes[index];
         let target = library::target(lane, &*self.stores[ground_index]);
@@ -240,6 +241,7 @@ impl LaneSet {
             return Ok(());
         }
         self.check_named_devices_again(index)?;
+        self.take_down_left_over(ground_index, journal)?;
         self.stores[ground_index].prepare_for_mkfs()?;
         if let Some(seconds) = self.stack(index, ground_index, journal, stop)? {
             phases_seconds.insert("layers".to_owned(), seconds);

@@ -106,12 +106,23 @@ impl LaneState {
     }
 }
 
+/// Refuses what is said wrongly of a lane's layers, of its disks, and of what lies above it, wherever it lives.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] with the remedy.
+pub(crate) fn check_words(lane: &LaneState) -> Result<(), LaneFailure> {
+    check_devices(lane)?;
+    if let Some(spec) = &lane.spec.above {
+        above::read(spec)?;
+    }
+    lane.spec.layers.iter().try_for_each(|spec| layers::check(spec).map(drop))
+}
+
 /// Refuses what a lane cannot stand on.
 ///
 /// # Errors
 /// [`LaneFailure::Usage`] with the remedy; [`LaneFailure::Privilege`] where the guest's kernel or a tool lacks it.
 pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) -> Result<(), LaneFailure> {
-    check_devices(lane)?;
     check_above(lane, guests)?;
     rebuilding::check(lane)?;
     if !lane.spec.is_stacked() {
@@ -137,11 +148,10 @@ pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) ->
     if lane.contestant.is_library() {
         return Err(usage("a library works on one disk that the agent opens; remove the layers"));
     }
-    for spec in &lane.spec.layers {
-        layers::check(spec)?;
-    }
     match lane.guest.map(|guest| &guests[guest]) {
-        Some(guest) => lane.layers().try_for_each(|layer| check_layer(layer, guest.kind, &guest.kernel)),
+        Some(guest) => {
+            lane.spec.layers.iter().try_for_each(|spec| check_layer(spec, guest.kind, &guest.kernel).map(drop))
+        }
         None => {
             let discards = |layer: &&LayerSpec| layers::discards(layer);
             if let (Location::Image(_), Some(layer)) = (place, lane.spec.layers.iter().find(discards)) {
@@ -152,7 +162,7 @@ pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) ->
                     layer.name
                 )));
             }
-            lane.layers().try_for_each(check_layer_here)
+            lane.spec.layers.iter().try_for_each(check_layer_here)
         }
     }
 }
@@ -161,7 +171,8 @@ pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) ->
 ///
 /// # Errors
 /// [`LaneFailure::Privilege`] or [`LaneFailure::Usage`], with the remedy.
-fn check_layer_here(layer: &Layer) -> Result<(), LaneFailure> {
+fn check_layer_here(spec: &LayerSpec) -> Result<(), LaneFailure> {
+    let layer = layers::check(spec)?;
     if !layer.on_host {
         return Err(usage(format!(
             "{} is raced in a guest alone: killed at a bad moment its driver keeps the disks until the machine is booted; race \
@@ -170,31 +181,37 @@ fn check_layer_here(layer: &Layer) -> Result<(), LaneFailure> {
             GuestKind::options_here()
         )));
     }
-    match availability::layer_here(layer) {
-        Availability::Ready => Ok(()),
-        Availability::ToolMissing { program, package } => Err(privilege(missing(program, package))),
-        Availability::KernelLacks => Err(privilege(format!(
-            "this machine's kernel lacks {}; race all lanes in a guest whose kernel has it: {}",
-            layer.modules.last().copied().unwrap_or(layer.name),
+    let lacking = availability::lacking_here(layer.helpers, &layers::drivers(spec));
+    refuse(layer, lacking, |driver| {
+        format!(
+            "this machine's kernel lacks {driver}; race all lanes in a guest whose kernel has it: {}",
             GuestKind::options_here()
-        ))),
-    }
+        )
+    })
 }
 
-/// Refuses a layer that a guest with this kernel cannot build.
+/// Refuses a layer that a guest with this kernel cannot build; answers its row.
 ///
 /// # Errors
-/// [`LaneFailure::Privilege`] with the remedy.
-pub(crate) fn check_layer(layer: &Layer, kind: GuestKind, kernel: &Kernel) -> Result<(), LaneFailure> {
-    match availability::layer_in_guest(layer, kernel) {
-        Availability::Ready => Ok(()),
-        Availability::ToolMissing { program, package } => Err(privilege(missing(program, package))),
-        Availability::KernelLacks => Err(privilege(format!(
-            "the {} kernel {} lacks {}; name a kernel that has it: @qemu:/path/to/vmlinuz",
+/// [`LaneFailure::Usage`] as [`layers::check`]; [`LaneFailure::Privilege`] with the remedy.
+pub(crate) fn check_layer(spec: &LayerSpec, kind: GuestKind, kernel: &Kernel) -> Result<&'static Layer, LaneFailure> {
+    let layer = layers::check(spec)?;
+    refuse(layer, availability::lacking_in_guest(&layers::drivers(spec), kernel), |driver| {
+        format!(
+            "the {} kernel {} lacks {driver}; name a kernel that has it: @qemu:/path/to/vmlinuz",
             kind.venue(),
             kernel.release,
-            layer.modules.last().copied().unwrap_or(layer.name)
-        ))),
+        )
+    })?;
+    Ok(layer)
+}
+
+/// `say` tells that the kernel lacks this driver.
+fn refuse(layer: &Layer, lacking: Option<&str>, say: impl Fn(&str) -> String) -> Result<(), LaneFailure> {
+    match availability::of_layer(layer, lacking) {
+        Availability::Ready => Ok(()),
+        Availability::ToolMissing { program, package } => Err(privilege(missing(program, package))),
+        Availability::KernelLacks => Err(privilege(say(lacking.unwrap_or(layer.name)))),
     }
 }
 
@@ -236,10 +253,20 @@ fn check_above(lane: &LaneState, guests: &[GuestSlot]) -> Result<(), LaneFailure
         }
     };
     match availability {
-        Availability::KernelLacks => Err(privilege(format!(
-            "the kernel lacks {}; race it in a guest whose kernel has it, or name one: @qemu:/path/to/vmlinuz",
-            above.filesystem
-        ))),
+        Availability::KernelLacks => {
+            let own = lane.guest.map(|guest| &guests[guest]);
+            let whose = match own {
+                Some(guest) => format!("the {} kernel {}", guest.kind.venue(), guest.kernel.release),
+                None => "this machine's kernel".to_owned(),
+            };
+            let others = GuestKind::of_here().into_iter().filter(|kind| own.is_none_or(|own| own.kind != *kind));
+            let others: Vec<String> = others.map(|kind| format!("--on {}", kind.venue())).collect();
+            let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(" or ")) };
+            Err(privilege(format!(
+                "{whose} lacks {}; race all lanes in a guest whose kernel has it{others}, or name one: @qemu:/path/to/vmlinuz",
+                above.filesystem
+            )))
+        }
         _ => Ok(()),
     }
 }
@@ -263,6 +290,13 @@ fn check_devices(lane: &LaneState) -> Result<(), LaneFailure> {
             "a device is taken out of the filesystem only where its devices are disks; remove the layers, or let one of them \
              be degraded",
         ));
+    }
+    let said = |word: &str| lane.mount_options.iter().any(|option| option == word);
+    if devices == 1 && matches!(&lane.contestant, Contestant::Row(row) if row.degraded_option.is_some_and(said)) {
+        return Err(usage(format!(
+            "`degraded` takes out the last of several disks, and it stands on one; write {name}:2 with profiles that keep copies, \
+             or leave it out"
+        )));
     }
     if devices < least {
         return Err(usage(format!(
@@ -379,6 +413,7 @@ impl LaneSet {
         journal: &mut Journal,
         stop: &AtomicBool,
     ) -> Result<Option<f64>, LaneFailure> {
+        self.take_down_left_over(ground, journal)?;
         if self.lanes[lane].guest.is_none() && !self.lanes[lane].spec.layers.is_empty() {
             self.stores[ground].prepare_for_mkfs()?;
         }
@@ -438,6 +473,28 @@ impl LaneSet {
         self.lanes[lane].take_down(&*self.stores[ground], journal)
     }
 
+    /// Takes down what lanes that are closed left of a try that failed: it would hold the disks of what is made next.
+    ///
+    /// # Errors
+    /// What still holds a disk of this ground. Others are tried again the next time.
+    pub(crate) fn take_down_left_over(&mut self, ground: usize, journal: &mut Journal) -> Result<(), LaneFailure> {
+        let disks = |lanes: &LaneSet, ground: usize| -> Vec<PathBuf> {
+            let store = &lanes.stores[ground];
+            store.block_device().into_iter().chain(store.further_block_devices()).collect()
+        };
+        let wanted = disks(self, ground);
+        for lane in 0..self.lanes.len() {
+            let left = self.lanes[lane].stack.as_ref().map(|built| built.ground);
+            let Some(left) = left.filter(|_| self.lanes[lane].open.is_none()) else { continue };
+            let is_in_the_way = left == ground || disks(self, left).iter().any(|disk| wanted.contains(disk));
+            match self.take_down(lane, Some(journal)) {
+                Err(error) if is_in_the_way => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Builds them by this machine's own kernel, on a ground that was wiped.
     fn stack_here(
         &mut self,
@@ -446,12 +503,6 @@ impl LaneSet {
         journal: &mut Journal,
         stop: &AtomicBool,
     ) -> Result<f64, LaneFailure> {
-        // What another lane's layers left of a try that failed would hold the disks.
-        for other in 0..self.lanes.len() {
-            if self.lanes[other].open.is_none() {
-                self.take_down(other, Some(journal))?;
-            }
-        }
         let (index, ground) = (ground, &*self.stores[ground]);
         let disks: Vec<PathBuf> = ground.block_device().into_iter().chain(ground.further_block_devices()).collect();
         let state = &mut self.lanes[lane];

@@ -38,8 +38,10 @@ pub(super) static BCACHE: Layer = Layer {
         SLOW,
         SHARE,
     ],
+    capacity: super::of_one,
     programs: &[("make-bcache", "bcache-tools"), DMSETUP],
-    modules: &["dm_delay", "bcache"],
+    helpers: &[],
+    drivers: &["bcache"],
     promises: |promises, options| Promises {
         outlives_cache: promises.outlives_cache && options.text("mode") != Some(WRITEBACK),
         ..promises

@@ -1,14 +1,15 @@
 //! Builds the layers of a lane from its disks upwards, and takes them down again; runs where the lane lives, in a guest or here.
 
 use super::rebuild::{Rebuild, Rebuilt};
-use super::{Options, find, teardown};
+use super::{Options, array_check, find, teardown};
 use crate::command;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::image::Aligned;
 use crate::loop_device;
 use crate::undo::{EntryId, Journal, Thing};
-use model::stack::LayerSpec;
+use model::stack::{DEGRADED, LayerSpec};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long udev may look at a disk.
-const HOLD_PATIENCE: Duration = Duration::from_secs(5);
+const HOLD_PATIENCE: Duration = Duration::from_secs(30);
 /// Bytes of a write of zeros.
 const WRITE_BYTES: usize = 1 << 20;
 
@@ -55,7 +56,11 @@ struct Made {
 
 impl Made {
     fn take_away(&self, journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
-        teardown::take_away(&self.thing)?;
+        // What stands again in a guest is known by its superblocks.
+        match self.entry {
+            Some(_) => teardown::take_away_for_good(&self.thing)?,
+            None => teardown::take_away(&self.thing)?,
+        };
         match (self.entry, journal) {
             (Some(entry), Some(journal)) => journal.done(entry),
             _ => Ok(()),
@@ -64,7 +69,7 @@ impl Made {
 }
 
 /// What disks hold before anything is built on them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Holding {
     /// Something that nobody needs.
     Anything,
@@ -72,6 +77,8 @@ pub(crate) enum Holding {
     Zeros,
     /// The same stack, as it was left: it is put together again.
     ThisStack,
+    /// The same without one of its disks, which is gone.
+    ThisStackWithout(PathBuf),
 }
 
 /// A stack that is being built.
@@ -116,10 +123,16 @@ impl Stack {
             to_rebuild: Vec::new(),
         };
         let log = KernelLog::open();
-        let held =
-            if let Site::Here(..) = building.site { disks.iter().filter_map(hold).collect() } else { Vec::new() };
+        let held = match building.site {
+            Site::Here(..) => disks.iter().map(|disk| hold(disk, stop)).collect::<Result<Vec<_>, _>>(),
+            Site::Guest => Ok(Vec::new()),
+        };
         let mut disks = disks.iter();
-        let built = (0..devices).map(|_| building.level(layers, &mut disks)).collect::<Result<Vec<_>, _>>();
+        let was_held = held.is_ok();
+        let (held, built) = match held {
+            Ok(held) => (held, (0..devices).map(|_| building.level(layers, &mut disks)).collect::<Result<Vec<_>, _>>()),
+            Err(error) => (Vec::new(), Err(error)),
+        };
         let Building { site, forced, made, to_rebuild, .. } = building;
         let mut stack = Stack { forced, devices: Vec::new(), made, to_rebuild, rebuilds: Vec::new(), _held: held };
         match built {
@@ -130,7 +143,8 @@ impl Stack {
             Err(error) => {
                 let journal = if let Site::Here(_, journal) = site { Some(journal) } else { None };
                 let _ = stack.take_down(journal);
-                Err((log.explain(error), Box::new(stack)))
+                let error = if was_held { log.explain(error) } else { error };
+                Err((error, Box::new(stack)))
             }
         }
     }
@@ -184,6 +198,20 @@ impl Stack {
         self.drop_caches(&|device| loop_device::drop_cache_of(device))
     }
 
+    /// Has its arrays look whether their copies and parity agree; answers the sectors that do not, `None`: no array could look.
+    ///
+    /// # Errors
+    /// What the kernel says; [`LaneFailure::Interrupted`].
+    pub(crate) fn mismatches(&self, stop: &AtomicBool) -> Result<Option<u64>, LaneFailure> {
+        let arrays = self.made.iter().filter(|made| matches!(made.thing, Thing::Array { .. }));
+        arrays.map(|made| array_check::mismatches(&made.device, stop)).try_fold(None, |sum, found| {
+            Ok(match (sum, found?) {
+                (Some(sum), Some(found)) => Some(sum + found),
+                (sum, found) => sum.or(found),
+            })
+        })
+    }
+
     /// Bytes of all devices that the filesystem stands on.
     ///
     /// # Errors
@@ -194,18 +222,29 @@ impl Stack {
 }
 
 /// Keeps udev from a disk: it would put together again what is taken down, as soon as it sees the superblock of an array.
-/// <https://systemd.io/BLOCK_DEVICE_LOCKING>: it locks a disk that it looks at, and leaves alone one that is locked. `None`:
-/// somebody locks it for longer than a while.
-fn hold(disk: &PathBuf) -> Option<File> {
-    let file = File::open(disk).ok()?;
+/// <https://systemd.io/BLOCK_DEVICE_LOCKING>: it locks a disk that it looks at, and leaves alone one that is locked.
+///
+/// # Errors
+/// Where somebody locks it for longer than a while; [`LaneFailure::Interrupted`].
+pub(crate) fn hold(disk: &Path, stop: &AtomicBool) -> Result<File, LaneFailure> {
+    let file = File::open(disk).map_err(|error| cannot(format!("open {}", disk.display()), error))?;
     let begun = Instant::now();
-    while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+    while let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        if !matches!(error, Errno::WOULDBLOCK | Errno::INTR) {
+            return Err(cannot(format!("lock {}", disk.display()), std::io::Error::from(error)));
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(LaneFailure::Interrupted);
+        }
         if begun.elapsed() > HOLD_PATIENCE {
-            return None;
+            return Err(failed(format!(
+                "another program locks {} (flock, as tools for disks do); `lslocks` lists who, and end it",
+                disk.display()
+            )));
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    Some(file)
+    Ok(file)
 }
 
 /// What the kernel prints from now on: tools are told a number, and the kernel's log has the reason.
@@ -255,13 +294,23 @@ impl Building<'_> {
         };
         let layer = find(&spec.name).ok_or_else(|| failed(format!("there is no layer {}", spec.name)))?;
         let under = (0..spec.devices).map(|_| self.level(below, disks)).collect::<Result<Vec<_>, _>>()?;
+        // What stands on a disk that is gone is gone with it, unless it stands without.
+        let stands_without = layer.options.iter().any(|option| option.key == DEGRADED);
+        if let Some(gone) = under.iter().find(|device| self.is_gone(device) && !stands_without) {
+            return Ok(gone.clone());
+        }
         let options = Options::read(layer.name, layer.options, &spec.options)?;
         (layer.build)(self, &under, &options)
     }
 
     /// Whether what stood on the disks is put together again.
     pub(super) fn is_again(&self) -> bool {
-        self.holding == Holding::ThisStack
+        matches!(self.holding, Holding::ThisStack | Holding::ThisStackWithout(_))
+    }
+
+    /// Whether a disk is gone, or what stands on it.
+    pub(super) fn is_gone(&self, device: &Path) -> bool {
+        matches!(&self.holding, Holding::ThisStackWithout(gone) if gone == device)
     }
 
     /// Remembers that a layer began only because it was told to.
@@ -288,8 +337,21 @@ impl Building<'_> {
 
     /// A name that no other part of any lane has.
     pub(super) fn name(&self, part: &str) -> String {
-        let run_id = if let Site::Here(run_id, _) = &self.site { run_id } else { "guest" };
-        teardown::mapped_name(run_id, self.lane, self.count, part)
+        teardown::mapped_name(self.run_id(), self.lane, self.count, part)
+    }
+
+    /// The disks that all of it stands on.
+    pub(super) fn disks(&self) -> &[PathBuf] {
+        &self.disks
+    }
+
+    /// What an array is called on its disks.
+    pub(super) fn array_name(&self) -> String {
+        teardown::array_name(self.run_id())
+    }
+
+    fn run_id(&self) -> &str {
+        if let Site::Here(run_id, _) = &self.site { run_id } else { "guest" }
     }
 
     /// Promises something that is made now, and is taken away with the rest; `device` is what it will be.

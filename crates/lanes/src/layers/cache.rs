@@ -36,8 +36,10 @@ pub(super) static CACHE: Layer = Layer {
         SLOW,
         SHARE,
     ],
+    capacity: super::of_one,
     programs: &[DMSETUP],
-    modules: &["dm_delay", "dm_cache_smq", "dm_cache"],
+    helpers: &["dm_cache_smq"],
+    drivers: &["dm_cache"],
     promises: |promises, options| Promises {
         outlives_cache: promises.outlives_cache && options.text("mode") != Some(WRITEBACK),
         ..promises

@@ -30,20 +30,11 @@ pub(super) static CRYPT: Layer = Layer {
         LayerOption { key: FLAGS[2], takes: Takes::Nothing },
         LayerOption { key: FLAGS[3], takes: Takes::Nothing },
     ],
+    capacity: super::of_one,
     programs: &[DMSETUP],
     // encrypted_keys, which dm_crypt asks for, asks for cbc and hmac when it is loaded.
-    modules: &[
-        "aes_generic",
-        "aesni_intel",
-        "aes_ce_blk",
-        "ecb",
-        "cbc",
-        "xts",
-        "sha256_generic",
-        "hmac",
-        "essiv",
-        "dm_crypt",
-    ],
+    helpers: &["aes_generic", "aesni_intel", "aes_ce_blk", "ecb", "cbc", "xts", "sha256_generic", "hmac", "essiv"],
+    drivers: &["dm_crypt"],
     promises: unchanged,
     build,
 };

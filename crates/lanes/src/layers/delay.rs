@@ -16,8 +16,10 @@ pub(super) static DELAY: Layer = Layer {
     about: "dm-delay, 10 ms where nothing is said",
     devices: 1..=1,
     options: &[LayerOption { key: "ms", takes: Takes::Number(0, 10_000) }],
+    capacity: super::of_one,
     programs: &[DMSETUP],
-    modules: &["dm_delay"],
+    helpers: &[],
+    drivers: &["dm_delay"],
     promises: unchanged,
     build,
 };

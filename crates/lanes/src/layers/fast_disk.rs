@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// All images lie on one disk: without this the slow disk is as fast as the other.
 pub(super) const SLOW: LayerOption = LayerOption { key: "slow", takes: Takes::Number(1, 10_000) };
+/// As a lane says it.
+pub(super) const SLOW_IS: &str = "slow=";
 /// Per cent of the slow disk.
 pub(super) const SHARE: LayerOption = LayerOption { key: "share", takes: Takes::Number(1, 100) };
 const USUAL_SHARE: u64 = 25;

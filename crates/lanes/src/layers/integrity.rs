@@ -28,8 +28,10 @@ pub(super) static INTEGRITY: Layer = Layer {
         LayerOption { key: "mode", takes: Takes::Words(&["journal", "bitmap", "direct"]) },
         LayerOption { key: "block", takes: Takes::Size(512, 4096) },
     ],
+    capacity: super::of_one,
     programs: &[DMSETUP],
-    modules: &["crc32c_generic", "crc32c_intel", "dm_integrity"],
+    helpers: &["crc32c_generic", "crc32c_intel"],
+    drivers: &["dm_integrity"],
     promises: |promises, _| Promises { data_checksums: true, ..promises },
     build,
 };

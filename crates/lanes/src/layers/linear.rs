@@ -17,9 +17,11 @@ pub(super) static LINEAR: Layer = Layer {
     about: "LVM linear",
     devices: 1..=MOST_DEVICES,
     options: &[],
+    capacity: super::of_all,
     programs: &[DMSETUP],
     // It is part of the device mapper itself.
-    modules: &["dm_mod"],
+    helpers: &[],
+    drivers: &["dm_mod"],
     promises: unchanged,
     build,
 };

@@ -25,15 +25,17 @@ const LAYOUT: LayerOption = LayerOption { key: "layout", takes: Takes::Words(&["
 /// What all of them share.
 const ARRAY: Layer = Layer {
     hides: false,
-    discards: |options| options.text("consistency") == Some(JOURNAL),
+    discards: has_journal,
     wipes: false,
     on_host: true,
     name: "",
     about: "",
     devices: 2..=MOST_DEVICES,
     options: &[],
+    capacity: super::of_one,
     programs: &[MDADM],
-    modules: &[],
+    helpers: &[],
+    drivers: &[],
     promises: unchanged,
     build: |_, below, _| Ok(below[0].clone()),
 };
@@ -42,7 +44,8 @@ const ARRAY: Layer = Layer {
 const PARITY: Layer = Layer {
     devices: 3..=MOST_DEVICES,
     options: &[CHUNK, BITMAP, CONSISTENCY, DEGRADED, REBUILDING],
-    modules: &["raid456"],
+    capacity: |each, devices, options| each.saturating_mul(devices.saturating_sub(1 + u64::from(has_journal(options)))),
+    drivers: &["raid456"],
     ..ARRAY
 };
 
@@ -51,7 +54,8 @@ pub(super) static RAID0: Layer = Layer {
     name: "raid0",
     about: "md RAID 0",
     options: &[CHUNK],
-    modules: &["raid0"],
+    capacity: super::of_all,
+    drivers: &["raid0"],
     build: |building, below, options| create(building, below, options, "0", Parity::None),
     ..ARRAY
 };
@@ -59,7 +63,7 @@ pub(super) static RAID1: Layer = Layer {
     name: "raid1",
     about: "md RAID 1",
     options: &[BITMAP, DEGRADED, REBUILDING],
-    modules: &["raid1"],
+    drivers: &["raid1"],
     build: |building, below, options| create(building, below, options, "1", Parity::None),
     ..ARRAY
 };
@@ -80,6 +84,7 @@ pub(super) static RAID6: Layer = Layer {
     about: "md RAID 6",
     devices: 4..=MOST_DEVICES,
     options: &[CHUNK, BITMAP, DEGRADED, REBUILDING],
+    capacity: |each, devices, _| each.saturating_mul(devices.saturating_sub(2)),
     build: |building, below, options| create(building, below, options, "6", Parity::Whole),
     ..PARITY
 };
@@ -87,10 +92,22 @@ pub(super) static RAID10: Layer = Layer {
     name: "raid10",
     about: "md RAID 10",
     options: &[CHUNK, BITMAP, LAYOUT, DEGRADED, REBUILDING],
-    modules: &["raid10"],
+    capacity: |each, devices, options| each.saturating_mul(devices) / copies(options),
+    drivers: &["raid10"],
     build: |building, below, options| create(building, below, options, "10", Parity::None),
     ..ARRAY
 };
+
+/// Whether the last device is its journal.
+fn has_journal(options: &Options) -> bool {
+    options.text("consistency") == Some(JOURNAL)
+}
+
+/// Of each block, by the layout: `f3` has three.
+fn copies(options: &Options) -> u64 {
+    let digit = options.text("layout").and_then(|layout| layout.get(1..)?.parse().ok());
+    digit.unwrap_or(2)
+}
 
 /// Whether an array computes something of its devices that must be true from the beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +125,7 @@ fn create(
     level: &str,
     parity: Parity,
 ) -> Result<PathBuf, LaneFailure> {
-    let journal = options.text("consistency") == Some(JOURNAL);
+    let journal = has_journal(options);
     let (devices, journals) = below.split_at(below.len() - usize::from(journal));
     if parity == Parity::Whole {
         for device in devices {
@@ -122,6 +139,9 @@ fn create(
     let uuid = if building.is_again() { String::new() } else { new_uuid()? };
     let mut command = words(&["mdadm", "--create", &name, "--run", "--quiet", "--assume-clean", "--metadata=1.2"]);
     command.push(format!("--uuid={}", with_colons(&uuid)));
+    // Alone, without the name of this machine before it.
+    let called = building.array_name();
+    command.extend(["--homehost=<none>".to_owned(), format!("--name={called}")]);
     command.push(format!("--level={level}"));
     command.push(format!("--raid-devices={}", devices.len()));
     if let Some(layout) = options.text("layout") {
@@ -142,9 +162,12 @@ fn create(
     let (present, out) = devices.split_at(devices.len() - usize::from(lacks_last));
     command.extend(present.iter().map(|device| device.display().to_string()));
     command.extend(out.iter().map(|_| "missing".to_owned()));
-    building.will_make(array.clone(), Thing::Array { number, uuid })?;
+    // Where what stands between is gone after a boot, its superblock may lie on the disk below as it was written.
+    let disks = below.iter().chain(building.disks().iter().filter(|disk| !below.contains(disk))).cloned().collect();
+    building.will_make(array.clone(), Thing::Array { number, uuid, name: called, disks })?;
     if building.is_again() {
-        assemble(building, &name, &present.iter().chain(journals).collect::<Vec<_>>())?;
+        let there: Vec<&PathBuf> = present.iter().chain(journals).filter(|device| !building.is_gone(device)).collect();
+        assemble(building, &name, &there)?;
     } else {
         run(&command)?;
     }
@@ -152,6 +175,11 @@ fn create(
         building.rebuild(&array, disk);
     }
     Ok(array)
+}
+
+/// Where the kernel tells of an array, and is told.
+pub(super) fn attributes(array: &Path) -> PathBuf {
+    PathBuf::from("/sys/block").join(array.file_name().unwrap_or_default()).join("md")
 }
 
 /// A number that no array has.

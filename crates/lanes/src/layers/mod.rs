@@ -3,6 +3,7 @@
 //! Guests build them for the lanes that live there, and what they make goes with them; this machine journals what it makes. To
 //! add a layer: its file here and its line in [`TABLE`], and its name in `model::stack::LAYERS`.
 
+mod array_check;
 mod bcache;
 mod build;
 mod cache;
@@ -16,15 +17,17 @@ mod md;
 mod rebuild;
 mod snapshot;
 mod stripe;
+mod superblock;
 pub(crate) mod teardown;
 mod thin;
 mod writecache;
 
-pub(crate) use build::{Holding, Site, Stack};
+pub(crate) use build::{Holding, Site, Stack, hold};
 pub(crate) use rebuild::Rebuilt;
 
 use crate::failure::{LaneFailure, usage};
 use build::Building;
+use model::Bytes;
 use model::lane::Promises;
 use model::stack::LayerSpec;
 use std::collections::BTreeMap;
@@ -41,10 +44,14 @@ pub(crate) struct Layer {
     pub(crate) devices: RangeInclusive<u32>,
     /// What it may be told.
     pub(crate) options: &'static [LayerOption],
+    /// About how many bytes it offers on so many devices of so many bytes each.
+    pub(crate) capacity: Capacity,
     /// The programs that make it, and their packages.
     pub(crate) programs: &'static [(&'static str, &'static str)],
-    /// Kernel modules in the order in which they are loaded; the last is the layer's own.
-    pub(crate) modules: &'static [&'static str],
+    /// Kernel modules that are loaded before its drivers, where they are there: ciphers, and what a CPU has for them.
+    pub(crate) helpers: &'static [&'static str],
+    /// The modules that it cannot do without, in the order in which they are loaded.
+    pub(crate) drivers: &'static [&'static str],
     /// What stands on it promises, as it is told.
     pub(crate) promises: fn(Promises, &Options) -> Promises,
     /// What is written lies on the disks as something else.
@@ -58,6 +65,10 @@ pub(crate) struct Layer {
     /// Makes it from what stands below; answers its device.
     pub(crate) build: fn(&mut Building, &[PathBuf], &Options) -> Result<PathBuf, LaneFailure>,
 }
+
+/// Bytes of each device, how many there are, and what the layer is told; answers about how many bytes it offers: what
+/// superblocks, checksums and maps take is left out.
+pub(crate) type Capacity = fn(u64, u64, &Options) -> u64;
 
 /// Something that a layer may be told.
 pub(crate) struct LayerOption {
@@ -112,10 +123,38 @@ fn never(_: &Options) -> bool {
     false
 }
 
+/// The drivers that a layer cannot do without, as it is told. What it cannot be told is refused elsewhere.
+pub(crate) fn drivers(spec: &LayerSpec) -> Vec<&'static str> {
+    let Some(row) = find(&spec.name) else { return Vec::new() };
+    let slow = spec.options.iter().any(|option| option.starts_with(fast_disk::SLOW_IS));
+    let delay = if slow { delay::DELAY.drivers } else { &[] };
+    [delay, row.drivers].concat()
+}
+
 /// Whether a layer discards on its own account, as it is told. What it cannot be told is refused elsewhere.
 pub(crate) fn discards(spec: &LayerSpec) -> bool {
     let row = find(&spec.name).map(|row| (row, Options::read(row.name, row.options, &spec.options)));
     matches!(row, Some((row, Ok(options))) if (row.discards)(&options))
+}
+
+/// About how many bytes a filesystem gets of disks of so many bytes each below these layers.
+pub(crate) fn capacity(layers: &[LayerSpec], disk_bytes: u64) -> u64 {
+    layers.iter().rev().fold(disk_bytes, |each, spec| {
+        match find(&spec.name).map(|row| (row, Options::read(row.name, row.options, &spec.options))) {
+            Some((row, Ok(options))) => (row.capacity)(each, u64::from(spec.devices), &options),
+            _ => each,
+        }
+    })
+}
+
+/// Of a layer that keeps what it is given on one device, whatever others hold.
+fn of_one(each: u64, _: u64, _: &Options) -> u64 {
+    each
+}
+
+/// Of one that spreads it over all devices.
+fn of_all(each: u64, devices: u64, _: &Options) -> u64 {
+    each.saturating_mul(devices)
 }
 
 /// What a filesystem of these promises still promises on these layers. What a layer cannot be told is refused elsewhere.
@@ -156,7 +195,14 @@ pub(crate) fn check(spec: &LayerSpec) -> Result<&'static Layer, LaneFailure> {
             if least == 1 { layer.name.to_owned() } else { format!("{}:{least}", layer.name) }
         )));
     }
-    Options::read(layer.name, layer.options, &spec.options).map(|_| layer)
+    let options = Options::read(layer.name, layer.options, &spec.options)?;
+    if layer.devices.contains(&2) && (layer.capacity)(Bytes::MIB, spec.devices.into(), &options) < Bytes::MIB {
+        return Err(usage(format!(
+            "{} is told to keep more copies than it has devices, {}; write more of these, or another layout",
+            layer.name, spec.devices
+        )));
+    }
+    Ok(layer)
 }
 
 impl Options {
@@ -183,6 +229,12 @@ impl Options {
         }
         if read.contains_key("degraded") && read.contains_key("rebuilding") {
             return Err(usage(format!("{} is told `degraded` and `rebuilding`; remove one", name)));
+        }
+        let consistency = read.get("consistency").filter(|policy| *policy != "resync");
+        if let (Some(policy), true) = (consistency, read.contains_key("bitmap")) {
+            return Err(usage(format!(
+                "{name} is told `bitmap=` and `consistency={policy}`, and keeps one of them; remove one"
+            )));
         }
         Ok(Options(read))
     }
@@ -297,6 +349,9 @@ mod tests {
             ("ext4/delay,ms=1,ms=2", "twice"),
             ("ext4/raid0:2,degraded", "raid0 has no option `degraded`"),
             ("ext4/raid5:3,degraded,rebuilding", "remove one"),
+            ("ext4/raid5:4,consistency=journal,bitmap=internal", "keeps one of them; remove one"),
+            ("ext4/raid5:4,bitmap=none,consistency=ppl", "keeps one of them; remove one"),
+            ("ext4/raid10:2,layout=n3", "more copies than it has devices, 2"),
         ] {
             let said = said(text).unwrap_err();
             assert!(said.contains(words), "{text}: {said}");
@@ -320,6 +375,33 @@ mod tests {
             assert_eq!(on(lane).durability_differences(&kept).len(), 1);
         }
         assert_eq!(on("ext4/integrity"), Promises { data_checksums: true, ..kept });
+    }
+
+    #[test]
+    fn what_layers_leave_of_their_disks_is_counted_from_below() {
+        let of = |lane: &str| {
+            let lane: model::lane::LaneSpec = lane.parse().unwrap();
+            capacity(&lane.layers, 1 << 30) as f64 / f64::from(1 << 30)
+        };
+        for (lane, disks) in [
+            ("ext4", 1.0),
+            ("ext4/crypt", 1.0),
+            ("ext4/raid0:3", 3.0),
+            ("ext4/raid1:3", 1.0),
+            ("ext4/raid5:4", 3.0),
+            ("ext4/raid5:4,degraded", 3.0),
+            ("ext4/raid5:4,consistency=journal", 2.0),
+            ("ext4/raid6:5", 3.0),
+            ("ext4/raid10:4", 2.0),
+            ("ext4/raid10:6,layout=f3", 2.0),
+            ("ext4/linear:2/raid1:2", 2.0),
+            ("ext4/stripe:2/crypt", 2.0),
+            ("ext4/snapshot", 0.5),
+            ("ext4/cache:2", 1.0),
+            ("ext4/bcache:2/raid0:2", 2.0),
+        ] {
+            assert_eq!(of(lane), disks, "{lane}");
+        }
     }
 
     #[test]

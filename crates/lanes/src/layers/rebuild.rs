@@ -2,9 +2,10 @@
 
 use super::build::{kernel_folder, run, write_zeros};
 use super::device_mapper::words;
+use super::md::attributes;
 use crate::failure::{LaneFailure, cannot};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -121,10 +122,6 @@ fn take_out(array: &Path, disk: &Path) -> Result<(), LaneFailure> {
 fn kernel_name(device: &Path) -> std::io::Result<String> {
     let link = std::fs::read_link(kernel_folder(device)?)?;
     Ok(link.file_name().unwrap_or_default().to_string_lossy().into_owned())
-}
-
-fn attributes(array: &Path) -> PathBuf {
-    PathBuf::from("/sys/block").join(array.file_name().unwrap_or_default()).join("md")
 }
 
 fn attribute(array: &Path, name: &str) -> Option<String> {

@@ -19,8 +19,10 @@ pub(super) static SNAPSHOT: Layer = Layer {
     about: "the origin of an LVM snapshot; half of the device is the snapshot's",
     devices: 1..=1,
     options: &[LayerOption { key: "chunk", takes: Takes::Size(4 << 10, 512 << 10) }],
+    capacity: |each, _, _| each / 2,
     programs: &[DMSETUP],
-    modules: &["dm_snapshot"],
+    helpers: &[],
+    drivers: &["dm_snapshot"],
     promises: unchanged,
     build,
 };

@@ -20,8 +20,10 @@ pub(super) static STRIPE: Layer = Layer {
     about: "LVM striped",
     devices: 2..=MOST_DEVICES,
     options: &[LayerOption { key: "chunk", takes: Takes::Size(4 << 10, 4 << 20) }],
+    capacity: super::of_all,
     programs: &[DMSETUP],
-    modules: &["dm_mod"],
+    helpers: &[],
+    drivers: &["dm_mod"],
     promises: unchanged,
     build,
 };

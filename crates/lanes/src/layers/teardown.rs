@@ -1,14 +1,16 @@
 //! Takes away what layers are made of: a race its own, and a recovery what a killed race left.
 
 use super::build::kernel_folder;
+use super::superblock::{self, Identity, SUPERBLOCK_AT, hexadecimal};
 use crate::command;
 use crate::device;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::guest::init;
 use crate::undo::{Thing, is_run_id};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::ops::RangeInclusive;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -21,12 +23,10 @@ const PREFIX: &str = "fairlane-";
 const LONGEST_NAME: usize = 127;
 /// Numbers of arrays of races. The kernel has 512 (mdadm names its own from 127 downwards).
 pub(super) const NUMBERS: RangeInclusive<u32> = 200..=511;
-/// Where md's superblock 1.2 and bcache's lie on a disk, and in it the UUID of the array (linux/raid/md_p.h, `set_uuid`) and of the
-/// set (linux/bcache.h, `struct cache_sb_disk`).
-const SUPERBLOCK_AT: u64 = 4096;
-const SUPERBLOCK_BYTES: usize = 4096;
-const ARRAY_UUID_AT: u64 = SUPERBLOCK_AT + 16;
+/// Where the UUID of the set stands on a disk of bcache (linux/bcache.h, `struct cache_sb_disk`), whose superblock lies where md's is.
 pub(super) const CACHE_SET_UUID_AT: u64 = SUPERBLOCK_AT + 56;
+/// There where the kernel has a device mapper.
+const MAPPER: &str = "/sys/class/misc/device-mapper";
 /// Where the kernel lists sets of bcache.
 const CACHE_SETS: &str = "/sys/fs/bcache";
 
@@ -35,8 +35,13 @@ pub(super) fn mapped_name(run_id: &str, lane: u32, number: usize, part: &str) ->
     format!("{PREFIX}{run_id}-{lane:02}-{number}-{part}")
 }
 
-/// Refuses what a journal names and no run makes: the run's id is part of a mapped device's name, and an array is known by a UUID
-/// alone. Caches are made in guests, where there is no journal.
+/// What arrays of a run are called in the superblocks of their disks: nobody else's array is. The superblock holds 32 bytes.
+pub(super) fn array_name(run_id: &str) -> String {
+    format!("{PREFIX}{run_id}").chars().take(superblock::NAME_BYTES).collect()
+}
+
+/// Refuses what a journal names and no run makes: the run's id is part of a mapped device's name, and of the name of an array
+/// on its disks. Caches are made in guests, where there is no journal.
 ///
 /// # Errors
 /// [`LaneFailure::Failed`] with what it names.
@@ -48,7 +53,9 @@ pub(crate) fn check_is_of_run(thing: &Thing, run_id: &str) -> Result<(), LaneFai
     };
     let fine = match thing {
         Thing::MappedDevice { name } => of_run(name),
-        Thing::Array { number, uuid } => NUMBERS.contains(number) && is_uuid(uuid),
+        Thing::Array { number, uuid, name, .. } => {
+            NUMBERS.contains(number) && is_uuid(uuid) && *name == array_name(run_id)
+        }
         _ => false,
     };
     if fine && is_run_id(run_id) {
@@ -66,41 +73,34 @@ pub(crate) fn check_is_of_run(thing: &Thing, run_id: &str) -> Result<(), LaneFai
 pub(crate) fn take_away(thing: &Thing) -> Result<Option<String>, LaneFailure> {
     match thing {
         Thing::MappedDevice { name } => remove_mapped(name),
-        Thing::Array { number, uuid } => stop_arrays(*number, uuid),
+        Thing::Array { number, uuid, name, disks } => {
+            stop_arrays(*number, &Identity::new(uuid, name), disks).map(|(done, _)| done)
+        }
         Thing::CacheSet { uuid, backing } => stop_cache(uuid, backing),
         _ => Ok(None),
     }
 }
 
-/// Takes away what a dead run left, and superblocks with it: udev would put an array together again.
+/// Takes it away from this machine, and the superblocks of an array with it: udev would put it together again.
 ///
 /// # Errors
-/// As [`take_away`]; where a superblock cannot be written.
+/// As [`take_away`]; where a superblock cannot be read or written.
 pub(crate) fn take_away_for_good(thing: &Thing) -> Result<Option<String>, LaneFailure> {
-    let Thing::Array { uuid, .. } = thing else { return take_away(thing) };
-    let members = members_of_array(uuid);
-    let done = take_away(thing)?;
-    for disk in members {
-        // Whatever else is there by now is somebody's.
-        if uuid_on(&disk, ARRAY_UUID_AT).is_ok_and(|found| found == *uuid) {
-            forget(&disk)?;
+    let Thing::Array { number, uuid, name, disks } = thing else { return take_away(thing) };
+    let ours = Identity::new(uuid, name);
+    let (done, members) = stop_arrays(*number, &ours, disks)?;
+    // Those that it lacked by now, or that a try before could not wipe, are among the disks that it was made of.
+    let all: BTreeSet<PathBuf> = members.into_iter().chain(disks.iter().cloned()).collect();
+    let (mut done, mut first): (Vec<String>, _) = (done.into_iter().collect(), Ok(()));
+    for disk in all {
+        match superblock::forget(&disk, &ours) {
+            Ok(true) => done.push(format!("wiped the superblock of {}", disk.display())),
+            Ok(false) => {}
+            // The others are wiped whatever one says.
+            Err(error) => first = first.and(Err(error)),
         }
     }
-    Ok(done)
-}
-
-/// The disks of the array of this UUID.
-fn members_of_array(uuid: &str) -> Vec<PathBuf> {
-    let ours = arrays().into_iter().filter(|name| uuid_of_array(name).as_deref() == Some(uuid));
-    ours.flat_map(|name| member_names(&name)).map(|name| Path::new("/dev").join(name)).collect()
-}
-
-/// Zeros over the superblock of md 1.2.
-fn forget(disk: &Path) -> Result<(), LaneFailure> {
-    let fail = |error| cannot(format!("wipe the superblock of {}", disk.display()), error);
-    device::wait_until_free(disk);
-    let file = File::options().write(true).custom_flags(libc::O_EXCL).open(disk).map_err(fail)?;
-    file.write_all_at(&[0; SUPERBLOCK_BYTES], SUPERBLOCK_AT).and_then(|()| file.sync_all()).map_err(fail)
+    first.map(|()| (!done.is_empty()).then(|| done.join(", ")))
 }
 
 /// dmsetup with these words. In a guest nobody runs udev, and a host's dmsetup waits for it.
@@ -110,8 +110,23 @@ pub(super) fn dmsetup(words: &[&str]) -> Vec<String> {
     ["dmsetup", verb].iter().chain(quiet).chain(rest).map(|word| (*word).to_owned()).collect()
 }
 
-/// Whether the device mapper has a device of this name.
-fn is_mapped(name: &str) -> bool {
+/// Whether the device mapper has a device of this name, with a table or without: it shows nowhere else before it has one.
+///
+/// # Errors
+/// When dmsetup is missing or fails.
+fn is_mapped(name: &str) -> Result<bool, LaneFailure> {
+    if !Path::new(MAPPER).exists() {
+        return Ok(false);
+    }
+    if !crate::host::is_root() {
+        // Only root is told of those without one, and only root makes any.
+        return Ok(has_table(name));
+    }
+    let said = command::run(&dmsetup(&["ls"]), &AtomicBool::new(false))?.stdout;
+    Ok(said.lines().any(|line| line.split_whitespace().next() == Some(name)))
+}
+
+fn has_table(name: &str) -> bool {
     let entries = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
     entries.into_iter().any(|entry| {
         let found = std::fs::read_to_string(entry.path().join("dm/name"));
@@ -120,33 +135,59 @@ fn is_mapped(name: &str) -> bool {
 }
 
 fn remove_mapped(name: &str) -> Result<Option<String>, LaneFailure> {
-    if !is_mapped(name) {
+    if !is_mapped(name)? {
         return Ok(None);
     }
-    patiently(&dmsetup(&["remove", "--retry", name]), || !is_mapped(name))?;
+    patiently(&dmsetup(&["remove", "--retry", name]), || is_mapped(name).is_ok_and(|is| !is))?;
     Ok(Some(format!("removed /dev/mapper/{name}")))
 }
 
-/// Every array of this UUID, whatever its number: udev may have put it together again under another. Without a UUID the
-/// one of this number.
-fn stop_arrays(number: u32, uuid: &str) -> Result<Option<String>, LaneFailure> {
+/// Stops every array of this identity, whatever its number: udev may have put it together again under another. Without a UUID
+/// the one of this number. Answers what was done, and the disks that they had. `disks`: those that it was made of.
+fn stop_arrays(number: u32, ours: &Identity, disks: &[PathBuf]) -> Result<(Option<String>, Vec<PathBuf>), LaneFailure> {
     let own = format!("md{number}");
     let stop = |name: &str| ["mdadm", "--stop", "--quiet", &format!("/dev/{name}")].map(str::to_owned);
-    let is_ours = |name: &str| match uuid.is_empty() {
-        true => name == own,
-        false => uuid_of_array(name).as_deref() == Some(uuid),
-    };
-    let mut stopped = Vec::new();
+    let (mut stopped, mut found, mut unread) = (Vec::new(), Vec::new(), Ok(()));
     for name in arrays() {
-        if member_names(&name).is_empty() {
+        let members = members(&name);
+        if members.is_empty() {
             // One that was about to be made. It has nothing of anybody's, and may go by itself.
             let _ = if name == own { run(&stop(&name)) } else { Ok(()) };
-        } else if is_ours(&name) {
+            continue;
+        }
+        let is_ours = match ours.uuid.is_empty() {
+            true => name == own,
+            false => is_of(&members, ours).unwrap_or_else(|error| {
+                // Somebody's array with a disk that died is nobody's concern here.
+                if members.iter().any(|member| disks.contains(member)) {
+                    unread = Err(error);
+                }
+                false
+            }),
+        };
+        if is_ours {
             patiently(&stop(&name), || !arrays().contains(&name))?;
             stopped.push(format!("stopped /dev/{name}"));
+            found.extend(members);
         }
     }
-    Ok((!stopped.is_empty()).then(|| stopped.join(", ")))
+    unread.map(|()| ((!stopped.is_empty()).then(|| stopped.join(", ")), found))
+}
+
+/// Whether an array's disks say that it is this one.
+///
+/// # Errors
+/// When one cannot be read, and no other says anything.
+fn is_of(members: &[PathBuf], ours: &Identity) -> Result<bool, LaneFailure> {
+    let mut unread = Ok(());
+    for disk in members {
+        match File::open(disk).and_then(|disk| Identity::on(&disk)) {
+            Ok(Some(found)) => return Ok(found == *ours),
+            Ok(None) => {}
+            Err(error) => unread = Err(cannot(format!("read the superblock of {}", disk.display()), error)),
+        }
+    }
+    unread.map(|()| false)
 }
 
 /// The arrays of this machine: `md200`.
@@ -156,19 +197,11 @@ pub(super) fn arrays() -> Vec<String> {
     names.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
-/// The kernel's Documentation/admin-guide/md.rst: `dev-sda1` for each.
-fn member_names(array: &str) -> Vec<String> {
+/// The disks of an array (the kernel's Documentation/admin-guide/md.rst): `dev-sda1` for each.
+fn members(array: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(format!("/sys/block/{array}/md")).into_iter().flatten().flatten();
-    let name = |entry: std::fs::DirEntry| Some(entry.file_name().to_str()?.strip_prefix("dev-")?.to_owned());
-    entries.filter_map(name).collect()
-}
-
-/// `MD_UUID=` of mdadm, without its colons.
-fn uuid_of_array(name: &str) -> Option<String> {
-    let words = ["mdadm", "--detail", "--export", &format!("/dev/{name}")].map(str::to_owned);
-    let said = command::run(&words, &AtomicBool::new(false)).ok()?.stdout;
-    let uuid = said.lines().find_map(|line| line.strip_prefix("MD_UUID="))?;
-    Some(uuid.chars().filter(|letter| *letter != ':').collect())
+    let name = |entry: std::fs::DirEntry| Some(entry.file_name().to_str()?.strip_prefix("dev-")?.replace('!', "/"));
+    entries.filter_map(name).map(|name| Path::new("/dev").join(name)).collect()
 }
 
 /// First what stands on the cache, then the cache.
@@ -265,7 +298,7 @@ pub(super) fn uuid_on(disk: &Path, at: u64) -> Result<String, LaneFailure> {
     let mut bytes = [0; 16];
     let read = File::open(disk).and_then(|file| file.read_exact_at(&mut bytes, at));
     read.map_err(|error| cannot(format!("read {}", disk.display()), error))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&bytes))
 }
 
 /// As bcache writes it: 8-4-4-4-12.
@@ -289,11 +322,16 @@ pub(super) fn with_colons(uuid: &str) -> String {
 mod tests {
     use super::*;
 
+    fn array(number: u32, uuid: &str, name: &str) -> Thing {
+        Thing::Array { number, uuid: uuid.to_owned(), name: name.to_owned(), disks: Vec::new() }
+    }
+
+    const UUID: &str = "0123456789abcdef0123456789abcdef";
+
     #[test]
     fn only_what_a_run_makes_is_taken_away() {
-        let uuid = "0123456789abcdef0123456789abcdef".to_owned();
         let mapped = |name: &str| Thing::MappedDevice { name: name.to_owned() };
-        for fine in [mapped("fairlane-r-00-1-crypt"), Thing::Array { number: 200, uuid: uuid.clone() }] {
+        for fine in [mapped("fairlane-r-00-1-crypt"), array(200, UUID, "fairlane-r")] {
             assert!(check_is_of_run(&fine, "r").is_ok(), "{fine:?}");
             assert!(check_is_of_run(&fine, "../r").is_err(), "{fine:?}");
         }
@@ -302,10 +340,13 @@ mod tests {
             mapped("fairlane-other-00-1-crypt"),
             mapped("fairlane-r-00-1-crypt --force"),
             mapped(&format!("fairlane-r-{}", "x".repeat(200))),
-            Thing::Array { number: 200, uuid: String::new() },
-            Thing::Array { number: 0, uuid: uuid.clone() },
-            Thing::Array { number: 200, uuid: "0:1".to_owned() },
-            Thing::CacheSet { uuid: uuid.clone(), backing: "/dev/sda".into() },
+            array(200, "", "fairlane-r"),
+            array(0, UUID, "fairlane-r"),
+            array(200, "0:1", "fairlane-r"),
+            array(200, UUID, "home:0"),
+            array(200, UUID, "fairlane-other"),
+            array(200, UUID, ""),
+            Thing::CacheSet { uuid: UUID.to_owned(), backing: "/dev/sda".into() },
             Thing::Loop { backing: "/dev/sda".into() },
         ] {
             assert!(check_is_of_run(&bad, "r").is_err(), "{bad:?}");
@@ -326,7 +367,7 @@ mod tests {
         let uuid = new_uuid().unwrap();
         for thing in [
             Thing::MappedDevice { name: "fairlane-no-such-run-00-0-crypt".to_owned() },
-            Thing::Array { number: 511, uuid: uuid.clone() },
+            array(511, &uuid, "fairlane-no-such-run"),
             Thing::CacheSet { uuid, backing: "/dev/no-such-disk".into() },
         ] {
             assert_eq!(take_away(&thing).unwrap(), None, "{thing:?}");

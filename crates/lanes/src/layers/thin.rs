@@ -24,8 +24,10 @@ pub(super) static THIN: Layer = Layer {
         LayerOption { key: "chunk", takes: Takes::Size(64 << 10, 16 << 20) },
         LayerOption { key: "no_zero", takes: Takes::Nothing },
     ],
+    capacity: super::of_one,
     programs: &[DMSETUP],
-    modules: &["dm_thin_pool"],
+    helpers: &[],
+    drivers: &["dm_thin_pool"],
     promises: unchanged,
     build,
 };

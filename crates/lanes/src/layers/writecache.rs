@@ -22,8 +22,10 @@ pub(super) static WRITECACHE: Layer = Layer {
     about: "dm-writecache: what is written lies on the first disk, until the second has it",
     devices: 2..=2,
     options: &[LayerOption { key: "block", takes: Takes::Size(512, 4096) }, SLOW, SHARE],
+    capacity: super::of_one,
     programs: &[DMSETUP],
-    modules: &["dm_delay", "dm_writecache"],
+    helpers: &[],
+    drivers: &["dm_writecache"],
     promises: |promises, _| Promises { outlives_cache: false, ..promises },
     build,
 };

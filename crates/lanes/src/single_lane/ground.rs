@@ -1,27 +1,48 @@
 //! What a single lane stands on: a disk, or layers on several that are built, and put together again after a power cut.
 
 use super::SingleLane;
-use crate::failure::{LaneFailure, usage};
-use crate::filesystems::Filesystem;
+use crate::failure::{LaneFailure, cannot, usage};
+use crate::filesystems::{self, Filesystem};
 use crate::guest::{GuestKind, init};
 use crate::layers::{self, Holding, Site, Stack};
 use crate::loop_device;
-use model::lane::LaneSpec;
-use model::stack::{MOST_DEVICES, REBUILDING};
+use crate::states::State;
+use model::lane::{Contestant, LaneSpec};
+use model::stack::{DEGRADED, MOST_DEVICES, REBUILDING};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// What the filesystem stands on while it stands.
 #[derive(Debug)]
 pub struct Ground {
-    device: PathBuf,
+    devices: Vec<PathBuf>,
     stack: Option<Stack>,
+    /// Has the kernel forget each device of a filesystem that joins several: what is put together next may else be joined with it.
+    forget: Option<fn(&Path) -> std::io::Result<()>>,
+    /// While they are held, udev scans none of them.
+    _held: Vec<File>,
 }
 
 impl SingleLane {
-    /// Disks below its layers; 1 where it has none.
-    pub fn disks_below(&self) -> u32 {
-        if self.spec.layers.is_empty() { 1 } else { self.spec.disks() }
+    /// Disks below its layers, or as many as its filesystem joins.
+    pub fn disks(&self) -> u32 {
+        self.spec.disks()
+    }
+
+    /// Has it lose its first disk with every cut: what is put together again afterwards lacks that one.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Usage`] where no other disk stands for it.
+    pub fn lose_a_disk(&mut self) -> Result<(), LaneFailure> {
+        check_can_lose_a_disk(&self.spec)?;
+        self.loses_a_disk = true;
+        Ok(())
+    }
+
+    /// Whether it loses a disk with every cut.
+    pub fn loses_a_disk(&self) -> bool {
+        self.loses_a_disk
     }
 
     /// The layer below which nobody finds again what was written; `None`: there is none.
@@ -40,24 +61,48 @@ impl SingleLane {
     /// # Errors
     /// What a tool or the kernel says.
     pub fn stand(&self, number: u32, disks: &[PathBuf], again: bool) -> Result<Ground, LaneFailure> {
+        let lost = disks.first().filter(|_| again && self.loses_a_disk);
         if self.spec.layers.is_empty() {
-            return Ok(Ground { device: disks.first().cloned().unwrap_or_default(), stack: None });
+            let devices: Vec<PathBuf> = disks.iter().filter(|&disk| Some(disk) != lost).cloned().collect();
+            let forget = self.row.forget.filter(|_| self.spec.devices > 1);
+            let never = AtomicBool::new(false);
+            let held = match forget {
+                Some(_) => devices.iter().map(|device| layers::hold(device, &never)).collect::<Result<_, _>>()?,
+                None => Vec::new(),
+            };
+            let ground = Ground { devices, stack: None, forget, _held: held };
+            // What udev scanned before they were held.
+            return ground.forget().map(|()| ground);
         }
         if !init::is_here() {
             return Err(usage("layers are built in a guest alone"));
         }
-        let holding = if again { Holding::ThisStack } else { Holding::Zeros };
+        let holding = match (again, lost) {
+            (true, Some(disk)) => Holding::ThisStackWithout(disk.clone()),
+            (true, None) => Holding::ThisStack,
+            (false, _) => Holding::Zeros,
+        };
         let stack =
             Stack::build((Site::Guest, &AtomicBool::new(false)), number, (disks, holding), &self.spec.layers, 1);
         let stack = stack.map_err(|(error, _)| error)?;
-        Ok(Ground { device: stack.devices.first().cloned().unwrap_or_default(), stack: Some(stack) })
+        Ok(Ground { devices: stack.devices.clone(), stack: Some(stack), forget: None, _held: Vec::new() })
     }
 }
 
 impl Ground {
-    /// The device.
+    /// A disk without layers.
+    pub fn disk(path: &Path) -> Ground {
+        Ground { devices: vec![path.to_owned()], stack: None, forget: None, _held: Vec::new() }
+    }
+
+    /// All devices that the filesystem joins; without layers its disks.
+    pub fn devices(&self) -> &[PathBuf] {
+        &self.devices
+    }
+
+    /// The device that it is mounted from.
     pub fn device(&self) -> &Path {
-        &self.device
+        self.devices.first().map_or(Path::new(""), PathBuf::as_path)
     }
 
     /// Whether a layer began only because it was told to, although it was not whole.
@@ -65,19 +110,34 @@ impl Ground {
         self.stack.as_ref().is_some_and(|stack| stack.forced)
     }
 
-    /// Writes what the kernel caches of its device, and forgets it.
+    /// Writes what the kernel caches of its devices, and forgets it.
     ///
     /// # Errors
     /// When the kernel refuses it.
     pub fn drop_cache(&self) -> Result<(), LaneFailure> {
-        loop_device::drop_cache_of(&self.device)
+        self.devices.iter().try_for_each(|device| loop_device::drop_cache_of(device))
     }
 
-    /// Takes its layers down; the disks stay as they are.
+    /// Has its arrays look whether their copies and parity agree; answers the sectors that do not, `None`: no array could look.
     ///
     /// # Errors
-    /// What a tool says.
+    /// What the kernel says; [`LaneFailure::Interrupted`].
+    pub fn mismatches(&self, stop: &AtomicBool) -> Result<Option<u64>, LaneFailure> {
+        self.stack.as_ref().map_or(Ok(None), |stack| stack.mismatches(stop))
+    }
+
+    fn forget(&self) -> Result<(), LaneFailure> {
+        let Some(forget) = self.forget else { return Ok(()) };
+        let failure = |device: &Path, error| cannot(format!("have the kernel forget {}", device.display()), error);
+        self.devices.iter().try_for_each(|device| forget(device).map_err(|error| failure(device, error)))
+    }
+
+    /// Takes its layers down, once nothing is mounted from it; the disks stay as they are.
+    ///
+    /// # Errors
+    /// What a tool or the kernel says.
     pub fn take_down(mut self) -> Result<(), LaneFailure> {
+        self.forget()?;
         self.stack.as_mut().map_or(Ok(()), |stack| stack.take_down(None).map(drop))
     }
 }
@@ -91,6 +151,29 @@ impl Drop for Ground {
     }
 }
 
+/// Refuses a lane of which no disk can be lost with a cut.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] where no other disk stands for it.
+pub fn check_can_lose_a_disk(spec: &LaneSpec) -> Result<(), LaneFailure> {
+    let mut said = spec.mount_options.iter().chain(spec.layers.iter().flat_map(|layer| &layer.options));
+    let lacks_one = said.any(|option| option == DEGRADED);
+    // A filesystem that joins disks itself may leave their number to its mkfs.
+    let mut whole = spec.clone();
+    if let (true, Contestant::Filesystem(name)) = (spec.layers.is_empty(), &spec.contestant) {
+        let least = filesystems::find(name).map_or(1, |row| (row.least_devices)(&spec.mkfs_options));
+        whole.devices = whole.devices.max(least);
+    }
+    if lacks_one || State::Degraded.of_lane(&whole).is_err() {
+        return Err(usage(format!(
+            "lane {} has no disk to lose that others stand for; cut an array, such as ext4/raid1:2, or Btrfs on several disks, \
+             which lacks none, or leave --lose-disk out",
+            spec.name
+        )));
+    }
+    Ok(())
+}
+
 /// Refuses what it cannot stand on: it is cut and damaged on disks of its own, as many as its mkfs or its layers ask for, and
 /// its layers are built in a guest.
 pub(super) fn check(spec: &LaneSpec, row: &Filesystem) -> Result<(), LaneFailure> {
@@ -101,15 +184,17 @@ pub(super) fn check(spec: &LaneSpec, row: &Filesystem) -> Result<(), LaneFailure
             spec.name, above.name
         )));
     }
-    if spec.devices != 1 && (spec.devices != least || !spec.layers.is_empty()) {
-        let remedy = match spec.layers.is_empty() {
-            true => format!("is cut and damaged on as many as its mkfs asks for, {least}"),
-            false => "is cut and damaged on layers or on several disks of its own, and not on both".to_owned(),
-        };
-        return Err(usage(format!(
-            "lane {} is given {} disks, and {remedy}; leave the number out",
-            spec.name, spec.devices
-        )));
+    let given = |what: String| {
+        Err(usage(format!("lane {} is given {} disks, and {what}; leave the number out", spec.name, spec.devices)))
+    };
+    match spec.devices {
+        0 | 1 => {}
+        _ if !spec.layers.is_empty() => {
+            return given("is cut and damaged on layers or on several disks of its own, and not on both".to_owned());
+        }
+        _ if row.further_device_option.is_none() => return given(format!("{} stands on one", row.name)),
+        devices if devices < least => return given(format!("these options of its mkfs take at least {least}")),
+        _ => {}
     }
     if spec.disks() > MOST_DEVICES {
         let disks = spec.disks();

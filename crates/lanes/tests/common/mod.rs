@@ -75,6 +75,7 @@ impl Scratch {
             throttles: Throttles::default(),
             guest: Default::default(),
             program: "/proc/self/exe".into(),
+            trace: None,
         }
     }
 

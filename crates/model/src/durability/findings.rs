@@ -103,6 +103,9 @@ pub struct LaneDurability {
     pub repaired: u64,
     /// Images whose array, which lacked a disk, began only by force.
     pub forced: u64,
+    /// Its first disk was gone in every image.
+    #[serde(default)]
+    pub loses_a_disk: bool,
     /// Cuts of work without fsync of directories.
     pub bare_cuts: u64,
     /// Of these, with something missing: nobody promised it.

@@ -38,6 +38,9 @@ pub struct LayerCost {
     /// What its layers did without a filesystem, once before the rounds; empty: it has none, or nobody looked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_filesystem: Vec<LayerSpeed>,
+    /// How fast they are so, as a multiple of a bare disk: the geometric mean over what was looked at of both. No interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_a_bare_disk: Option<f64>,
     /// Rows of figures in which both spent a measurable CPU time, those left out whose limit was Fairlane itself.
     pub rows: u32,
 }

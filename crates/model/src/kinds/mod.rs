@@ -8,6 +8,7 @@ pub mod mix;
 pub mod oltp;
 pub mod operations;
 pub mod programs;
+pub mod replay;
 pub mod small_files;
 pub mod streams;
 
@@ -351,6 +352,7 @@ impl Kind {
             Kind::Mix(mix) => &**mix,
             Kind::Contention(contention) => contention,
             Kind::Durable(durable) => durable,
+            Kind::Replay(replay) => &**replay,
         }
     }
 
@@ -369,6 +371,7 @@ impl Kind {
             Kind::Mix(mix) => &mut **mix,
             Kind::Contention(contention) => contention,
             Kind::Durable(durable) => durable,
+            Kind::Replay(replay) => &mut **replay,
         }
     }
 }

@@ -165,7 +165,11 @@ fn a_suite_cannot_hold_a_job_file() {
         "kind = \"fio\"",
     ] {
         let error = Suite::from_toml(&format!("{start}{rest}")).unwrap_err().what;
-        assert_eq!(error, "workload w: a suite holds no job files; run it with `fairlane fio JOBFILE`", "{rest}");
+        assert_eq!(
+            error,
+            "workload w: a suite holds no job files and no traces; run one with `fairlane fio JOBFILE` or `fairlane race --replay TRACE`",
+            "{rest}"
+        );
     }
 }
 

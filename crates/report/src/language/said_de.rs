@@ -65,6 +65,11 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "die CPUs wurden vor Hitze langsamer{one}, was alles Rechnen bremst: {trials}; kühlen Sie die Maschine oder lassen Sie sie vorher ruhen",
     ),
     ("suspended", "die Maschine schlief{one}: {trials}; halten Sie sie wach und messen Sie neu"),
+    (
+        "replay_differs",
+        "andere Arbeit als die des Programms{one}: {trials}; seine Aufrufe wurden anders beantwortet, und solche Läufe \
+         zählen nirgends",
+    ),
     ("clock_source", "der Kernel wechselte seine Uhr{one}: {trials}; deren Zeiten ist nicht zu trauen: messen Sie neu"),
     ("clock_set", "jemand stellte die Uhrzeit{one}: {trials}; die Messwerte gelten"),
     (

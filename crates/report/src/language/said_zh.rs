@@ -46,6 +46,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("trials_unsteady", "{trials}结束时速率仍在变化{one}：请给这项工作更多时间"),
     ("cpu_throttled", "{trials}期间 CPU 因过热降速{one}，一切计算都变慢：请给机器降温，或在测试前让它休息"),
     ("suspended", "{trials}期间机器休眠过{one}：请保持唤醒并重新测试"),
+    ("replay_differs", "{trials}做了与程序不同的工作{one}，不计入任何结果：其调用得到了不同的回答"),
     ("clock_source", "{trials}期间内核更换了时钟{one}，其时间不可信：请重新测试"),
     ("clock_set", "{trials}期间有人调整了时间{one}：数值仍然有效"),
     ("guest_clock", "{trials}期间客户机的时钟偏快或偏慢{one}，其数值偏差同样大小：请在 CPU 空闲的宿主机上测试"),

@@ -107,7 +107,8 @@ pub(crate) fn lane(found: &LaneDurability, first: &str) -> Phrase {
         }
         _ => phrase,
     };
-    phrase.say(forced(found)).say(".")
+    let lost = if found.loses_a_disk { "; its first disk was lost with each cut" } else { "" };
+    phrase.say(lost).say(forced(found)).say(".")
 }
 
 /// A boot would have stopped there, and a person would have had to decide.
@@ -315,6 +316,14 @@ pub(crate) fn damage(found: &DamageFindings) -> Phrase {
             phrase.say(format!(" ({read} of the blocks were read)"))
         }
         _ => phrase,
+    };
+    let phrase = match damage.array_mismatches {
+        Some(0) => phrase.say("; the array's own check noticed nothing"),
+        Some(sectors) => phrase.say(format!(
+            "; the array's own check noticed differences, and cannot tell what is right (mismatch_cnt {sectors}, which counts all \
+             sectors of what it compares at a time)"
+        )),
+        None => phrase,
     };
     match (damage.noticed, damage.scrub.is_empty()) {
         (true, false) => phrase.say(format!("; the check noticed: {}.", clean(&damage.scrub))),

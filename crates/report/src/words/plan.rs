@@ -185,7 +185,11 @@ fn few_rounds(plan: &PlanSummary) -> Option<String> {
     let round: f64 = plan.seconds_per_round.iter().sum();
     if rounds < ENOUGH_ROUNDS {
         let time = match round > 0.0 {
-            true => format!(" (about {})", figures::duration(round * f64::from(ENOUGH_ROUNDS))),
+            true => {
+                // What is done once, such as the looks at the disk, is done once then too.
+                let once = plan.seconds.map_or(0.0, |all| (all - round * f64::from(rounds)).max(0.0));
+                format!(" (about {})", figures::duration(once + round * f64::from(ENOUGH_ROUNDS)))
+            }
             false => String::new(),
         };
         let few = if rounds == 1 {

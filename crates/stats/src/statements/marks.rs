@@ -42,6 +42,8 @@ templates! {
         "the images had unwritten blocks again after {trials}{one}: a lane that met them looks slower than it is; a race on \
          a device (--on /dev/… --erase /dev/…) has none";
     rebuilding(trials, one) = "a disk was rebuilt beside the work of {trials}{one}";
+    replay_differs(trials, one) =
+        "{trials} did other work than the program{one}, and count nowhere: its calls were answered otherwise";
     warm_cache(trials) =
         "what {trials} read as cold may have come from memory, because nobody empties the page cache below a directory: \
          race lanes on images, as root or with --on qemu";
@@ -86,6 +88,7 @@ pub(crate) fn meaning(mark: Mark, trials: Sentence, figures: Option<&str>) -> Se
         Mark::ImageUnchecked => (image_unchecked(trials, one), Weight::Circumstances),
         Mark::ImageUnwritten => (image_unwritten(trials, one), Weight::Figures),
         Mark::Rebuilding => (rebuilding(trials, one), Weight::Circumstances),
+        Mark::ReplayDiffers => (replay_differs(trials, one), Weight::Figures),
         Mark::WarmCache if figures.is_some_and(|said| !said.is_empty()) => {
             (warm_cache_of_host(trials), Weight::Figures)
         }

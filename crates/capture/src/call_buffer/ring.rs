@@ -1,0 +1,297 @@
+//! The ring into which traced processes write their calls, as its one reader sees it.
+
+use super::layout::{
+    CALLS, HEAD_BYTES, OWN_MEMORY_AT, OWNER_AT, PAGE, PATH_BYTES, RING, RING_BYTES, RING_MAPPED, TAIL_AT,
+};
+use rustix::fs::SealFlags;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The reader yields its CPU to who writes a record for so long; where that one does not run, so long.
+const MOST_YIELDING: Duration = Duration::from_millis(200);
+const SOME_YIELDING: Duration = Duration::from_micros(200);
+/// linux/memfd.h: MFD_NOEXEC_SEAL.
+const NOT_RUN: libc::c_uint = 8;
+/// In the second half of a record's first word: it is whole.
+const WHOLE: u32 = 0x8000_0000;
+/// The same: the call begins, and another record follows.
+const BEGINS: u32 = 0x4000_0000;
+
+/// What becomes of a thread that has begun a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// It ends it soon.
+    Runs,
+    /// It stands still.
+    Stands,
+    /// It is no more.
+    Gone,
+}
+
+/// A call as it was written down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// The system call's number.
+    pub(crate) number: i64,
+    /// It is about to be done: nothing but its arguments is known.
+    pub(crate) begins: bool,
+    pub(crate) arguments: [u64; 6],
+    pub(crate) result: i64,
+    /// The process, by the number that it was given.
+    pub(super) process: u32,
+    /// Where its thread's own memory is (the base of `fs`).
+    pub(super) own_memory: u64,
+    /// By the CPU's counter.
+    pub(super) ticks: [u64; 2],
+    /// What it named, where it named something.
+    pub(crate) path: Option<Vec<u8>>,
+}
+
+/// The ring.
+#[derive(Debug)]
+pub(super) struct Ring {
+    file: OwnedFd,
+    begin: *mut u8,
+    /// Where the next record begins.
+    at: u64,
+    /// No further is read for now: others write on meanwhile, and somebody waits.
+    until: u64,
+    /// Records before that which are not whole, with their lengths.
+    holes: Vec<(u64, u64)>,
+    lost: u64,
+}
+
+impl Ring {
+    pub(super) fn new() -> io::Result<Ring> {
+        // SAFETY: a name that is there, and a descriptor that is ours then.
+        let file = unsafe {
+            let create = |more| {
+                let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING | more;
+                libc::memfd_create(c"fairlane-calls".as_ptr(), flags)
+            };
+            // Some machines refuse files in memory that may be run (vm.memfd_noexec); kernels before 6.3 do not know the flag.
+            let number = match create(NOT_RUN) {
+                refused if refused < 0 => create(0),
+                number => number,
+            };
+            if number < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedFd::from_raw_fd(number)
+        };
+        // Its memory is the tracer's: no program is charged for it, and none waits for it in the middle of a record.
+        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, RING_MAPPED)?;
+        // Whoever opens it makes it no shorter.
+        rustix::fs::fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        // SAFETY: a new mapping, of a file that nobody makes shorter.
+        let begin = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                RING_MAPPED as usize,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        if begin == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Ring { file, begin: begin.cast(), at: 0, until: 0, holes: Vec::new(), lost: 0 })
+    }
+
+    /// Where a traced process finds it.
+    pub(super) fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
+    }
+
+    /// Whether it is what a process has at the ring's address: in another namespace its path is another file's.
+    pub(super) fn is_at(&self, process: libc::pid_t) -> bool {
+        let own = rustix::fs::fstat(&self.file).map(|of| of.st_ino).unwrap_or(0);
+        let maps = std::fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
+        let begin = format!("{RING:x}-");
+        String::from_utf8_lossy(&maps).lines().filter(|line| line.starts_with(&begin)).any(|line| {
+            line.contains("/memfd:fairlane-calls") && line.split_whitespace().nth(4) == Some(&own.to_string())
+        })
+    }
+
+    fn position(&self, at: usize) -> &AtomicU64 {
+        // SAFETY: within the first page of the mapping, and aligned.
+        unsafe { &*self.begin.add(at).cast::<AtomicU64>() }
+    }
+
+    /// Half of a record's first word.
+    fn word(&self, position: u64, half: usize) -> &AtomicU32 {
+        let at = PAGE + position % RING_BYTES;
+        // SAFETY: within the mapping, behind whose last record there is a page, and aligned as records are.
+        unsafe { &*self.begin.add(at as usize + 4 * half).cast::<AtomicU32>() }
+    }
+
+    /// What is there by now is read next. Where the writers' position makes no sense, somebody wrote over it: it is set anew.
+    pub(super) fn look(&mut self) {
+        let head = self.position(0).load(Ordering::Acquire);
+        let is_sound = head.wrapping_sub(self.at) <= RING_BYTES && head.is_multiple_of(8);
+        if !is_sound {
+            self.position(0).store(self.at, Ordering::Release);
+            self.lost += 1;
+        }
+        self.until = if is_sound { head } else { self.at };
+    }
+
+    /// The next record; `None`: none for now. One that is not whole is waited for where `wait` says so and its thread runs (it may have
+    /// lost the CPU, while what others wrote behind it tells what another thread stopped for); else it is read later, and what stands
+    /// behind it now.
+    pub(super) fn next(&mut self, wait: bool, owner: &dyn Fn(u32, u64) -> Owner) -> Option<Record> {
+        if let Some(record) = self.next_of_holes(owner) {
+            return Some(record);
+        }
+        while self.at != self.until {
+            let length = self.wait_for(self.at, wait, owner);
+            let is_whole = self.word(self.at, 1).load(Ordering::Acquire) & WHOLE != 0;
+            match length {
+                Some(length) if is_whole => {
+                    let record = self.read(self.at, length);
+                    self.pass(length);
+                    return Some(record);
+                }
+                Some(length) => {
+                    self.holes.push((self.at, length));
+                    self.at = self.at.wrapping_add(length);
+                }
+                None => {
+                    // Who was killed before it said how long its record is, or wrote here what is none.
+                    self.lost += 1;
+                    self.pass(self.to_next_whole());
+                }
+            }
+        }
+        None
+    }
+
+    /// A record that others came before, or that nobody writes any more.
+    fn next_of_holes(&mut self, owner: &dyn Fn(u32, u64) -> Owner) -> Option<Record> {
+        for which in 0..self.holes.len() {
+            let (position, length) = self.holes[which];
+            let is_whole = self.word(position, 1).load(Ordering::Acquire) & WHOLE != 0;
+            if !is_whole && self.owner(position, owner) != Owner::Gone {
+                continue;
+            }
+            let record = is_whole.then(|| self.read(position, length));
+            self.lost += u64::from(!is_whole);
+            self.clear(position, length);
+            self.holes.remove(which);
+            self.give_back();
+            return record;
+        }
+        None
+    }
+
+    fn owner(&self, position: u64, owner: &dyn Fn(u32, u64) -> Owner) -> Owner {
+        let process = self.word(position + OWNER_AT, 0).load(Ordering::Acquire);
+        let own_memory = self.word(position + OWN_MEMORY_AT, 0).load(Ordering::Acquire);
+        let own_memory_high = self.word(position + OWN_MEMORY_AT, 1).load(Ordering::Acquire);
+        match process {
+            0 => Owner::Runs,
+            process => owner(process, u64::from(own_memory) | u64::from(own_memory_high) << 32),
+        }
+    }
+
+    /// The length of the record there, whole or not; `None`: it has none.
+    fn wait_for(&self, position: u64, wait: bool, owner: &dyn Fn(u32, u64) -> Owner) -> Option<u64> {
+        let begun = Instant::now();
+        loop {
+            let is_whole = self.word(position, 1).load(Ordering::Acquire) & WHOLE != 0;
+            let length = u64::from(self.word(position, 0).load(Ordering::Acquire));
+            // A traced program can write here: whatever it writes is no more than a record.
+            let is_one = (HEAD_BYTES as u64..=(HEAD_BYTES + PATH_BYTES) as u64).contains(&length) && length % 8 == 0;
+            let is_over = begun.elapsed() > MOST_YIELDING
+                || (is_one && !wait)
+                || (begun.elapsed() > SOME_YIELDING && self.owner(position, owner) != Owner::Runs);
+            if (is_one && is_whole) || is_over {
+                return is_one.then_some(length);
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Bytes to the next place where a whole record seems to begin, or to the end of what is read now.
+    fn to_next_whole(&self) -> u64 {
+        let all = self.until.wrapping_sub(self.at);
+        let is_begin = |&bytes: &u64| {
+            let position = self.at.wrapping_add(bytes);
+            let length = u64::from(self.word(position, 0).load(Ordering::Acquire));
+            let told = self.word(position, 1).load(Ordering::Acquire);
+            let is_call = (told & !(WHOLE | BEGINS)) < CALLS as u32;
+            (HEAD_BYTES as u64..=(HEAD_BYTES + PATH_BYTES) as u64).contains(&length)
+                && length % 8 == 0
+                && told & WHOLE != 0
+                && is_call
+        };
+        (8..all).step_by(8).find(is_begin).unwrap_or(all)
+    }
+
+    fn read(&self, position: u64, length: u64) -> Record {
+        let at = (PAGE + position % RING_BYTES) as usize;
+        let length = length as usize;
+        let number = self.word(position, 1).load(Ordering::Acquire) & !WHOLE;
+        let mut bytes = [0; HEAD_BYTES + PATH_BYTES];
+        // SAFETY: a record lies within the mapping, and the copy has room for the longest.
+        unsafe { std::ptr::copy_nonoverlapping(self.begin.add(at), bytes.as_mut_ptr(), length) };
+        let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let half = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let path_bytes = (half(12) as usize).min(length - HEAD_BYTES);
+        let path = &bytes[HEAD_BYTES..HEAD_BYTES + path_bytes];
+        Record {
+            number: i64::from(number & !BEGINS),
+            begins: number & BEGINS != 0,
+            arguments: [48, 56, 64, 72, 80, 88].map(word),
+            result: word(40) as i64,
+            process: half(8),
+            own_memory: word(16),
+            ticks: [word(24), word(32)],
+            path: (path_bytes > 0).then(|| path.split(|&byte| byte == 0).next().unwrap_or_default().to_vec()),
+        }
+    }
+
+    /// What was read is emptied, so that no later record seems whole before it is, and given back.
+    fn pass(&mut self, bytes: u64) {
+        self.clear(self.at, bytes);
+        self.at = self.at.wrapping_add(bytes);
+        self.give_back();
+    }
+
+    fn clear(&self, position: u64, bytes: u64) {
+        let at = position % RING_BYTES;
+        // The last record reaches into the page behind the ring; what is skipped may begin again at its start.
+        let first = bytes.min(RING_BYTES + PAGE - at);
+        let again = (at + bytes).saturating_sub(RING_BYTES).min(at);
+        // SAFETY: both lie within the mapping.
+        unsafe {
+            std::ptr::write_bytes(self.begin.add((PAGE + at) as usize), 0, first as usize);
+            if bytes > PAGE {
+                std::ptr::write_bytes(self.begin.add(PAGE as usize), 0, again as usize);
+            }
+        }
+    }
+
+    /// Writers may write as far as the first record that is not read.
+    fn give_back(&self) {
+        let first = self.holes.iter().map(|(position, _)| *position);
+        let tail = first.min_by_key(|position| position.wrapping_sub(self.at) as i64).unwrap_or(self.at);
+        self.position(TAIL_AT).store(tail, Ordering::Release);
+    }
+
+    /// Records that were begun and will never be read.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost + self.holes.len() as u64
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping, which nobody uses any more.
+        unsafe { libc::munmap(self.begin.cast(), RING_MAPPED as usize) };
+    }
+}

@@ -1,0 +1,157 @@
+//! Where the C library asks the kernel: places whose instruction can be replaced by a jump.
+//!
+//! A jump takes five bytes and `syscall` two, so the comparison behind it goes with it, which nearly all of them have.
+
+use std::ops::Range;
+
+/// `syscall`.
+const SYSCALL: [u8; 2] = [0x0f, 0x05];
+/// Comparisons of what came back with the last error's number, as compilers write them.
+const COMPARISONS: [&[u8]; 3] =
+    [&[0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff], &[0x48, 0x3d, 0x01, 0xf0, 0xff, 0xff], &[0x3d, 0x00, 0xf0, 0xff, 0xff]];
+/// The number of the call is loaded at most so many bytes before.
+const LOADED_WITHIN: usize = 24;
+/// Jumps to the comparison are looked for so far on both sides: it stands within its function.
+const AROUND: usize = 1024;
+
+/// One of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Site {
+    /// Of `syscall`, from the begin of the text.
+    pub(super) offset: u64,
+    /// What stands behind it.
+    pub(super) comparison: &'static [u8],
+}
+
+impl Site {
+    /// Bytes that are replaced.
+    pub(super) fn bytes(&self) -> usize {
+        SYSCALL.len() + self.comparison.len()
+    }
+
+    /// What stands there before.
+    pub(super) fn before(&self) -> Vec<u8> {
+        [&SYSCALL, self.comparison].concat()
+    }
+}
+
+/// Those of a text that ask for a call of interest and into which nothing jumps.
+pub(super) fn find(text: &[u8], is_wanted: impl Fn(u32) -> bool) -> Vec<Site> {
+    let is_one = |&at: &usize| text[at..at + 2] == SYSCALL;
+    let all = (0..text.len().saturating_sub(1)).filter(is_one);
+    let sites: Vec<Site> = all
+        .filter_map(|at| {
+            let comparison = *COMPARISONS.iter().find(|comparison| text[at + 2..].starts_with(comparison))?;
+            number(&text[at.saturating_sub(LOADED_WITHIN)..at])
+                .filter(|number| is_wanted(*number))
+                .map(|_| Site { offset: at as u64, comparison })
+        })
+        .collect();
+    // Jumps lead to the begin of an instruction: that of the comparison is the only one inside.
+    let mut places = vec![Place::Other; text.len()];
+    let inside = |site: &Site| site.offset as usize + SYSCALL.len();
+    sites.iter().for_each(|site| places[inside(site)] = Place::Inside);
+    for site in &sites {
+        let around = (site.offset as usize).saturating_sub(AROUND)..text.len().min(site.offset as usize + AROUND);
+        mark_reached(text, around, &mut places);
+    }
+    sites.into_iter().filter(|site| places[inside(site)] == Place::Inside).collect()
+}
+
+/// The number that is loaded before: `mov $number, %eax`, or `xor %eax, %eax`, or a test that found it to be zero.
+fn number(before: &[u8]) -> Option<u32> {
+    let end = before.len();
+    if before.ends_with(&[0x31, 0xc0]) || (end >= 4 && before[end - 4..end - 1] == [0x85, 0xc0, 0x75]) {
+        return Some(0);
+    }
+    let loads = before.windows(5).rev().find(|bytes| bytes[0] == 0xb8 && bytes[3..] == [0, 0])?;
+    Some(u32::from_le_bytes(loads[1..].try_into().expect("four bytes")))
+}
+
+/// What a byte of a text is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Other,
+    /// Where the comparison of a site begins.
+    Inside,
+    /// The same, and a jump leads there.
+    Reached,
+}
+
+/// Marks the comparisons to which some jump may lead, by whatever looks like one.
+fn mark_reached(text: &[u8], around: Range<usize>, places: &mut [Place]) {
+    let mut note = |next: usize, far: i64| {
+        let target = usize::try_from((next as i64).wrapping_add(far)).ok();
+        if let Some(place) = target.and_then(|target| places.get_mut(target))
+            && *place == Place::Inside
+        {
+            *place = Place::Reached;
+        }
+    };
+    for at in around {
+        let near = |skip: usize| text.get(at + skip).map(|&byte| i64::from(byte as i8));
+        let wide = |skip: usize| {
+            let bytes = text.get(at + skip..at + skip + 4)?;
+            Some(i64::from(i32::from_le_bytes(bytes.try_into().expect("four bytes"))))
+        };
+        match text[at] {
+            0x70..=0x7f | 0xeb | 0xe0..=0xe3 => {
+                near(1).into_iter().for_each(|far| note(at + 2, far));
+            }
+            0xe8 | 0xe9 => wide(1).into_iter().for_each(|far| note(at + 5, far)),
+            0x0f if text.get(at + 1).is_some_and(|byte| (0x80..=0x8f).contains(byte)) => {
+                wide(2).into_iter().for_each(|far| note(at + 6, far));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: &[u8] = &[0x0f, 0x05, 0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff, 0xc3];
+
+    fn offsets(text: &[u8]) -> Vec<u64> {
+        find(text, |number| [0, 17].contains(&number)).iter().map(|site| site.offset).collect()
+    }
+
+    #[test]
+    fn calls_of_interest_with_a_comparison_behind_them_are_found() {
+        let load = |number: u8| vec![0xb8, number, 0, 0, 0];
+        assert_eq!(offsets(&[&load(17), LONG].concat()), [5]);
+        assert_eq!(offsets(&[&load(18), LONG].concat()), [] as [u64; 0]);
+        assert_eq!(offsets(&[&[0x31, 0xc0], LONG].concat()), [2]);
+        assert_eq!(offsets(&[&[0x85, 0xc0, 0x75, 0x10], LONG].concat()), [4]);
+        // Without its comparison, or cut off.
+        assert_eq!(offsets(&[&load(17), &[0x0f, 0x05, 0xc3][..]].concat()), [] as [u64; 0]);
+        assert_eq!(offsets(&[&load(17), &LONG[..5]].concat()), [] as [u64; 0]);
+        assert_eq!(offsets(&[0x0f]), [] as [u64; 0]);
+    }
+
+    #[test]
+    fn what_something_jumps_into_is_left_alone() {
+        let load = [0xb8, 17, 0, 0, 0];
+        // To the comparison, behind the call; to the call itself it may.
+        assert_eq!(offsets(&[&[0xeb, 7][..], &load, LONG].concat()), [] as [u64; 0]);
+        assert_eq!(offsets(&[&[0xeb, 5][..], &load, LONG].concat()), [7]);
+        assert_eq!(offsets(&[&[0xe9, 7, 0, 0, 0][..], &load, LONG].concat()), [] as [u64; 0]);
+        assert_eq!(offsets(&[&[0x0f, 0x84, 7, 0, 0, 0][..], &load, LONG].concat()), [] as [u64; 0]);
+    }
+
+    #[test]
+    fn this_machines_c_library_has_them() {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let Some(line) = maps.lines().find(|line| line.contains("libc.so.6") && line.contains("r-xp")) else { return };
+        let (begin, rest) = line.split_once('-').unwrap();
+        let hex = |text: &str| u64::from_str_radix(text, 16).unwrap();
+        let (begin, end) = (hex(begin), hex(rest.split(' ').next().unwrap()));
+        // SAFETY: the kernel says that this is mapped for reading.
+        let text = unsafe { std::slice::from_raw_parts(begin as *const u8, (end - begin) as usize) };
+        let found = |wanted: u32| find(text, |number| number == wanted).len();
+        for call in [libc::SYS_read, libc::SYS_pread64, libc::SYS_write, libc::SYS_openat, libc::SYS_close] {
+            assert!(found(call as u32) > 0, "{call}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What is known of a traced process: its open files, and where it stands.
+
+use crate::call_buffer::Buffered;
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// An open file of interest.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenFile {
+    /// In the trace.
+    pub(crate) number: u32,
+    pub(crate) path: PathBuf,
+    pub(crate) close_on_exec: bool,
+}
+
+/// A process; its threads share it.
+#[derive(Debug, Clone)]
+pub(crate) struct Process {
+    pub(crate) files: HashMap<i32, OpenFile>,
+    /// Where relative paths begin.
+    pub(crate) directory: PathBuf,
+    /// What it has of the buffer of calls.
+    pub(crate) buffered: Buffered,
+}
+
+impl Process {
+    /// As the kernel tells of it now.
+    pub(crate) fn as_it_is(pid: i32) -> Process {
+        let directory = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_else(|_| PathBuf::from("/"));
+        Process { files: HashMap::new(), directory, buffered: Buffered::default() }
+    }
+
+    /// What `exec` leaves: also of what was marked or closed in a way that is not followed.
+    pub(crate) fn executes(&mut self, pid: i32) {
+        self.buffered = Buffered::default();
+        let is_there = |descriptor: i32| Path::new(&format!("/proc/{pid}/fd/{descriptor}")).symlink_metadata().is_ok();
+        self.files.retain(|&descriptor, file| !file.close_on_exec && is_there(descriptor));
+    }
+
+    /// Where a path begins that is relative to a descriptor.
+    pub(crate) fn directory_of(&self, pid: i32, descriptor: i32) -> Option<PathBuf> {
+        if descriptor == libc::AT_FDCWD {
+            return Some(self.directory.clone());
+        }
+        match self.files.get(&descriptor) {
+            Some(file) => Some(file.path.clone()),
+            None => std::fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).ok().filter(|path| path.is_absolute()),
+        }
+    }
+}
+
+/// The process that a thread belongs to (proc_pid_status(5)).
+pub(crate) fn process_of(thread: i32) -> Option<i32> {
+    status_line(thread, "Tgid:")
+}
+
+/// Who traces it; 0: nobody.
+pub(crate) fn tracer_of(thread: i32) -> Option<i32> {
+    status_line(thread, "TracerPid:")
+}
+
+/// The state of a process or thread, and the kernel's flags (proc_pid_stat(5)).
+pub(crate) fn state_of(thread: i32) -> Option<(char, u64)> {
+    let text = std::fs::read_to_string(format!("/proc/{thread}/stat")).ok()?;
+    // Its name may have any character.
+    let mut words = text.rsplit_once(')')?.1.split_whitespace();
+    let state = words.next()?.chars().next()?;
+    Some((state, words.nth(5)?.parse().ok()?))
+}
+
+/// The process that began it.
+pub(crate) fn parent_of(process: i32) -> Option<i32> {
+    status_line(process, "PPid:")
+}
+
+/// Numbers that a folder of /proc names, in order: processes, threads, descriptors.
+pub(crate) fn numbers_in(folder: &str) -> Vec<i32> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut numbers: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+fn status_line(thread: i32, key: &str) -> Option<i32> {
+    let text = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix(key))?.trim().parse().ok()
+}
+
+/// Descriptors of regular files and folders that a process has now, with their paths and flags. What has no name any more is left
+/// out.
+pub(crate) fn descriptors(pid: i32) -> Vec<(i32, PathBuf, i64)> {
+    let found = |number: i32| {
+        let link = format!("/proc/{pid}/fd/{number}");
+        let kind = kind_of(pid, number)?;
+        let path = std::fs::read_link(&link).ok()?;
+        let is_named = path.is_absolute() && !path.as_os_str().as_bytes().ends_with(b" (deleted)");
+        let flags = descriptor_line(pid, number, "flags:");
+        let flags = flags.and_then(|flags| i64::from_str_radix(&flags, 8).ok()).unwrap_or(0);
+        ([FileType::RegularFile, FileType::Directory].contains(&kind) && is_named).then_some((number, path, flags))
+    };
+    numbers_in(&format!("/proc/{pid}/fd")).into_iter().filter_map(found).collect()
+}
+
+/// What a descriptor is of. Nobody is asked: who serves that filesystem may be stopped.
+fn kind_of(pid: i32, descriptor: i32) -> Option<FileType> {
+    let of = statx(CWD, format!("/proc/{pid}/fd/{descriptor}"), AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
+    Some(FileType::from_raw_mode(of.stx_mode.into()))
+}
+
+/// Where an open file stands (proc_pid_fdinfo(5)); where a folder stands means something to its filesystem alone.
+pub(crate) fn position(pid: i32, descriptor: i32) -> Option<i64> {
+    kind_of(pid, descriptor).filter(|kind| *kind == FileType::RegularFile)?;
+    descriptor_line(pid, descriptor, "pos:")?.parse().ok()
+}
+
+fn descriptor_line(pid: i32, descriptor: i32, key: &str) -> Option<String> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix(key)).map(|of| of.trim().to_owned())
+}
+
+/// Whether two descriptors are of one open file, as `dup` and `fork` leave them (kcmp(2)).
+pub(crate) fn share_a_file(one: (i32, i32), other: (i32, i32)) -> bool {
+    const KCMP_FILE: i32 = 0;
+    // SAFETY: a question without pointers.
+    unsafe { libc::syscall(libc::SYS_kcmp, one.0, other.0, KCMP_FILE, one.1, other.1) == 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_read_from_what_the_kernel_tells() {
+        let own = std::process::id() as i32;
+        assert_eq!(process_of(own), Some(own));
+        assert_eq!(parent_of(own), Some(std::os::unix::process::parent_id() as i32));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().canonicalize().unwrap();
+        assert!(descriptors(own).iter().any(|(_, found, flags)| *found == path && flags & 3 == 2));
+        let kept = std::os::fd::AsRawFd::as_raw_fd(file.as_file());
+        let (again, apart) = (file.as_file().try_clone().unwrap(), file.reopen().unwrap());
+        let [again, apart] = [&again, &apart].map(std::os::fd::AsRawFd::as_raw_fd);
+        assert!(share_a_file((own, kept), (own, again)) && !share_a_file((own, kept), (own, apart)));
+        std::os::unix::fs::FileExt::write_at(file.as_file(), b"x", 0).unwrap();
+        assert_eq!((position(own, kept), tracer_of(own)), (Some(0), Some(0)));
+        assert!(numbers_in("/proc").contains(&own));
+        let gone = tempfile::tempfile().unwrap();
+        let gone = std::os::fd::AsRawFd::as_raw_fd(&gone);
+        assert!(!descriptors(own).iter().any(|(number, ..)| *number == gone), "it has no name");
+        let mut process = Process::as_it_is(own);
+        assert_eq!(process.directory, std::env::current_dir().unwrap());
+        let open = |close_on_exec| OpenFile { number: 0, path: "/a".into(), close_on_exec };
+        process.files.extend([(kept + 1000, open(true)), (kept, open(false)), (kept + 2000, open(false))]);
+        assert_eq!(process.directory_of(own, kept), Some("/a".into()));
+        assert_eq!(process.directory_of(own, libc::AT_FDCWD), Some(process.directory.clone()));
+        process.executes(own);
+        assert_eq!(process.files.keys().copied().collect::<Vec<_>>(), [kept]);
+    }
+}

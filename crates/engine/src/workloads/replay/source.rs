@@ -1,0 +1,94 @@
+//! The trace's file: read twice, and both times the same bytes.
+
+use super::rooms;
+use crate::error::EngineError;
+use crate::workloads::available_bytes;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use trace::replay::{Limits, Replay, ReplayError, Step, Wait};
+
+/// Most bytes of a trace.
+const MOST_TRACE_BYTES: u64 = 8 << 30;
+
+/// What a thread writes down of a step: how long it took, what it moved and how late it was.
+const STEP_FIGURES_BYTES: usize = 24;
+
+/// Reads a file from its begin, and hashes what is read.
+struct Hashed<'a> {
+    file: &'a File,
+    at: u64,
+    digest: &'a mut Sha256,
+}
+
+impl Read for Hashed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(buffer, self.at)?;
+        self.at += count as u64;
+        self.digest.update(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+/// Reads a trace for a replay; answers its SHA-256 too, in hexadecimal digits.
+///
+/// # Errors
+/// One sentence, without the file's name.
+pub fn read(file: &File, stop: &AtomicBool) -> Result<(Replay, String), String> {
+    read_within(file, available_bytes() / 2, stop)
+}
+
+/// Whether a replay of a trace finds room in a memory of which so much is free, as [`read`] and `rooms` count it where it is
+/// done; answers what [`read`] does.
+///
+/// # Errors
+/// As of [`read`].
+pub fn check_memory(file: &File, free_bytes: u64, stop: &AtomicBool) -> Result<String, String> {
+    let (plan, sha256) = read_within(file, free_bytes / 2, stop)?;
+    let steps: usize = plan.threads.iter().map(Vec::len).sum();
+    let calls = steps * (size_of::<Step>() + STEP_FIGURES_BYTES) + plan.waits.len() * size_of::<Wait>();
+    rooms::check(&plan, free_bytes.saturating_sub(calls as u64))?;
+    Ok(sha256)
+}
+
+fn read_within(file: &File, memory_bytes: u64, stop: &AtomicBool) -> Result<(Replay, String), String> {
+    let of = file.metadata().map_err(|error| format!("it cannot be read: {error}"))?;
+    if !of.is_file() || of.len() > MOST_TRACE_BYTES {
+        return Err("it is no file, or larger than any trace; name a trace".to_owned());
+    }
+    let mut digests = [Sha256::new(), Sha256::new()];
+    let goes_on = || !stop.load(Ordering::Relaxed);
+    let limits = Limits { memory_bytes, goes_on: &goes_on };
+    let [first, second] = digests.each_mut().map(|digest| BufReader::new(Hashed { file, at: 0, digest }));
+    let replay = trace::replay::read(first, second, &limits).map_err(|error| match error {
+        ReplayError::Interrupted => "the race was interrupted".to_owned(),
+        error => error.to_string(),
+    })?;
+    // Both are read to their end.
+    let [first, second] = digests.map(hexadecimal);
+    match first == second {
+        true => Ok((replay, first)),
+        false => Err("it changed while it was read; leave it alone until the race has ended".to_owned()),
+    }
+}
+
+fn hexadecimal(digest: Sha256) -> String {
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The trace at a path, if it is the one that is meant.
+pub(super) fn expect(path: &Path, sha256: &str, stop: &AtomicBool) -> Result<Replay, EngineError> {
+    let told = model::text::escaped_path(path);
+    let wrong = |what: String| EngineError::Unsuitable(format!("trace {told}: {what}"));
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = File::options().read(true).custom_flags(flags).open(path);
+    let file = file.map_err(|error| wrong(format!("it cannot be read: {error}")))?;
+    let (replay, found) = read(&file, stop).map_err(wrong)?;
+    match found == sha256 {
+        true => Ok(replay),
+        false => Err(wrong("it is not the trace that this race began with; put that one back".to_owned())),
+    }
+}

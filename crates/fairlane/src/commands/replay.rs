@@ -1,0 +1,168 @@
+//! `--replay`: a trace becomes a suite of one workload.
+
+use super::planning;
+use crate::failure::Failure;
+use crate::owned;
+use lanes::LaneSet;
+use lanes::guest::CarriedTrace;
+use model::Bytes;
+use model::kinds::replay::{Replay, Speed};
+use model::plan::Plan;
+use model::workload::{Kind, Suite, Workload};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Seconds of racing where nobody says how long. Chosen: rounds of most programs are seconds long, and six of them decide much.
+const USUAL_BUDGET_SECONDS: f64 = 600.0;
+/// Lanes that are made larger grow in such steps.
+const LANE_STEP_BYTES: u64 = 256 << 20;
+/// Characters of a command in a title.
+const TITLE_CHARACTERS: usize = 24;
+
+/// The suite that does a trace again.
+///
+/// # Errors
+/// Where the file cannot be read or is no trace that can be done again.
+pub fn suite(path: &Path, speed: Speed) -> Result<Suite, Failure> {
+    let replay = read(path, speed)?;
+    let kept = replay.facts.most_bytes.max(replay.facts.tree_bytes);
+    let whole = report::clean_text(&replay.facts.command);
+    let mut command: String = whole.chars().take(TITLE_CHARACTERS).collect();
+    if command.len() < whole.len() {
+        command.push('…');
+    }
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let what = if command.is_empty() { report::clean_text(&file) } else { command };
+    let pace = match speed {
+        Speed::Max => String::new(),
+        Speed::Recorded(1.0) => ", at the recorded times".to_owned(),
+        Speed::Recorded(factor) => format!(", {factor} times as fast as recorded"),
+    };
+    let workload = Workload {
+        name: "replay".to_owned(),
+        title: format!("replay of {what}{pace}"),
+        kind: Kind::Replay(Box::new(replay)),
+    };
+    workload.check().map_err(Failure::usage)?;
+    let needed = workload.working_set_bytes().saturating_mul(2).checked_next_multiple_of(LANE_STEP_BYTES);
+    let needed = needed.filter(|needed| *needed > super::lane_size::USUAL.get() && kept > 0).map(Bytes);
+    Ok(Suite {
+        name: report::clean_text(&file),
+        about: "a program's calls, done again in every lane".to_owned(),
+        lanes: Vec::new(),
+        not_tested: Vec::new(),
+        first_answer: false,
+        explain: false,
+        budget_seconds: Some(USUAL_BUDGET_SECONDS),
+        lane_size: needed,
+        most_telling: Vec::new(),
+        compressible_too: Vec::new(),
+        workload: vec![workload],
+        as_published: std::collections::BTreeMap::new(),
+    })
+}
+
+/// Reads the trace for whoever names it.
+///
+/// # Errors
+/// As [`suite`].
+fn read(path: &Path, speed: Speed) -> Result<Replay, Failure> {
+    let shown = model::text::escaped_path(path);
+    let file = owned::open_to_read(path)
+        .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}; name a trace")))?;
+    let (replay, sha256) = engine::read_trace(&file, &AtomicBool::new(false))
+        .map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+    check_architecture(&replay.header.kernel).map_err(|what| Failure::usage(format!("{shown}: {what}")))?;
+    let trace = std::path::absolute(path).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+    Ok(Replay { trace, sha256, speed, facts: replay.facts })
+}
+
+/// Numbers of flags differ between architectures. `kernel`: `Linux 6.12.1 x86_64`; empty: of this one.
+fn check_architecture(kernel: &str) -> Result<(), String> {
+    let here = std::env::consts::ARCH;
+    match kernel.split_whitespace().last() {
+        Some(there) if there != here => Err(format!(
+            "it was captured on {}, whose flags have other numbers than those of {here}; capture it here",
+            report::clean_text(there)
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a record's replay is still that of the file that it names, which the user may read.
+///
+/// # Errors
+/// One sentence.
+pub fn check_again(recorded: &Replay) -> Result<(), String> {
+    let found = read(&recorded.trace, recorded.speed)
+        .map_err(|failure| format!("its trace cannot be read any more ({})", failure.message))?;
+    match found.sha256 == recorded.sha256 && found.facts.is_like(&recorded.facts) {
+        true => Ok(()),
+        false => Err(format!(
+            "{} is not the trace that this race began with; put that one back",
+            model::text::escaped_path(&recorded.trace)
+        )),
+    }
+}
+
+/// The replay of a plan that some lane does in a guest.
+fn in_guests(plan: &Plan) -> Option<&Replay> {
+    let replay = plan.workloads.iter().find_map(|workload| match &workload.kind {
+        Kind::Replay(replay) => Some(&**replay),
+        _ => None,
+    });
+    replay.filter(|_| plan.lanes.iter().any(planning::in_guest))
+}
+
+/// The trace that guests of this plan get into their memory; `None`: none does.
+///
+/// # Errors
+/// Where the user may not read it.
+pub fn carried(plan: &Plan) -> Result<Option<CarriedTrace>, Failure> {
+    let Some(replay) = in_guests(plan) else { return Ok(None) };
+    let opened = owned::open_to_read(&replay.trace).and_then(|file| CarriedTrace::new(file, &replay.sha256));
+    opened.map(Some).map_err(|error| {
+        let shown = model::text::escaped_path(&replay.trace);
+        Failure::usage(format!("cannot read {shown}: {error}; name a trace"))
+    })
+}
+
+/// Refuses a trace that is done in guests and finds no room in their memory, before anything is made.
+///
+/// # Errors
+/// One sentence.
+pub fn check_in_guests(plan: &Plan, lane_set: &LaneSet, stop: &AtomicBool) -> Result<(), Failure> {
+    let (Some(replay), Some(trace)) = (in_guests(plan), lane_set.carried_trace()) else { return Ok(()) };
+    let Some(free) = lane_set.free_in_guests() else { return Ok(()) };
+    let found = engine::check_trace_memory(trace.file(), free.get(), stop).map_err(|why| {
+        match stop.load(Ordering::Relaxed) {
+            true => Failure::interrupted(),
+            false => Failure::usage(format!(
+                "the trace does not fit into a guest of {}: {why}, or give guests more with --guest-memory",
+                lane_set.memory_of_guests()
+            )),
+        }
+    })?;
+    match found == replay.sha256 {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "{} changed while the race was planned; leave it alone until the race has ended",
+            model::text::escaped_path(&replay.trace)
+        ))),
+    }
+}
+
+/// How many calls are not done again, and which; `None`: all are.
+pub fn note(suite: &Suite) -> Option<String> {
+    let [Workload { kind: Kind::Replay(replay), .. }] = &suite.workload[..] else { return None };
+    let left_out: u64 = replay.facts.left_out.values().sum();
+    let names: Vec<String> = replay.facts.left_out.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    let all = replay.facts.operations + left_out;
+    (left_out > 0).then(|| {
+        format!(
+            "{left_out} of {all} calls are not done again ({}): what they answer hangs on the user or the moment, or their \
+             file is not followed (docs/replay.md)",
+            names.join(", ")
+        )
+    })
+}

@@ -1,0 +1,205 @@
+//! Programs that are captured, and what their traces say of them.
+
+use crate::common::{Place, assert_one_sentence};
+use serde_json::Value;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn shown(place: &Place, trace: &str) -> Value {
+    serde_json::from_str(&place.expect(0, &["trace", "show", trace, "--format", "json"]).0).expect("JSON")
+}
+
+fn count(shown: &Value, call: &str) -> u64 {
+    let calls = shown["calls"].as_array().expect("calls");
+    calls.iter().find(|of| of["call"] == call).map_or(0, |of| of["count"].as_u64().expect("a count"))
+}
+
+fn file<'a>(shown: &'a Value, name: &Path) -> &'a Value {
+    let files = shown["files"].as_array().expect("files");
+    let found = files.iter().find(|of| of["path"] == name.to_str().expect("a name"));
+    found.unwrap_or_else(|| panic!("{} in {files:?}", name.display()))
+}
+
+const WORK: &str = "
+mkdir d && cd d && cat > in && dd if=in of=out bs=1000 conv=fsync status=none && ln out again && mv out moved \
+&& ln -s moved link && rm again && chmod 600 moved && cat link missing ../d/moved > ../copy 2>/dev/null; exit 7";
+
+#[test]
+fn what_a_program_asks_of_files_is_written_down_and_it_stays_as_it_is() {
+    let place = Place::new();
+    let mut command = place.fairlane(&["capture", "-o", "t.trace", "--", "sh", "-c", WORK]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    child.stdin.take().expect("a pipe").write_all(&[b'x'; 10_000]).expect("it is read");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    assert!(output.stdout.is_empty(), "its own output is the program's alone: {output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("fairlane trace show t.trace"), "{output:?}");
+    assert_eq!(std::fs::read(place.path().join("copy")).expect("a copy").len(), 20_000);
+
+    let top = place.path().canonicalize().expect("a folder");
+    let shown = shown(&place, "t.trace");
+    assert_eq!(shown["end"]["status"], 7);
+    let (read, written) = (file(&shown, &top.join("d/in")), file(&shown, &top.join("d/out")));
+    assert_eq!((&read["written_bytes"], &read["read_bytes"]), (&10_000.into(), &10_000.into()));
+    assert_eq!(
+        (&written["written_bytes"], &written["syncs"], &written["extent_bytes"]),
+        (&10_000.into(), &1.into(), &10_000.into())
+    );
+    assert_eq!(file(&shown, &top.join("copy"))["written_bytes"], 20_000);
+    for call in ["mkdirat", "linkat", "renameat2", "symlinkat", "unlinkat", "fsync", "fchmodat"] {
+        assert_eq!(count(&shown, call), 1, "{call}: {shown}");
+    }
+    assert!(shown["processes"].as_u64().expect("a number") >= 7 && count(&shown, "execve") >= 7, "{shown}");
+    assert!(shown["sampled_bytes"].as_u64() > Some(0), "{shown}");
+    let (text, _) = place.expect(0, &["trace", "show", "t.trace"]);
+    assert!(text.contains("exit status 7") && text.contains("d/moved") && text.contains("1 sync"), "{text}");
+    let (csv, _) = place.expect(0, &["trace", "show", "t.trace", "--format", "csv"]);
+    assert!(csv.starts_with("path,opened,read_bytes") && csv.contains("/d/in,"), "{csv}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn static_programs_threads_and_signals_are_seen() {
+    let place = Place::new();
+    let source = "#include <fcntl.h>\n#include <pthread.h>\n#include <signal.h>\n#include <unistd.h>\n\
+        static void *work(void *name) { int f = open(name, O_RDWR | O_CREAT, 0600); char b[4096] = {0};\n\
+        for (int i = 0; i < 50; i++) pwrite(f, b, 4096, i * 4096L); pread(f, b, 100, 50); fdatasync(f); close(f); return 0; }\n\
+        int main(void) { pthread_t t[3]; char *names[] = {\"a\", \"b\", \"c\"};\n\
+        for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, work, names[i]);\n\
+        for (int i = 0; i < 3; i++) pthread_join(t[i], 0); raise(SIGUSR1); return 0; }\n";
+    std::fs::write(place.path().join("s.c"), source).expect("a source");
+    let made = Command::new("cc")
+        .args(["-O1", "-static", "-pthread", "-w", "-o", "s", "s.c"])
+        .current_dir(place.path())
+        .status()
+        .expect("a compiler");
+    assert!(made.success());
+    place.expect(128 + 10, &["capture", "-q", "-o", "s.trace", "--", "./s"]);
+    let top = place.path().canonicalize().expect("a folder");
+    let shown = shown(&place, "s.trace");
+    assert_eq!((&shown["threads"], &shown["processes"]), (&4.into(), &1.into()));
+    assert_eq!((count(&shown, "pwrite64"), count(&shown, "pread64"), count(&shown, "fdatasync")), (150, 3, 3));
+    for name in ["a", "b", "c"] {
+        let of = file(&shown, &top.join(name));
+        assert_eq!(
+            (&of["written_bytes"], &of["extent_bytes"], &of["syncs"]),
+            (&204_800.into(), &204_800.into(), &1.into())
+        );
+    }
+}
+
+#[test]
+fn bytes_are_of_the_file_that_a_descriptor_leads_to_now() {
+    let place = Place::new();
+    // The shell lays its own output, which is a pipe, over the file again.
+    let script = "echo a > f; echo bbbbbbbbbb; /bin/echo ccc; umask";
+    let output =
+        place.fairlane(&["capture", "-q", "-o", "d.trace", "--", "sh", "-c", script]).output().expect("it runs");
+    assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).starts_with("bbbbbbbbbb\nccc\n"));
+    let top = place.path().canonicalize().expect("a folder");
+    assert_eq!(file(&shown(&place, "d.trace"), &top.join("f"))["written_bytes"], 2);
+    // A number that one thread closes is the next one's at once.
+    let source = "#include <fcntl.h>\n#include <pthread.h>\n#include <unistd.h>\n\
+        static void *work(void *name) { char b[64] = {0}; for (int i = 0; i < 200; i++) {\n\
+        int f = open(name, O_RDWR | O_CREAT, 0600); for (int k = 0; k < 4; k++) pwrite(f, b, 64, 0); close(f); } return 0; }\n\
+        int main(void) { pthread_t t[4]; char *names[] = {\"a\", \"b\", \"c\", \"d\"};\n\
+        for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, work, names[i]);\n\
+        for (int i = 0; i < 4; i++) pthread_join(t[i], 0); return 0; }\n";
+    std::fs::write(place.path().join("t.c"), source).expect("a source");
+    let made = Command::new("cc").args(["-O1", "-pthread", "-w", "-o", "t", "t.c"]).current_dir(place.path()).status();
+    assert!(made.expect("a compiler").success());
+    place.expect(0, &["capture", "-q", "-o", "t.trace", "--", "./t"]);
+    let shown = shown(&place, "t.trace");
+    for name in ["a", "b", "c", "d"] {
+        assert_eq!(file(&shown, &top.join(name))["written_bytes"], 200 * 4 * 64, "{name}");
+    }
+}
+
+#[test]
+fn who_ends_the_tracer_gently_ends_the_program_gently() {
+    let place = Place::new();
+    let script = "trap 'echo cleaned > cleaned; exit 3' TERM; echo > begun; while :; do sleep 0.05; done";
+    let mut child =
+        place.fairlane(&["capture", "-q", "-o", "g.trace", "--", "sh", "-c", script]).spawn().expect("it runs");
+    let begun = Instant::now();
+    while !place.path().join("begun").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not begin");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = rustix::process::Pid::from_raw(child.id() as i32).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("SIGTERM");
+    assert_eq!(child.wait().expect("it ends").code(), Some(3));
+    assert!(place.path().join("cleaned").exists());
+    assert_eq!(shown(&place, "g.trace")["end"]["status"], 3);
+}
+
+#[test]
+fn a_tracer_that_is_killed_leaves_what_came_before_and_no_program() {
+    let place = Place::new();
+    let script = "echo $$ > pid; while :; do echo x >> f; done";
+    let mut command = place.fairlane(&["capture", "-q", "-o", "k.trace", "--", "sh", "-c", script]);
+    let mut child = command.spawn().expect("it runs");
+    let trace = place.path().join("k.trace");
+    let begun = Instant::now();
+    // Two frames at least: one of them is written each second.
+    let mut sizes = std::collections::BTreeSet::new();
+    while sizes.len() < 4 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing is written");
+        std::thread::sleep(Duration::from_millis(50));
+        sizes.insert(trace.metadata().map_or(0, |of| of.len()));
+    }
+    child.kill().expect("it is killed");
+    child.wait().expect("it is gone");
+    let program: i32 =
+        std::fs::read_to_string(place.path().join("pid")).expect("a pid").trim().parse().expect("a number");
+    while Path::new(&format!("/proc/{program}/stat")).exists() {
+        assert!(begun.elapsed() < Duration::from_secs(90), "the program goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let shown = shown(&place, "k.trace");
+    assert!(shown["end"].is_null() && count(&shown, "write") > 100, "{shown}");
+    let (text, _) = place.expect(0, &["trace", "show", "k.trace"]);
+    assert!(text.contains("UNENDED"), "{text}");
+}
+
+#[test]
+fn a_trace_can_be_of_one_folder_and_without_names() {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("secret")).expect("a folder");
+    let script = "echo x > secret/name; cat secret/name > elsewhere";
+    let line = ["capture", "-q", "-o", "u.trace", "--under", "secret", "--anonymous", "--", "sh", "-c", script];
+    place.expect(0, &line);
+    let shown = shown(&place, "u.trace");
+    let files = shown["files"].as_array().expect("files");
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert_eq!((&files[0]["written_bytes"], &files[0]["read_bytes"]), (&2.into(), &2.into()));
+    let all = place.expect(0, &["trace", "show", "u.trace"]).0 + &shown.to_string();
+    assert!(!all.contains("secret") && !all.contains("name\"") && !all.contains("elsewhere"), "{all}");
+    let bytes = std::fs::read(place.path().join("u.trace")).expect("a trace");
+    assert!(!bytes.windows(6).any(|part| part == b"secret"));
+}
+
+#[test]
+fn what_is_typed_wrongly_or_is_no_trace_is_said_in_one_sentence() {
+    let place = Place::new();
+    std::fs::write(place.path().join("there"), "mine").expect("a file");
+    for (status, line, says) in [
+        (125, &["capture", "-o", "there", "--", "true"][..], &["there is there already", "-o"][..]),
+        (125, &["capture", "-o", "no/such/folder", "--", "true"], &["cannot write no/such/folder"]),
+        (125, &["capture", "-o", "t", "--under", "/no/such", "--", "true"], &["--under", "name a folder"]),
+        (127, &["capture", "-o", "t", "--", "no-such-program"], &["no program `no-such-program`"]),
+        (126, &["capture", "-o", "t", "--", "./there"], &["cannot run the program"]),
+        (2, &["trace", "show", "there"], &["there: it is no trace of fairlane"]),
+        (2, &["trace", "show", "missing"], &["cannot read missing"]),
+        (2, &["trace", "show", "there", "--format", "pdf"], &["not shown as `pdf`", "text, html, json, csv"]),
+    ] {
+        let (_, err) = place.expect(status, line);
+        assert_one_sentence(&err, says);
+    }
+    assert_eq!(std::fs::read(place.path().join("there")).expect("a file"), b"mine");
+    assert!(!place.path().join("t").exists(), "what holds nothing is removed");
+    place.expect(2, &["capture", "-o", "t"]);
+}

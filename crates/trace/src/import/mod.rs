@@ -1,0 +1,118 @@
+//! What others wrote down of a program's calls, made a trace, as far as it goes.
+
+mod builder;
+mod darshan;
+mod fio;
+mod strace;
+
+use crate::Item;
+use builder::Builder;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read};
+
+/// Most bytes of a line: longer ones are no log's.
+const MOST_LINE_BYTES: u64 = 1 << 20;
+/// Most calls: they lie in memory until their files are known.
+pub(crate) const MOST_CALLS: usize = 20_000_000;
+
+/// What became of a log.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Imported {
+    /// What it was.
+    pub format: &'static str,
+    /// The trace.
+    pub items: Vec<Item>,
+    /// Lines that were read.
+    pub lines: u64,
+    /// Calls that came of them.
+    pub operations: u64,
+    /// What did not become a call, and how often.
+    pub left_out: BTreeMap<String, u64>,
+    /// What a log of this kind does not tell.
+    pub notes: Vec<&'static str>,
+}
+
+/// Why a log could not be made a trace.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// It cannot be read.
+    #[error("it cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// Another kind of file.
+    #[error(
+        "it is no log that is known; take a fio iolog (write_iolog), `strace -f -tt -T -y -o FILE`, or darshan-dxt-parser's text"
+    )]
+    Unknown,
+    /// Logs of one kind make one trace.
+    #[error("one is a log of {0}, another one of {1}; import them one by one")]
+    Mixed(&'static str, &'static str),
+    /// It holds too much.
+    #[error("it has more than {MOST_CALLS} calls; take a part of it")]
+    TooMuch,
+    /// There is nothing in it.
+    #[error("no line of it is a call on a file that is known ({0}); see docs/trace.md, Import")]
+    Nothing(String),
+}
+
+/// Reads logs of one kind, each of which is a thread or a process of its own where it does not say itself who called.
+///
+/// # Errors
+/// As [`ImportError`] says.
+pub fn read<R: BufRead>(logs: Vec<R>) -> Result<Imported, ImportError> {
+    let mut builder = Builder::default();
+    let mut format = "";
+    for (number, log) in logs.into_iter().enumerate() {
+        let mut lines = Lines { from: log, line: String::new(), read: 0 };
+        let first = loop {
+            match lines.next()? {
+                Some(line) if line.trim().is_empty() => {}
+                Some(line) => break line.to_owned(),
+                None => return Err(ImportError::Unknown),
+            }
+        };
+        let before = std::mem::take(&mut format);
+        format = match () {
+            () if fio::is_one(&first) => fio::read(&first, &mut lines, number as u32, &mut builder)?,
+            () if darshan::is_one(&first) => darshan::read(&first, &mut lines, &mut builder)?,
+            () if strace::is_one(&first) => strace::read(&first, &mut lines, &mut builder)?,
+            () => return Err(ImportError::Unknown),
+        };
+        if !before.is_empty() && before != format {
+            return Err(ImportError::Mixed(before, format));
+        }
+        builder.lines += lines.read;
+    }
+    builder.end(format)
+}
+
+/// Lines of a log; odd bytes are replaced, and what is longer than a line may be is cut.
+struct Lines<R> {
+    from: R,
+    line: String,
+    read: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn next(&mut self) -> io::Result<Option<&str>> {
+        let mut bytes = Vec::new();
+        let count = self.from.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut bytes)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        if count as u64 == MOST_LINE_BYTES && bytes.last() != Some(&b'\n') {
+            let mut rest = Vec::new();
+            while self.from.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut rest)? > 0
+                && rest.last() != Some(&b'\n')
+            {
+                rest.clear();
+            }
+        }
+        self.read += 1;
+        self.line.clear();
+        self.line.push_str(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']));
+        Ok(Some(&self.line))
+    }
+}
+
+#[cfg(test)]
+mod tests;

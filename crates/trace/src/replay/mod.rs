@@ -1,0 +1,157 @@
+//! A trace made ready to be done again: what has to be there before, who does what, and who waits for whom.
+
+mod again;
+mod files;
+mod followed;
+mod links;
+mod names;
+mod order;
+mod plan;
+mod survey;
+
+pub(crate) use names::plain;
+
+pub use again::{MOST_FAILED_BYTES, asked, follows, moves_bytes};
+
+use crate::Header;
+use crate::reader::ReadError;
+use model::kinds::replay::Facts;
+use std::io::Read;
+
+/// Most threads that work at the same time: each becomes one of the replay's.
+pub const MOST_THREADS: usize = 1024;
+/// Most calls that are done again: they lie in memory.
+pub const MOST_STEPS: u64 = 20_000_000;
+
+/// What a replay does.
+#[derive(Debug, Clone, Default)]
+pub struct Replay {
+    /// As the trace begins.
+    pub header: Header,
+    /// Paths below the lane's own folder, without `.`, `..` and a slash in front; what links say, as they say it.
+    pub paths: Vec<Vec<u8>>,
+    /// What has to be there before, folders before what lies in them.
+    pub tree: Vec<Thing>,
+    /// What each thread does, in its order. A thread of the replay does the work of all threads of the program that were there
+    /// one after another.
+    pub threads: Vec<Vec<Step>>,
+    /// What steps wait for.
+    pub waits: Vec<Wait>,
+    /// How many files are opened.
+    pub files: u32,
+    /// Descriptors that are open at the same time, at most.
+    pub descriptors: u32,
+    /// What the program's calls moved: bytes read, written and copied.
+    pub moved_bytes: u64,
+    /// What it comes to.
+    pub facts: Facts,
+}
+
+/// What has to be there before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Thing {
+    /// Number of its path.
+    pub path: u32,
+    /// What it is.
+    pub kind: ThingKind,
+    /// Its permissions, nine bits.
+    pub permissions: u32,
+}
+
+/// What it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThingKind {
+    /// A folder.
+    Folder,
+    /// A file of so many bytes.
+    File {
+        /// Its size.
+        bytes: u64,
+        /// Whether it is opened. One that is only looked at has its size and no contents.
+        is_opened: bool,
+    },
+    /// A symbolic link with the text of that number.
+    Link(u32),
+}
+
+/// One call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Its code.
+    pub call: u8,
+    /// Which of its files are closed after it, because nobody uses them any more: that is not counted.
+    pub closes: [bool; 2],
+    /// Somebody waits for it.
+    pub is_awaited: bool,
+    /// When it began, in nanoseconds since the first one.
+    pub start: u64,
+    /// What the program got: what a call returns, an error as its negative number.
+    pub result: i64,
+    /// Numbers of [`Replay::paths`].
+    pub paths: [u32; 2],
+    /// Numbers of open files, below [`Replay::files`]; [`crate::NOT_FOLLOWED`]: another one.
+    pub files: [u32; 2],
+    /// As in the trace.
+    pub numbers: [i64; 4],
+    /// Which of [`Replay::waits`]: the first, and how many.
+    pub waits: (u32, u16),
+}
+
+/// Until a thread has done so many steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait {
+    /// Number of the thread.
+    pub thread: u32,
+    /// How many steps it must have done, from 1.
+    pub steps: u32,
+}
+
+/// Why a trace cannot be done again.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// There is too much of something.
+    #[error("{0}")]
+    TooMuch(String),
+    /// It was told to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// There is nothing to do.
+    #[error("nothing in it can be done again; capture a program that works on files")]
+    Nothing,
+}
+
+/// What reading may take.
+pub struct Limits<'a> {
+    /// Bytes of memory for the calls.
+    pub memory_bytes: u64,
+    /// Whether to go on; asked now and then.
+    pub goes_on: &'a dyn Fn() -> bool,
+}
+
+impl Limits<'_> {
+    fn heed(&self, is_too_much: bool) -> Result<(), ReplayError> {
+        match (is_too_much, (self.goes_on)()) {
+            (true, _) => Err(ReplayError::TooMuch(
+                "its paths, or what its threads wait for, take more memory than any program's; capture a smaller run"
+                    .to_owned(),
+            )),
+            (false, false) => Err(ReplayError::Interrupted),
+            (false, true) => Ok(()),
+        }
+    }
+}
+
+/// Reads a trace to its end, twice: two readers of the same bytes.
+///
+/// # Errors
+/// As [`ReplayError`] says.
+pub fn read(first: impl Read, second: impl Read, limits: &Limits) -> Result<Replay, ReplayError> {
+    let survey = survey::read(first, limits)?;
+    plan::read(second, survey, limits)
+}
+
+#[cfg(test)]
+mod tests;
