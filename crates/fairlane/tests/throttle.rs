@@ -265,7 +265,10 @@ fn sigkill_leaves_limits_that_the_next_command_lifts() {
     place.expect(0, &["race", "--resume", "r.jsonl", "--quiet"]);
     let record = lines(&place.path().join("r.jsonl"));
     let trials: Vec<_> = record.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok").collect();
-    assert_eq!(trials.len(), 4);
+    // A round whose limit did not hold, because the machine paused, is void and made up for.
+    for lane in ["ext4", "xfs"] {
+        assert!(trials.iter().filter(|trial| trial["lane"] == lane).count() >= 2, "{lane}: {record:#?}");
+    }
     for trial in trials {
         let seconds = trial["system"]["window_seconds"].as_f64().unwrap();
         let reads = trial["system"]["device"]["reads"].as_f64().unwrap();

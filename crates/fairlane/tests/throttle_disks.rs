@@ -40,7 +40,8 @@ fn every_disk_of_a_lane_on_several_is_held() {
         record.iter().filter(counts).map(|trial| &trial["system"])
     };
     assert!(of("one").all(|system| system["disks"].is_null()), "one disk is the device");
-    assert_eq!(of("two").count(), 6);
+    // A round whose limit did not hold, because the machine paused, is made up for.
+    assert!(of("two").count() >= 6, "{record:#?}");
     for system in of("two") {
         let disks = system["disks"].as_array().unwrap();
         let reads: Vec<f64> = disks.iter().map(|disk| disk["reads"].as_f64().unwrap()).collect();
