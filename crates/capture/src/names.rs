@@ -1,8 +1,10 @@
 //! Paths as a trace has them: whole ones, and hashed where nobody shall read them.
 
-use std::collections::HashMap;
+use hashbrown::HashTable;
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 /// Most bytes of a path in a trace, and most paths.
@@ -11,10 +13,56 @@ const MOST_PATHS: usize = 8_000_000;
 /// Of a part of a hashed path, its slash among them.
 const HASHED_BYTES: usize = 17;
 
+/// Paths lie behind each other in pieces of so many bytes.
+const PIECE_BYTES: usize = 256 << 10;
+
 /// Numbers of paths.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// Numbers with the hashes of their paths.
+    table: HashTable<(u64, u32)>,
+    hasher: foldhash::fast::RandomState,
+    pieces: Vec<Vec<u8>>,
+    /// By number: piece, begin and length.
+    places: Vec<(u32, u32, u32)>,
+}
+
+impl Numbers {
+    fn path(pieces: &[Vec<u8>], (piece, begin, length): (u32, u32, u32)) -> &[u8] {
+        &pieces[piece as usize][begin as usize..(begin + length) as usize]
+    }
+
+    fn knows(&self, path: &[u8]) -> bool {
+        let is_it = |&(_, number): &(u64, u32)| Self::path(&self.pieces, self.places[number as usize]) == path;
+        self.table.find(self.hasher.hash_one(path), is_it).is_some()
+    }
+
+    /// The number of a path, and whether it is a new one.
+    fn number(&mut self, path: &[u8]) -> (u32, bool) {
+        let Numbers { table, hasher, pieces, places } = self;
+        let hash = hasher.hash_one(path);
+        let is_it = |&(_, number): &(u64, u32)| Self::path(pieces, places[number as usize]) == path;
+        let vacant = match table.entry(hash, is_it, |&(hash, _)| hash) {
+            hashbrown::hash_table::Entry::Occupied(known) => return (known.get().1, false),
+            hashbrown::hash_table::Entry::Vacant(vacant) => vacant,
+        };
+        let number = places.len() as u32;
+        vacant.insert((hash, number));
+        if pieces.last().is_none_or(|piece| piece.capacity() - piece.len() < path.len()) {
+            pieces.push(Vec::with_capacity(PIECE_BYTES));
+        }
+        let which = pieces.len() - 1;
+        let piece = &mut pieces[which];
+        places.push((which as u32, piece.len() as u32, path.len() as u32));
+        piece.extend_from_slice(path);
+        (number, true)
+    }
+}
+
+/// Numbers of paths, and how they are told.
 #[derive(Debug)]
 pub(crate) struct Names {
-    numbers: HashMap<OsString, u32>,
+    numbers: Numbers,
     under: Vec<PathBuf>,
     /// The key of the hash, which nobody keeps.
     hash: Option<RandomState>,
@@ -22,7 +70,7 @@ pub(crate) struct Names {
 
 impl Names {
     pub(crate) fn new(under: Vec<PathBuf>, anonymous: bool) -> Names {
-        Names { numbers: HashMap::new(), under, hash: anonymous.then(RandomState::new) }
+        Names { numbers: Numbers::default(), under, hash: anonymous.then(RandomState::new) }
     }
 
     /// Whether what lies there is written down: a file, and no window into the kernel.
@@ -46,22 +94,17 @@ impl Names {
             Some(_) => path.components().count() * HASHED_BYTES,
             None => path.as_os_str().len(),
         };
-        bytes <= MOST_BYTES && (self.numbers.len() < MOST_PATHS || self.numbers.contains_key(path.as_os_str()))
+        bytes <= MOST_BYTES && (self.numbers.places.len() < MOST_PATHS || self.numbers.knows(path.as_os_str().as_bytes()))
     }
 
     /// The number of a path, and whether it is a new one.
     pub(crate) fn number(&mut self, path: &Path) -> (u32, bool) {
-        if let Some(&number) = self.numbers.get(path.as_os_str()) {
-            return (number, false);
-        }
-        let number = self.numbers.len() as u32;
-        self.numbers.insert(path.as_os_str().to_owned(), number);
-        (number, true)
+        self.numbers.number(path.as_os_str().as_bytes())
     }
 
     /// As the trace has it: each part by itself, so that folders stay folders and links lead where they led.
-    pub(crate) fn shown(&self, path: &Path) -> Vec<u8> {
-        let Some(hash) = &self.hash else { return path.as_os_str().as_encoded_bytes().to_vec() };
+    pub(crate) fn shown<'a>(&self, path: &'a Path) -> Cow<'a, [u8]> {
+        let Some(hash) = &self.hash else { return Cow::Borrowed(path.as_os_str().as_bytes()) };
         let part = |part: Component| match part {
             Component::Normal(name) => Some(format!("{:016x}", hash.hash_one(name))),
             Component::ParentDir => Some("..".to_owned()),
@@ -70,13 +113,27 @@ impl Names {
         let parts: Vec<String> = path.components().filter_map(part).collect();
         let root = if path.is_absolute() { "/" } else { "" };
         let shown = format!("{root}{}", parts.join("/"));
-        if shown.is_empty() { b".".to_vec() } else { shown.into_bytes() }
+        Cow::Owned(if shown.is_empty() { b".".to_vec() } else { shown.into_bytes() })
     }
 }
 
 /// A path from where it is said, without `.` and `..`. Where a link lies before a `..`, the kernel goes elsewhere: that is rare, and
 /// told in docs/trace.md.
 pub(crate) fn whole(from: &Path, said: &Path) -> PathBuf {
+    let is_absolute = said.is_absolute();
+    let from_is_plain = is_absolute || is_plain(from.as_os_str().as_bytes(), true);
+    if from_is_plain && is_plain(said.as_os_str().as_bytes(), is_absolute) {
+        // Most are: nothing has to be taken apart.
+        if is_absolute {
+            return said.to_owned();
+        }
+        let (from, said) = (from.as_os_str().as_bytes(), said.as_os_str().as_bytes());
+        let mut whole = Vec::with_capacity(from.len() + 1 + said.len());
+        whole.extend_from_slice(from);
+        whole.push(b'/');
+        whole.extend_from_slice(said);
+        return PathBuf::from(OsString::from_vec(whole));
+    }
     let mut whole = PathBuf::from("/");
     for part in from.join(said).components() {
         match part {
@@ -88,6 +145,20 @@ pub(crate) fn whole(from: &Path, said: &Path) -> PathBuf {
         }
     }
     whole
+}
+
+/// Whether a path has neither an empty part nor one that begins with a dot; `absolute`: it begins with a slash.
+fn is_plain(path: &[u8], absolute: bool) -> bool {
+    let path = if absolute { path.strip_prefix(b"/") } else { Some(path) };
+    let Some(path) = path else { return false };
+    let mut before = b'/';
+    for &byte in path {
+        if before == b'/' && (byte == b'/' || byte == b'.') {
+            return false;
+        }
+        before = byte;
+    }
+    before != b'/'
 }
 
 #[cfg(test)]
@@ -102,11 +173,19 @@ mod tests {
             ("/a", "/x//y/", "/x/y"),
             ("/", "../../x", "/x"),
             ("/a", "", "/a"),
+            ("/a", "b/.c/d", "/a/b/.c/d"),
+            ("/a", "b/", "/a/b"),
+            ("/a", "./b", "/a/b"),
+            ("/a/", "b", "/a/b"),
+            ("/a", "/b/..c//d", "/b/..c/d"),
+            ("/a", "/", "/"),
+            ("", "/b/c", "/b/c"),
+            ("/", "b", "/b"),
         ] {
             assert_eq!(whole(Path::new(from), Path::new(said)), Path::new(path), "{from} {said}");
         }
         let mut names = Names::new(vec!["/srv".into()], true);
-        let shown = |names: &Names, path: &str| String::from_utf8(names.shown(Path::new(path))).unwrap();
+        let shown = |names: &Names, path: &str| String::from_utf8(names.shown(Path::new(path)).into_owned()).unwrap();
         let (a, b) = (shown(&names, "/srv/a"), shown(&names, "/srv/a/b"));
         assert!(b.starts_with(&a) && b.len() == a.len() + 17 && !b.contains("srv"), "{a} {b}");
         assert_eq!(shown(&names, "/"), "/");
@@ -120,7 +199,17 @@ mod tests {
         assert!(all.are_of_interest(Path::new(&long)) && !names.are_of_interest(Path::new(&long)));
         assert!(!all.are_of_interest(Path::new(&("/".to_owned() + &"x".repeat(5000)))));
         let (below, relative) = (names.shown(Path::new("/x")), names.shown(Path::new("../x")));
-        assert_eq!([b"..", &below[..]].concat(), relative);
-        assert_eq!(names.shown(Path::new(".")), b".");
+        assert_eq!([b"..", &below[..]].concat(), *relative);
+        assert_eq!(&*names.shown(Path::new(".")), b".");
+        let mut many = Numbers::default();
+        for turn in [true, false] {
+            for number in 0..20_000 {
+                let path = format!("/a/path/with/some/length/{number}");
+                assert_eq!(many.number(path.as_bytes()), (number, turn));
+                assert!(many.knows(path.as_bytes()) && !many.knows(format!("{path}x").as_bytes()));
+            }
+        }
+        let long = vec![b'x'; PIECE_BYTES * 2];
+        assert_eq!((many.number(&long), many.number(&long)), ((20_000, true), (20_000, false)));
     }
 }

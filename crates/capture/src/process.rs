@@ -18,7 +18,7 @@ pub(crate) struct OpenFile {
 /// A process; its threads share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Process {
-    pub(crate) files: HashMap<i32, OpenFile>,
+    pub(crate) files: HashMap<i32, OpenFile, foldhash::fast::RandomState>,
     /// Where relative paths begin.
     pub(crate) directory: PathBuf,
     /// What it has of the buffer of calls.
@@ -29,7 +29,7 @@ impl Process {
     /// As the kernel tells of it now.
     pub(crate) fn as_it_is(pid: i32) -> Process {
         let directory = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_else(|_| PathBuf::from("/"));
-        Process { files: HashMap::new(), directory, buffered: Buffered::default() }
+        Process { files: HashMap::default(), directory, buffered: Buffered::default() }
     }
 
     /// What `exec` leaves: also of what was marked or closed in a way that is not followed.

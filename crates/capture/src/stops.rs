@@ -206,6 +206,18 @@ pub(crate) fn told(thread: pid_t) -> Option<Told> {
     }
 }
 
+/// Where a terminal, or whoever stops a job, stopped the program, the shell waits for this process to stop too, and has both go on.
+pub(crate) fn stop_with(program: pid_t, thread: pid_t, stop: Stop) {
+    let Stop::Group(signal) = stop else { return };
+    let of_jobs = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&signal);
+    // SAFETY: questions about processes, and a signal to ourselves.
+    unsafe {
+        if of_jobs && thread == program && libc::getpgid(program) == libc::getpgrp() {
+            libc::raise(libc::SIGSTOP);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

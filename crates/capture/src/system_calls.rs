@@ -48,6 +48,8 @@ pub(crate) enum Asks {
     DirectoryOf,
     /// Another program.
     Execute(PathAt),
+    /// Waits for the end of a process: where it says which (`None`: what is returned tells), and its options.
+    Wait(Option<usize>, usize),
     /// Its requests go past the tracer.
     Uring,
 }
@@ -138,6 +140,8 @@ static ROWS: &[SystemCall] = &[
     row(libc::SYS_fadvise64, "fadvise64", Asks::File(0, &[1, 2, 3])),
     row(libc::SYS_execve, "execve", Asks::Execute(HERE)),
     row(libc::SYS_execveat, "execve", Asks::Execute(AT)),
+    row(libc::SYS_wait4, "", Asks::Wait(None, 2)),
+    row(libc::SYS_waitid, "", Asks::Wait(Some(1), 3)),
     row(libc::SYS_dup, "dup", Asks::Duplicate),
     row(libc::SYS_dup3, "dup", Asks::DuplicateOnto(Some(2))),
     row(libc::SYS_chdir, "", Asks::Directory),

@@ -17,7 +17,9 @@ use crate::stops::{self, On, Stop, Told};
 use crate::system_calls::{self, PathAt, SystemCall, code};
 use crate::{CaptureError, Captured, Job, filter, memory};
 use buffered::Lay;
+use foldhash::fast::RandomState;
 use libc::{c_int, pid_t};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -64,19 +66,20 @@ fn tracer(job: &Job, writer: Writer<File>, begun: Instant, buffer: Option<CallBu
         writer,
         names: Names::new(job.under.clone(), job.anonymous),
         begun,
-        threads: HashMap::new(),
-        threads_of: HashMap::new(),
+        threads: HashMap::default(),
+        threads_of: HashMap::default(),
         buffer,
         record: None,
         known: None,
         had_calls: begun,
         early: Vec::new(),
         waiting: HashMap::new(),
-        processes: HashMap::new(),
+        processes: HashMap::default(),
         calls: system_calls::all().map(|call| (call.number, (call, code(call.name).unwrap_or(0)))).collect(),
         samples: Samples::new(),
         before: crate::before::Before::new(),
-        folders: HashSet::new(),
+        folders: HashSet::default(),
+        last_folder: Vec::new(),
         next_file: 0,
         next_thread: 0,
         operations: 0,
@@ -151,6 +154,8 @@ enum Does {
     /// The file, and whether the new descriptor is closed by `exec`.
     Duplicates(OpenFile, bool),
     Enters(PathBuf),
+    /// The end of that process; 0: of the one that is returned.
+    Waits(u32),
 }
 
 /// A thread of the program.
@@ -170,9 +175,9 @@ struct Tracer {
     writer: Writer<File>,
     names: Names,
     begun: Instant,
-    threads: HashMap<pid_t, Thread>,
+    threads: HashMap<pid_t, Thread, RandomState>,
     /// Those of each process.
-    threads_of: HashMap<pid_t, Vec<pid_t>>,
+    threads_of: HashMap<pid_t, Vec<pid_t>, RandomState>,
     /// Where calls are that were done without a stop.
     buffer: Option<CallBuffer>,
     /// The call from the buffer that is looked at.
@@ -185,13 +190,15 @@ struct Tracer {
     early: Vec<(pid_t, Stop)>,
     /// New threads that stopped before who began them told of them.
     waiting: HashMap<pid_t, Instant>,
-    processes: HashMap<pid_t, Process>,
+    processes: HashMap<pid_t, Process, RandomState>,
     /// By the kernel's number, with the code in a trace.
-    calls: HashMap<i64, (&'static SystemCall, u8)>,
+    calls: HashMap<i64, (&'static SystemCall, u8), RandomState>,
     samples: Samples,
     before: crate::before::Before,
     /// Folders that were looked at for links.
-    folders: HashSet<OsString>,
+    folders: HashSet<OsString, RandomState>,
+    /// The last of them.
+    last_folder: Vec<u8>,
     next_file: u32,
     next_thread: u32,
     operations: u64,
@@ -249,7 +256,7 @@ impl Tracer {
                         let (on, signal) = self.stopped(thread, stop, woke);
                         self.tracer_nanoseconds += woke.elapsed().as_nanos() as u64;
                         stops::resume(thread, on, signal);
-                        stop_with(child.pid, thread, stop);
+                        stops::stop_with(child.pid, thread, stop);
                     }
                 }
             }
@@ -442,6 +449,12 @@ impl Tracer {
 
     /// Links among the folders above a path are told too: what lies behind them has two names.
     fn links_above(&mut self, path: &Path) {
+        let bytes = path.as_os_str().as_bytes();
+        let folder = bytes.iter().rposition(|&byte| byte == b'/').map_or(&[][..], |slash| &bytes[..slash]);
+        if self.last_folder == folder {
+            return;
+        }
+        folder.clone_into(&mut self.last_folder);
         for folder in path.ancestors().skip(1) {
             if self.folders.contains(folder.as_os_str()) || self.folders.len() >= MOST_FOLDERS {
                 return;
@@ -487,8 +500,9 @@ impl Tracer {
     fn number(&mut self, path: &Path) -> (u32, bool) {
         let (number, is_new) = self.names.number(path);
         if is_new {
-            let shown = self.names.shown(path);
-            self.add(&Item::Path(shown));
+            if self.failed.is_none() {
+                self.failed = self.writer.add_path(&self.names.shown(path)).err();
+            }
         }
         (number, is_new)
     }
@@ -513,10 +527,10 @@ impl Tracer {
     }
 
     /// A text of a thread's memory, or of the call from the buffer that is looked at.
-    fn text(&self, thread: pid_t, address: u64) -> Option<Vec<u8>> {
+    fn text(&self, thread: pid_t, address: u64) -> Option<Cow<'_, [u8]>> {
         match &self.record {
-            Some(record) => record.path.clone(),
-            None => memory::text(thread, address),
+            Some(record) => record.path.as_deref().map(Cow::Borrowed),
+            None => memory::text(thread, address).map(Cow::Owned),
         }
     }
 
@@ -555,6 +569,9 @@ impl Tracer {
     fn done(&mut self, process: pid_t, mut pending: Pending, result: i64) {
         let operation = &mut pending.operation;
         operation.result = result;
+        if let Does::Waits(process) = pending.does {
+            return self.waited(operation.thread, process, result);
+        }
         if let Some(own) = self.processes.get_mut(&process) {
             match pending.does {
                 Does::Opens(path, close_on_exec) if result >= 0 && !pending.is_told => {
@@ -578,18 +595,6 @@ impl Tracer {
         if pending.is_told {
             self.operations += 1;
             self.add(&Item::Operation(pending.operation));
-        }
-    }
-}
-
-/// Where a terminal, or whoever stops a job, stopped the program, the shell waits for this process to stop too, and has both go on.
-fn stop_with(program: pid_t, thread: pid_t, stop: Stop) {
-    let Stop::Group(signal) = stop else { return };
-    let of_jobs = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&signal);
-    // SAFETY: questions about processes, and a signal to ourselves.
-    unsafe {
-        if of_jobs && thread == program && libc::getpgid(program) == libc::getpgrp() {
-            libc::raise(libc::SIGSTOP);
         }
     }
 }

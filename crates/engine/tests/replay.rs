@@ -212,6 +212,22 @@ fn at_recorded_times_nothing_begins_early_and_lateness_is_told() {
     }
 }
 
+#[test]
+fn with_thinking_time_the_programs_own_time_passes_between_its_calls() {
+    let mut made = Made::new(1);
+    made.before("/x", FILE, 10);
+    for _ in 0..20 {
+        made.call(0, code::NEWFSTATAT, &["/x"], [0; 2], [0; 4], 0);
+    }
+    let folder = on_disk();
+    let (windows, _) = made.run(folder.path(), Speed::ThinkTime);
+    let all = window(&windows, "all");
+    // 19 times 2 ms less what the calls took.
+    assert!(all.seconds >= 0.037, "{}", all.seconds);
+    assert_eq!(all.primary_metric, window(&made.run(folder.path(), Speed::Max).0, "all").primary_metric);
+    assert!(all.totals.iter().all(|(key, _)| !key.starts_with("lateness")), "{:?}", all.totals);
+}
+
 /// Names that climb, links that lead elsewhere by every word, files that are made, changed and removed through them.
 fn hostile(outside: &Path) -> Made {
     let outside = outside.to_str().unwrap();

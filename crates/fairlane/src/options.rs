@@ -133,9 +133,9 @@ pub struct Race {
     /// Do the calls of a captured program again, in place of a suite: a trace of `fairlane capture`
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["suite", "workloads", "set", "data", "as_published", "find_max", "resume"])]
     pub replay: Option<PathBuf>,
-    /// When its calls begin: `max`, as soon as what they wait for is done (the usual); `recorded`, at their times, where
-    /// lateness is the figure; `2x`, twice as fast
-    #[arg(long, value_name = "max|recorded|2x", requires = "replay")]
+    /// When its calls begin: `max`, as soon as what they wait for is done (the usual); `thinktime`, with the program's own
+    /// time between them; `recorded`, at their times, where lateness is the figure; `2x`, twice as fast
+    #[arg(long, value_name = "max|thinktime|recorded|2x", requires = "replay")]
     pub speed: Option<Speed>,
     /// Only this workload of the suite; may be given again
     #[arg(long = "workload", value_name = "NAME")]

@@ -68,6 +68,15 @@ pub enum Item {
         /// Who began it.
         parent: u32,
     },
+    /// A thread saw the end of a process (wait4(2)), which was waited for or over already.
+    Waited {
+        /// Number of the thread.
+        thread: u32,
+        /// Id of the process that ended.
+        process: u32,
+        /// When, in nanoseconds since the begin.
+        at: u64,
+    },
     /// What was there before.
     Before(Before),
     /// A call.

@@ -1,6 +1,6 @@
 //! Writes a trace frame by frame, each whole on its own, so that whatever ends the tracer leaves what came before.
 
-use crate::encoding::{BEFORE, END, HEADER, MAGIC, MOST_FRAME_BYTES, NOTE, OPERATION, PATH, SAMPLE, THREAD, fold, put};
+use crate::encoding::{BEFORE, END, HEADER, MAGIC, MOST_FRAME_BYTES, NOTE, OPERATION, PATH, SAMPLE, THREAD, WAITED, fold, put};
 use crate::{Item, Operation, call};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -37,7 +37,7 @@ impl<W: Write> Writer<W> {
         let json = |value: serde_json::Result<Vec<u8>>| value.map_err(io::Error::from);
         match item {
             Item::Header(header) => self.text(HEADER, &json(serde_json::to_vec(header))?),
-            Item::Path(path) => self.text(PATH, path),
+            Item::Path(path) => return self.add_path(path),
             Item::Note(note) => self.text(NOTE, note.as_bytes()),
             Item::End(end) => self.text(END, &json(serde_json::to_vec(end))?),
             Item::Thread { process, thread, parent } => {
@@ -45,6 +45,10 @@ impl<W: Write> Writer<W> {
                 // One more, so that the tracer is 0.
                 let parent = u64::from(parent.wrapping_add(1));
                 [u64::from(*process), u64::from(*thread), parent].iter().for_each(|&value| put(&mut self.frame, value));
+            }
+            Item::Waited { thread, process, at } => {
+                self.frame.push(WAITED);
+                [u64::from(*thread), u64::from(*process), *at].iter().for_each(|&value| put(&mut self.frame, value));
             }
             Item::Before(before) => {
                 self.frame.push(BEFORE);
@@ -58,10 +62,24 @@ impl<W: Write> Writer<W> {
             }
             Item::Operation(operation) => self.operation(operation),
         }
+        self.end_item()
+    }
+
+    /// Writes the frame where it is full.
+    fn end_item(&mut self) -> io::Result<()> {
         if self.frame.len() > MOST_FRAME_BYTES {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "an item is larger than a frame may be"));
         }
         if self.frame.len() >= FRAME_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Adds a path, as [`Item::Path`] does.
+    ///
+    /// # Errors
+    /// As [`Writer::add`].
+    pub fn add_path(&mut self, path: &[u8]) -> io::Result<()> {
+        self.text(PATH, path);
+        self.end_item()
     }
 
     fn text(&mut self, tag: u8, text: &[u8]) {

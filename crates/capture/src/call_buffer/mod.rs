@@ -163,7 +163,7 @@ struct Clock {
     begun: Instant,
     first: Moment,
     last: Moment,
-    ticks_per_nanosecond: f64,
+    nanoseconds_per_tick: f64,
 }
 
 /// The same moment by both.
@@ -189,7 +189,7 @@ impl Moment {
 impl Clock {
     fn new(begun: Instant) -> Clock {
         let now = Moment::now(begun);
-        Clock { begun, first: now, last: now, ticks_per_nanosecond: 2.0 }
+        Clock { begun, first: now, last: now, nanoseconds_per_tick: 0.5 }
     }
 
     fn synchronize(&mut self) {
@@ -197,14 +197,14 @@ impl Clock {
         let passed = self.last.since_begin.saturating_sub(self.first.since_begin).as_nanos() as f64;
         let counted = self.last.ticks.saturating_sub(self.first.ticks) as f64;
         if passed > 0.0 && counted > 0.0 {
-            self.ticks_per_nanosecond = counted / passed;
+            self.nanoseconds_per_tick = passed / counted;
         }
     }
 
     /// Nanoseconds since the begin.
     fn at(&self, ticks: u64) -> u64 {
-        let ago = self.last.ticks.saturating_sub(ticks) as f64 / self.ticks_per_nanosecond;
-        let later = ticks.saturating_sub(self.last.ticks) as f64 / self.ticks_per_nanosecond;
+        let ago = self.last.ticks.saturating_sub(ticks) as f64 * self.nanoseconds_per_tick;
+        let later = ticks.saturating_sub(self.last.ticks) as f64 * self.nanoseconds_per_tick;
         (self.last.since_begin.as_nanos() as u64).saturating_sub(ago as u64).saturating_add(later as u64)
     }
 }
@@ -328,7 +328,7 @@ impl CallBuffer {
 
     /// What a process writes was just looked at; it is again after so long.
     pub(crate) fn sampled(&self, process: pid_t, again: Duration) {
-        let later = again.as_nanos() as f64 * self.clock.ticks_per_nanosecond;
+        let later = again.as_nanos() as f64 / self.clock.nanoseconds_per_tick;
         let _ = Memory::open(process).and_then(|memory| arm::sample(&memory, ticks() + later as u64));
     }
 

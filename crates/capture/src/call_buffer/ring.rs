@@ -4,6 +4,7 @@ use super::layout::{
     CALLS, HEAD_BYTES, OWN_MEMORY_AT, OWNER_AT, PAGE, PATH_BYTES, RING, RING_BYTES, RING_MAPPED, TAIL_AT,
 };
 use rustix::fs::SealFlags;
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -200,12 +201,19 @@ impl Ring {
 
     /// The length of the record there, whole or not; `None`: it has none.
     fn wait_for(&self, position: u64, wait: bool, owner: &dyn Fn(u32, u64) -> Owner) -> Option<u64> {
-        let begun = Instant::now();
-        loop {
+        let look = || {
             let is_whole = self.word(position, 1).load(Ordering::Acquire) & WHOLE != 0;
             let length = u64::from(self.word(position, 0).load(Ordering::Acquire));
             // A traced program can write here: whatever it writes is no more than a record.
             let is_one = (HEAD_BYTES as u64..=(HEAD_BYTES + PATH_BYTES) as u64).contains(&length) && length % 8 == 0;
+            (is_whole, is_one, length)
+        };
+        if let (true, true, length) = look() {
+            return Some(length);
+        }
+        let begun = Instant::now();
+        loop {
+            let (is_whole, is_one, length) = look();
             let is_over = begun.elapsed() > MOST_YIELDING
                 || (is_one && !wait)
                 || (begun.elapsed() > SOME_YIELDING && self.owner(position, owner) != Owner::Runs);
@@ -236,13 +244,18 @@ impl Ring {
         let at = (PAGE + position % RING_BYTES) as usize;
         let length = length as usize;
         let number = self.word(position, 1).load(Ordering::Acquire) & !WHOLE;
-        let mut bytes = [0; HEAD_BYTES + PATH_BYTES];
-        // SAFETY: a record lies within the mapping, and the copy has room for the longest.
-        unsafe { std::ptr::copy_nonoverlapping(self.begin.add(at), bytes.as_mut_ptr(), length) };
+        let mut bytes = [0; HEAD_BYTES];
+        // SAFETY: a record lies within the mapping, and is no shorter.
+        unsafe { std::ptr::copy_nonoverlapping(self.begin.add(at), bytes.as_mut_ptr(), HEAD_BYTES) };
         let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let half = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let path_bytes = (half(12) as usize).min(length - HEAD_BYTES);
-        let path = &bytes[HEAD_BYTES..HEAD_BYTES + path_bytes];
+        let mut path = vec![0; path_bytes];
+        // SAFETY: the same.
+        unsafe { std::ptr::copy_nonoverlapping(self.begin.add(at + HEAD_BYTES), path.as_mut_ptr(), path_bytes) };
+        // Behind the path stands a zero.
+        let end = CStr::from_bytes_until_nul(&path).map_or(path_bytes, |path| path.count_bytes());
+        path.truncate(end);
         Record {
             number: i64::from(number & !BEGINS),
             begins: number & BEGINS != 0,
@@ -251,7 +264,7 @@ impl Ring {
             process: half(8),
             own_memory: word(16),
             ticks: [word(24), word(32)],
-            path: (path_bytes > 0).then(|| path.split(|&byte| byte == 0).next().unwrap_or_default().to_vec()),
+            path: (path_bytes > 0).then_some(path),
         }
     }
 

@@ -37,9 +37,7 @@ impl Site {
 
 /// Those of a text that ask for a call of interest and into which nothing jumps.
 pub(super) fn find(text: &[u8], is_wanted: impl Fn(u32) -> bool) -> Vec<Site> {
-    let is_one = |&at: &usize| text[at..at + 2] == SYSCALL;
-    let all = (0..text.len().saturating_sub(1)).filter(is_one);
-    let sites: Vec<Site> = all
+    let sites: Vec<Site> = memchr::memmem::find_iter(text, &SYSCALL)
         .filter_map(|at| {
             let comparison = *COMPARISONS.iter().find(|comparison| text[at + 2..].starts_with(comparison))?;
             number(&text[at.saturating_sub(LOADED_WITHIN)..at])
@@ -48,14 +46,13 @@ pub(super) fn find(text: &[u8], is_wanted: impl Fn(u32) -> bool) -> Vec<Site> {
         })
         .collect();
     // Jumps lead to the begin of an instruction: that of the comparison is the only one inside.
-    let mut places = vec![Place::Other; text.len()];
-    let inside = |site: &Site| site.offset as usize + SYSCALL.len();
-    sites.iter().for_each(|site| places[inside(site)] = Place::Inside);
+    let comparisons: Vec<usize> = sites.iter().map(|site| site.offset as usize + SYSCALL.len()).collect();
+    let mut are_reached = vec![false; sites.len()];
     for site in &sites {
         let around = (site.offset as usize).saturating_sub(AROUND)..text.len().min(site.offset as usize + AROUND);
-        mark_reached(text, around, &mut places);
+        mark_reached(text, around, &comparisons, &mut are_reached);
     }
-    sites.into_iter().filter(|site| places[inside(site)] == Place::Inside).collect()
+    sites.into_iter().zip(are_reached).filter(|(_, is_reached)| !is_reached).map(|(site, _)| site).collect()
 }
 
 /// The number that is loaded before: `mov $number, %eax`, or `xor %eax, %eax`, or a test that found it to be zero.
@@ -68,24 +65,12 @@ fn number(before: &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(loads[1..].try_into().expect("four bytes")))
 }
 
-/// What a byte of a text is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Other,
-    /// Where the comparison of a site begins.
-    Inside,
-    /// The same, and a jump leads there.
-    Reached,
-}
-
-/// Marks the comparisons to which some jump may lead, by whatever looks like one.
-fn mark_reached(text: &[u8], around: Range<usize>, places: &mut [Place]) {
+/// Marks those of the comparisons, by where they begin in ascending order, to which some jump may lead, by whatever looks like one.
+fn mark_reached(text: &[u8], around: Range<usize>, comparisons: &[usize], are_reached: &mut [bool]) {
     let mut note = |next: usize, far: i64| {
         let target = usize::try_from((next as i64).wrapping_add(far)).ok();
-        if let Some(place) = target.and_then(|target| places.get_mut(target))
-            && *place == Place::Inside
-        {
-            *place = Place::Reached;
+        if let Some(which) = target.and_then(|target| comparisons.binary_search(&target).ok()) {
+            are_reached[which] = true;
         }
     };
     for at in around {

@@ -260,6 +260,16 @@ impl Tracer {
                 let directory: PathBuf = self.processes.get(&of)?.directory_of(of, arguments[0] as i32)?;
                 asked.does = Does::Enters(directory);
             }
+            Asks::Wait(at, options) => {
+                const ONE: u64 = libc::P_PID as u64;
+                let process = match at {
+                    None => 0,
+                    // What it says of one that goes on running is told by nothing that is returned.
+                    Some(at) if arguments[0] == ONE && arguments[options] & libc::WNOHANG as u64 == 0 => arguments[at],
+                    Some(_) => return None,
+                };
+                (asked.is_told, asked.does) = (false, Does::Waits(u32::try_from(process).ok()?));
+            }
             Asks::Uring => {
                 if !self.noted_uring {
                     self.noted_uring = true;
@@ -270,6 +280,16 @@ impl Tracer {
             _ => return None,
         }
         Some(())
+    }
+
+    /// A thread saw the end of a process, where it has none any more.
+    pub(super) fn waited(&mut self, thread: u32, process: u32, result: i64) {
+        let process = if process == 0 { u32::try_from(result).unwrap_or(0) } else { process };
+        let is_over = result >= 0 && process > 0 && !self.processes.contains_key(&(process as pid_t));
+        if is_over {
+            let at = self.begun.elapsed().as_nanos() as u64;
+            self.add(&Item::Waited { thread, process, at });
+        }
     }
 
     fn process_of(&mut self, thread: pid_t) -> Option<&mut Process> {

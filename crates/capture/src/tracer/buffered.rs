@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use trace::Item;
 
 /// The buffer is looked at so often, and where it had nothing for a second less and less.
-pub(super) const SOONEST: Duration = Duration::from_millis(10);
+pub(super) const SOONEST: Duration = Duration::from_millis(5);
 const LATEST: Duration = Duration::from_secs(1);
 
 impl Tracer {

@@ -35,6 +35,7 @@ pub fn suite(path: &Path, speed: Speed) -> Result<Suite, Failure> {
     let what = if command.is_empty() { report::clean_text(&file) } else { command };
     let pace = match speed {
         Speed::Max => String::new(),
+        Speed::ThinkTime => ", with the program's own time between its calls".to_owned(),
         Speed::Recorded(1.0) => ", at the recorded times".to_owned(),
         Speed::Recorded(factor) => format!(", {factor} times as fast as recorded"),
     };

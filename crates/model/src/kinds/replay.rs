@@ -32,6 +32,8 @@ pub enum Speed {
     /// As soon as what they wait for is done.
     #[default]
     Max,
+    /// The same, and the program's own time between its calls is spent too.
+    ThinkTime,
     /// At the times of the trace, so many times as fast.
     Recorded(f64),
 }
@@ -96,7 +98,12 @@ impl Facts {
 impl Speed {
     /// The group of all calls together.
     pub fn whole(self) -> &'static str {
-        if self == Speed::Max { ALL } else { LATENESS }
+        if self.is_timed() { LATENESS } else { ALL }
+    }
+
+    /// Whether calls begin at moments that the trace tells.
+    pub fn is_timed(self) -> bool {
+        matches!(self, Speed::Recorded(_))
     }
 }
 
@@ -107,10 +114,11 @@ impl FromStr for Speed {
         let factor = text.strip_suffix('x').and_then(|factor| factor.parse().ok());
         match (text, factor) {
             ("max", _) => Ok(Speed::Max),
+            ("thinktime", _) => Ok(Speed::ThinkTime),
             ("recorded", _) => Ok(Speed::Recorded(1.0)),
             (_, Some(factor)) if FACTORS.contains(&factor) => Ok(Speed::Recorded(factor)),
             _ => Err(format!(
-                "there is no speed `{}`; choose max, recorded, or a factor between 0.01x and 1000x such as 2x",
+                "there is no speed `{}`; choose max, thinktime, recorded, or a factor between 0.01x and 1000x such as 2x",
                 crate::text::escaped(text.as_bytes())
             )),
         }
@@ -121,6 +129,7 @@ impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Speed::Max => f.write_str("max"),
+            Speed::ThinkTime => f.write_str("thinktime"),
             Speed::Recorded(factor) if *factor == 1.0 => f.write_str("recorded"),
             Speed::Recorded(factor) => write!(f, "{factor}x"),
         }
@@ -141,6 +150,18 @@ impl From<Speed> for String {
     }
 }
 
+impl Replay {
+    fn check_seconds(&self, seconds: f64) -> Result<(), String> {
+        match seconds > MOST_SECONDS {
+            true => Err(format!(
+                "at that speed it takes {}, and a day is the most; take a faster one, such as --speed max",
+                crate::units::human_seconds(seconds)
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
 impl WorkloadKind for Replay {
     fn groups(&self) -> Vec<String> {
         let kinds = GROUPS.iter().filter(|group| self.facts.kinds.iter().any(|kind| kind == *group)).copied();
@@ -153,11 +174,9 @@ impl WorkloadKind for Replay {
             return Err("it names no trace; race one with --replay FILE".to_owned());
         }
         match self.speed {
-            Speed::Recorded(factor) if self.facts.seconds / factor > MOST_SECONDS => Err(format!(
-                "at that speed it takes {}, and a day is the most; take a faster one, such as --speed max",
-                crate::units::human_seconds(self.facts.seconds / factor)
-            )),
-            _ => Ok(()),
+            Speed::Max => Ok(()),
+            Speed::ThinkTime => self.check_seconds(self.facts.seconds),
+            Speed::Recorded(factor) => self.check_seconds(self.facts.seconds / factor),
         }
     }
 
@@ -187,6 +206,7 @@ impl WorkloadKind for Replay {
             flushes: of.syncs as f64,
             around_seconds: match self.speed {
                 Speed::Max => of.operations as f64 * 2e-6,
+                Speed::ThinkTime => of.seconds,
                 Speed::Recorded(factor) => of.seconds / factor,
             },
             ..Demand::default()
@@ -239,6 +259,7 @@ mod tests {
     fn speeds_are_read_as_they_are_said() {
         for (text, speed) in [
             ("max", Speed::Max),
+            ("thinktime", Speed::ThinkTime),
             ("recorded", Speed::Recorded(1.0)),
             ("2x", Speed::Recorded(2.0)),
             ("0.5x", Speed::Recorded(0.5)),
@@ -248,7 +269,7 @@ mod tests {
         }
         for wrong in ["", "x", "fast", "0x", "-1x", "NaNx", "infx", "1e9x", "2"] {
             let said = wrong.parse::<Speed>().unwrap_err();
-            assert!(said.contains("choose max, recorded"), "{said}");
+            assert!(said.contains("choose max, thinktime, recorded"), "{said}");
         }
     }
 

@@ -47,6 +47,25 @@ pub struct Replay {
     pub facts: Facts,
 }
 
+impl Replay {
+    /// By step of a thread, how long the program computed (or waited for what a trace does not tell) before it, in nanoseconds: from
+    /// when all that it waited for was done, the step before it among them, to its begin. A thread that waited for nothing thinks
+    /// from the begin of the trace.
+    pub fn think_times(&self, thread: usize) -> Vec<u64> {
+        let end = |step: &Step| step.start.saturating_add(step.nanoseconds);
+        let ended = |wait: &Wait| self.threads.get(wait.thread as usize)?.get(wait.steps.checked_sub(1)? as usize).map(end);
+        let mut before = 0;
+        let think = |step: &Step| {
+            let (first, count) = (step.waits.0 as usize, usize::from(step.waits.1));
+            let waits = self.waits.get(first..first + count).unwrap_or_default();
+            let ready = waits.iter().filter_map(ended).fold(before, u64::max);
+            before = end(step);
+            step.start.saturating_sub(ready)
+        };
+        self.threads.get(thread).into_iter().flatten().map(think).collect()
+    }
+}
+
 /// What has to be there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thing {
@@ -85,6 +104,8 @@ pub struct Step {
     pub is_awaited: bool,
     /// When it began, in nanoseconds since the first one.
     pub start: u64,
+    /// How long it took the program, in nanoseconds.
+    pub nanoseconds: u64,
     /// What the program got: what a call returns, an error as its negative number.
     pub result: i64,
     /// Numbers of [`Replay::paths`].

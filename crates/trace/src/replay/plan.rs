@@ -41,6 +41,12 @@ struct Planner {
     begun_by: Vec<Option<(u32, u32)>>,
     /// By thread of the program: who began it.
     parents: Vec<u32>,
+    /// By its id: threads of a process, whose end somebody may wait for.
+    threads_of: HashMap<u32, Vec<u32>>,
+    /// By thread of the program, until its next call: how many steps were done of what it saw the end of.
+    seen_ends: HashMap<u32, Vec<(u32, u32)>>,
+    /// By thread of the program: its process.
+    processes: Vec<u32>,
     files: u32,
     descriptors: u32,
     moved_bytes: u64,
@@ -59,7 +65,8 @@ pub(super) fn read(trace: impl Read, survey: Survey, limits: &Limits) -> Result<
     while let Some(item) = reader.next_item()? {
         limits.heed(planner.is_too_much(limits.memory_bytes))?;
         match item {
-            Item::Thread { parent, .. } => planner.thread(parent),
+            Item::Thread { parent, process, .. } => planner.thread(parent, process),
+            Item::Waited { thread, process, .. } => planner.waited(thread, process),
             Item::Before(before) => planner.before(&before),
             Item::Operation(operation) if planner.followed.takes(&operation) => {
                 at += 1;
@@ -98,6 +105,9 @@ impl Planner {
             tree: BTreeMap::new(),
             begun_by: Vec::new(),
             parents: Vec::new(),
+            threads_of: HashMap::new(),
+            seen_ends: HashMap::new(),
+            processes: Vec::new(),
             files: 0,
             descriptors: 0,
             moved_bytes: 0,
@@ -117,18 +127,36 @@ impl Planner {
     }
 
     /// A thread follows what the nearest of those who began it has done by now, if that one does anything.
-    fn thread(&mut self, parent: u32) {
+    fn thread(&mut self, parent: u32, process: u32) {
+        let number = self.parents.len() as u32;
+        let of_process = self.threads_of.entry(process).or_default();
+        // A number may be another process's after the first has ended.
+        if self.processes.get(parent as usize) != Some(&process) {
+            of_process.clear();
+        }
+        of_process.push(number);
+        self.processes.push(process);
         let mut of = parent;
-        let begun_by = loop {
+        // A parent that did nothing so far follows whom it was begun by itself.
+        let of_parent = self.begun_by.get(parent as usize).copied().flatten();
+        let begun_by = of_parent.or_else(|| loop {
             match self.survey.thread_of.get(of as usize) {
                 Some(Some(thread)) => break Some((*thread, self.order.steps(*thread))),
                 Some(None) => of = self.parents.get(of as usize).copied().unwrap_or(u32::MAX),
                 None => break None,
             }
-        };
+        });
         // Those between are passed over from now on.
         self.parents.push(of);
         self.begun_by.push(begun_by);
+    }
+
+    /// A thread saw the end of a process: its next call follows all that the process did.
+    fn waited(&mut self, thread: u32, process: u32) {
+        let Some(threads) = self.threads_of.remove(&process) else { return };
+        let ended = threads.iter().filter_map(|&of| self.survey.thread_of.get(of as usize).copied().flatten());
+        let ended: Vec<(u32, u32)> = ended.map(|of| (of, self.order.steps(of))).collect();
+        self.seen_ends.entry(thread).or_default().extend(ended);
     }
 
     /// The path that is meant where links lie in it; `follows`: its last part too.
@@ -233,12 +261,16 @@ impl Planner {
         if let Some((parent, steps)) = self.begun_by.get_mut(operation.thread as usize).and_then(Option::take) {
             self.order.follows(parent, steps);
         }
+        for (ended, steps) in self.seen_ends.remove(&operation.thread).unwrap_or_default() {
+            self.order.follows(ended, steps);
+        }
         let numbers = [paths.first(), paths.get(1)].map(|path| path.copied().flatten().unwrap_or(0));
         let mut step = Step {
             call: operation.call,
             closes: [false; 2],
             is_awaited: false,
             start: operation.start,
+            nanoseconds: operation.nanoseconds,
             result: operation.result,
             paths: numbers,
             files: [NOT_FOLLOWED; 2],

@@ -164,7 +164,7 @@ impl ReplayWork {
     fn windows(&self, all: &[Did], took: f64) -> Vec<Window> {
         let window =
             |group: &str, primary_metric| Window { group: group.to_owned(), primary_metric, ..Window::default() };
-        let primary = if self.speed == Speed::Max { TIME } else { LATENESS_P99 };
+        let primary = if self.speed.is_timed() { LATENESS_P99 } else { TIME };
         let mut whole = Window { seconds: took, ..window(self.speed.whole(), primary) };
         let mut kinds: BTreeMap<&'static str, Window> = BTreeMap::new();
         for (did, steps) in all.iter().zip(&self.plan.threads) {

@@ -34,13 +34,27 @@ pub(super) struct Did {
     pub(super) on_cpu: u64,
 }
 
+/// When calls begin.
+enum Pace {
+    /// As soon as what they wait for is done.
+    Free,
+    /// By step, so many nanoseconds later.
+    Thinks(Vec<u64>),
+    /// When they are due, so many times as fast as recorded.
+    Timed(f64),
+}
+
+/// Up to so many nanoseconds of thinking keep the CPU busy, as a program does that computes; whoever takes longer mostly waits.
+const SPINS: u64 = 200_000;
+/// A longer one sleeps up to so many nanoseconds before its end: waking takes some time.
+const WAKES: u64 = 60_000;
+
 pub(super) struct Worker<'a> {
     plan: &'a Replay,
     thread: usize,
     ground: &'a Ground<'a>,
     progress: &'a [Progress],
-    /// How many times as fast as recorded; `None`: as fast as it goes.
-    factor: Option<f64>,
+    pace: Pace,
     rooms: &'a mut Rooms,
     pub(super) did: Did,
 }
@@ -54,9 +68,10 @@ impl<'a> Worker<'a> {
         speed: Speed,
         rooms: &'a mut Rooms,
     ) -> Self {
-        let factor = match speed {
-            Speed::Max => None,
-            Speed::Recorded(factor) => Some(factor),
+        let pace = match speed {
+            Speed::Max => Pace::Free,
+            Speed::ThinkTime => Pace::Thinks(plan.think_times(thread)),
+            Speed::Recorded(factor) => Pace::Timed(factor),
         };
         let steps = plan.threads[thread].len();
         // Written once, so that no page of them is new while calls are timed.
@@ -71,12 +86,12 @@ impl<'a> Worker<'a> {
             ended: 0,
             took: resident(steps),
             moved: resident(steps),
-            late: resident(if factor.is_some() { steps } else { 0 }),
+            late: resident(if speed.is_timed() { steps } else { 0 }),
             written: 0,
             differences: Differences::default(),
             on_cpu: 0,
         };
-        Worker { plan, thread, ground, progress, factor, rooms, did }
+        Worker { plan, thread, ground, progress, pace, rooms, did }
     }
 
     /// Paths begin at the folder of the replay, for this thread alone, which may be its root.
@@ -93,7 +108,7 @@ impl<'a> Worker<'a> {
 
     /// All steps. `origin`: when the first thread began, by the clock of all; 0: none has.
     pub(super) fn run(&mut self, origin: &AtomicU64, stop: &AtomicBool) -> Result<(), EngineError> {
-        if self.factor.is_some() {
+        if !matches!(self.pace, Pace::Free) {
             end_naps_on_time();
         }
         let clock = Clock::get();
@@ -105,20 +120,32 @@ impl<'a> Worker<'a> {
             Err(first) => first,
         };
         let plan = self.plan;
+        let mut ended = begun;
         for (at, step) in plan.threads[self.thread].iter().enumerate() {
             heed(stop)?;
             let (first, count) = step.waits;
-            for wait in &plan.waits[first as usize..first as usize + usize::from(count)] {
+            let waits = &plan.waits[first as usize..first as usize + usize::from(count)];
+            for wait in waits {
                 self.progress[wait.thread as usize].wait(wait.steps, stop)?;
             }
-            let due = self.factor.map(|factor| begun.saturating_add(nanoseconds(seconds(step.start) / factor)));
-            if let Some(due) = due {
-                sleep_while(|| !stop.load(Ordering::Relaxed), due);
+            let mut due = None;
+            match &self.pace {
+                Pace::Free => {}
+                Pace::Timed(factor) => {
+                    let moment = begun.saturating_add(nanoseconds(seconds(step.start) / factor));
+                    sleep_while(|| !stop.load(Ordering::Relaxed), moment);
+                    due = Some(moment);
+                }
+                Pace::Thinks(times) => {
+                    let ready = if waits.is_empty() { ended } else { clock.now() };
+                    think(ready, times[at], stop);
+                }
             }
             let prepared = self.ground.prepare(step, self.rooms);
             let before = clock.now();
             let got = self.ground.call(step, &prepared);
             let after = clock.now();
+            ended = after;
             drop(prepared);
             self.note(step, got, (before, after), due);
             for (file, _) in step.files.iter().zip(step.closes).filter(|(_, closes)| *closes) {
@@ -156,5 +183,17 @@ impl<'a> Worker<'a> {
         if step.call == code::OPENAT && step.files[0] == NOT_FOLLOWED {
             close(i32::try_from(got).unwrap_or(super::calls::CLOSED));
         }
+    }
+}
+
+/// Lets so many nanoseconds pass after a moment.
+fn think(from: u64, nanoseconds: u64, stop: &AtomicBool) {
+    let clock = Clock::get();
+    let until = from.saturating_add(nanoseconds);
+    if nanoseconds > SPINS {
+        sleep_while(|| !stop.load(Ordering::Relaxed), until - WAKES);
+    }
+    while clock.now() < until && !stop.load(Ordering::Relaxed) {
+        std::hint::spin_loop();
     }
 }
