@@ -3,6 +3,8 @@
 mod asks;
 mod attached;
 mod buffered;
+mod standing;
+mod threads;
 
 pub(crate) use attached::run as attach;
 
@@ -10,13 +12,15 @@ use crate::before::Found;
 use crate::begin::{self, Child};
 use crate::call_buffer::{CallBuffer, Record};
 use crate::names::{Names, whole};
-use crate::process::{OpenFile, Process, descriptors, parent_of, process_of};
+use crate::process::{OpenFile, Process, descriptors};
 use crate::samples::Samples;
 use crate::signals::{self, Signals};
 use crate::stops::{self, On, Stop, Told};
 use crate::system_calls::{self, PathAt, SystemCall, code};
 use crate::{CaptureError, Captured, Job, filter, memory};
 use buffered::Lay;
+use standing::Latency;
+use threads::Thread;
 use foldhash::fast::RandomState;
 use libc::{c_int, pid_t};
 use std::borrow::Cow;
@@ -33,8 +37,6 @@ use trace::{Before, End, Header, Item, Operation, VERSION, Writer};
 const FLUSH: Duration = Duration::from_secs(1);
 /// Bytes of the command that are written down.
 const MOST_COMMAND_BYTES: usize = 64 << 10;
-/// A new thread is kept stopped no longer, whoever does not tell of it.
-const MOST_WAIT: Duration = Duration::from_secs(1);
 /// Links that are followed from one path, as the kernel does at most.
 const MOST_LINKS: usize = 40;
 /// Folders of which it is known that they are no links, at most.
@@ -86,6 +88,7 @@ fn tracer(job: &Job, writer: Writer<File>, begun: Instant, buffer: Option<CallBu
         tracer_nanoseconds: 0,
         noted_uring: false,
         failed: None,
+        latency: Latency::default(),
         to_call: On::ToCall,
     }
 }
@@ -158,19 +161,6 @@ enum Does {
     Waits(u32),
 }
 
-/// A thread of the program.
-#[derive(Debug)]
-struct Thread {
-    process: pid_t,
-    /// In the trace.
-    number: u32,
-    pending: Option<Pending>,
-    /// Closes that it told of before they were done, by descriptor: a signal may come between.
-    closing: HashMap<u64, Pending>,
-    /// Where its own memory is, by which its calls in the buffer are known.
-    own_memory: Option<u64>,
-}
-
 struct Tracer {
     writer: Writer<File>,
     names: Names,
@@ -206,6 +196,7 @@ struct Tracer {
     noted_uring: bool,
     /// Why nothing is written any more; the program goes on.
     failed: Option<io::Error>,
+    latency: Latency,
     /// How a new thread goes on.
     to_call: On,
 }
@@ -296,7 +287,7 @@ impl Tracer {
         }
         let is_pending = |tracer: &Tracer| tracer.threads.get(&thread).is_some_and(|of| of.pending.is_some());
         match stop {
-            Stop::Call => self.called(thread),
+            Stop::Call => self.called(thread, woke),
             Stop::Returned => self.returned(thread, woke),
             Stop::Began => {
                 if let Some(new) = stops::message(thread) {
@@ -317,47 +308,6 @@ impl Tracer {
             Stop::Ended(_) => {}
         }
         (if is_pending(self) { On::ToReturn } else { On::ToCall }, 0)
-    }
-
-    /// Gets to know a thread, which another one began.
-    fn meet(&mut self, thread: pid_t, parent: Option<pid_t>) {
-        let process = process_of(thread).unwrap_or(thread);
-        let of_parent = parent.and_then(|parent| self.threads.get(&parent)).map(|of| (of.process, of.number));
-        if self.threads.contains_key(&thread) {
-            return;
-        }
-        let number = self.next_thread;
-        self.next_thread += 1;
-        self.threads
-            .insert(thread, Thread { process, number, pending: None, closing: HashMap::new(), own_memory: None });
-        self.threads_of.entry(process).or_default().push(thread);
-        let parent_number = of_parent.map_or(u32::MAX, |(_, number)| number);
-        self.add(&Item::Thread { process: process as u32, thread: thread as u32, parent: parent_number });
-        match of_parent {
-            Some((from, _)) => self.inherit(process, (from, parent.unwrap_or(from))),
-            None if !self.processes.contains_key(&process) => {
-                self.processes.insert(process, Process::as_it_is(process));
-                if number == 0 {
-                    self.adopt(process);
-                } else if let Some(buffer) = &self.buffer {
-                    buffer.adopt(process);
-                }
-            }
-            None => {}
-        }
-    }
-
-    /// A new process has its parent's open files and directory.
-    fn inherit(&mut self, process: pid_t, (from, thread): (pid_t, pid_t)) {
-        if process == from {
-            return;
-        }
-        let known = self.processes.get(&process).is_some_and(|own| !own.files.is_empty());
-        let buffered = self.buffered_of_child((from, thread), process);
-        if let (Some(parent), false) = (self.processes.get(&from), known) {
-            let own = Process { buffered, ..parent.clone() };
-            self.processes.insert(process, own);
-        }
     }
 
     /// Files that the program was given when it began.
@@ -383,49 +333,6 @@ impl Tracer {
             }
             self.add(&Item::Operation(operation));
             self.operations += 1;
-        }
-    }
-
-    fn forget(&mut self, thread: pid_t) {
-        self.waiting.remove(&thread);
-        let Some(gone) = self.threads.remove(&thread) else { return };
-        let others = self.threads_of.entry(gone.process).or_default();
-        others.retain(|other| *other != thread);
-        if others.is_empty() {
-            self.threads_of.remove(&gone.process);
-            self.processes.remove(&gone.process);
-            self.gives_back(gone.process);
-        }
-        self.release_orphans();
-    }
-
-    fn release_orphans(&mut self) {
-        // Who was killed before it told of what it began tells of nothing any more.
-        let has_none = |thread: &pid_t| {
-            let of = [process_of(*thread), parent_of(*thread)];
-            !of.into_iter().flatten().any(|process| process != *thread && self.processes.contains_key(&process))
-        };
-        let is_over = |(thread, since): &(&pid_t, &Instant)| has_none(thread) || since.elapsed() > MOST_WAIT;
-        let orphans: Vec<pid_t> = self.waiting.iter().filter(is_over).map(|(thread, _)| *thread).collect();
-        for orphan in orphans {
-            self.waiting.remove(&orphan);
-            self.meet(orphan, None);
-            stops::resume(orphan, self.to_call, 0);
-        }
-    }
-
-    /// Another program; of several threads only this one is left, under the number of its process.
-    fn executed(&mut self, thread: pid_t) {
-        let before = stops::message(thread).filter(|&before| before != thread);
-        if let Some(other) = before.and_then(|before| self.threads.remove(&before))
-            && let Some(own) = self.threads.get_mut(&thread)
-        {
-            own.pending = other.pending;
-        }
-        self.threads_of.insert(thread, vec![thread]);
-        self.gives_back(thread);
-        if let Some(process) = self.processes.get_mut(&thread) {
-            process.executes(thread);
         }
     }
 
@@ -540,13 +447,18 @@ impl Tracer {
         (file.number != trace::NOT_FOLLOWED).then_some(file)
     }
 
-    fn called(&mut self, thread: pid_t) {
+    fn called(&mut self, thread: pid_t, woke: Instant) {
         let Some(Told::Call(number, arguments, address)) = stops::told(thread) else { return };
         if self.is_led(thread, address) {
             return;
         }
         let Some(&call) = self.calls.get(&number) else { return };
+        self.stood_until_stop(thread, woke);
         let pending = self.pending(thread, call, &arguments);
+        if pending.is_none() {
+            // It does not stop when it returns: what is between this call and the next is a gap like others.
+            self.leaves(thread, woke);
+        }
         if let Some(of) = self.threads.get_mut(&thread) {
             of.pending = pending.map(|pending| Pending { began: Instant::now(), ..pending });
         }
@@ -563,6 +475,7 @@ impl Tracer {
         pending.operation.start = pending.began.duration_since(self.begun).as_nanos() as u64;
         pending.operation.nanoseconds = woke.duration_since(pending.began).as_nanos() as u64;
         self.done(process, pending, result);
+        self.leaves(thread, woke);
     }
 
     /// A call is done: what changes with it, and its operation.

@@ -19,6 +19,7 @@ pub(crate) const SAMPLE: u8 = 5;
 pub(crate) const NOTE: u8 = 6;
 pub(crate) const END: u8 = 7;
 pub(crate) const WAITED: u8 = 8;
+pub(crate) const STOOD: u8 = 9;
 pub(crate) const OPERATION: u8 = 32;
 
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {

@@ -77,6 +77,13 @@ pub enum Item {
         /// When, in nanoseconds since the begin.
         at: u64,
     },
+    /// Before its next call a thread stood still, because it was traced.
+    Stood {
+        /// Number of the thread.
+        thread: u32,
+        /// For how long.
+        nanoseconds: u64,
+    },
     /// What was there before.
     Before(Before),
     /// A call.

@@ -1,8 +1,8 @@
 //! Reads traces, which strangers may have written: bounded memory, and a sentence for each thing that cannot be.
 
 use crate::encoding::{
-    BEFORE, END, FRAME_HEAD_BYTES, HEADER, MAGIC, MOST_FRAME_BYTES, NOTE, OPERATION, PATH, SAMPLE, THREAD, WAITED,
-    take, take_bytes, unfold,
+    BEFORE, END, FRAME_HEAD_BYTES, HEADER, MAGIC, MOST_FRAME_BYTES, NOTE, OPERATION, PATH, SAMPLE, STOOD, THREAD,
+    WAITED, take, take_bytes, unfold,
 };
 use crate::{Before, Item, Operation, VERSION, call};
 use flate2::read::ZlibDecoder;
@@ -156,7 +156,9 @@ impl<R: Read> Reader<R> {
                     false => Err(ReadError::Damaged("a thread was begun by none, or there are too many")),
                 }
             }
-            Item::Waited { thread, .. } if *thread >= self.threads => Err(ReadError::Damaged("a thread has no number")),
+            Item::Waited { thread, .. } | Item::Stood { thread, .. } if *thread >= self.threads => {
+                Err(ReadError::Damaged("a thread has no number"))
+            }
             Item::Note(note) if note.len() > MOST_NOTE_BYTES => Err(ReadError::Damaged("a note is longer than any")),
             Item::Before(before) if before.path >= self.paths => Err(ReadError::Damaged("a path has no name")),
             Item::Operation(operation) => self.check_operation(operation),
@@ -187,6 +189,7 @@ fn item(rest: &mut &[u8], start: &mut u64) -> Option<Item> {
         END => Item::End(serde_json::from_slice(take_bytes(rest)?).ok()?),
         THREAD => Item::Thread { process: small(rest)?, thread: small(rest)?, parent: small(rest)?.wrapping_sub(1) },
         WAITED => Item::Waited { thread: small(rest)?, process: small(rest)?, at: take(rest)? },
+        STOOD => Item::Stood { thread: small(rest)?, nanoseconds: take(rest)? },
         BEFORE => Item::Before(Before { path: small(rest)?, mode: small(rest)?, bytes: take(rest)? }),
         SAMPLE => Item::Sample { bytes: small(rest)?, compressed: small(rest)?, repeated: take(rest)? != 0 },
         _ => Item::Operation(operation(rest, tag.checked_sub(OPERATION)?, start)?),
@@ -231,6 +234,7 @@ mod tests {
             Item::Path(b"/b".to_vec()),
             Item::Before(Before { path: 1, mode: 0o100_644, bytes: 1 << 40 }),
             Item::Waited { thread: 0, process: 7, at: 1 << 40 },
+            Item::Stood { thread: 0, nanoseconds: 1 << 40 },
             Item::Sample { bytes: 4096, compressed: 12, repeated: true },
             Item::Note("io_uring".to_owned()),
         ];
@@ -301,6 +305,7 @@ mod tests {
             (vec![header.clone(), Item::Path(b"/".to_vec()), open(0, 0)], "of no thread"),
             (vec![header.clone(), Item::Before(Before { path: 9, mode: 0, bytes: 0 })], "no name"),
             (vec![header.clone(), Item::Waited { thread: 0, process: 1, at: 0 }], "no number"),
+            (vec![header.clone(), Item::Stood { thread: 0, nanoseconds: 1 }], "no number"),
             (vec![header.clone(), Item::Path(vec![b'x'; 5000])], "longer than any"),
             (vec![header.clone(), Item::Note("x".repeat(5000))], "longer than any"),
             (vec![Item::Header(Header { version: 2, ..Header::default() })], "version 2"),

@@ -98,7 +98,7 @@ impl Gathering {
             Item::Before(before) if before.mode & libc::S_IFMT == libc::S_IFREG => {
                 self.summary.bytes_before = self.summary.bytes_before.saturating_add(before.bytes);
             }
-            Item::Before(_) | Item::Waited { .. } => {}
+            Item::Before(_) | Item::Waited { .. } | Item::Stood { .. } => {}
             Item::Sample { bytes, compressed, repeated } => {
                 let summary = &mut self.summary;
                 summary.sampled_bytes += u64::from(bytes);

@@ -1,6 +1,6 @@
 //! Writes a trace frame by frame, each whole on its own, so that whatever ends the tracer leaves what came before.
 
-use crate::encoding::{BEFORE, END, HEADER, MAGIC, MOST_FRAME_BYTES, NOTE, OPERATION, PATH, SAMPLE, THREAD, WAITED, fold, put};
+use crate::encoding::{BEFORE, END, HEADER, MAGIC, MOST_FRAME_BYTES, NOTE, OPERATION, PATH, SAMPLE, STOOD, THREAD, WAITED, fold, put};
 use crate::{Item, Operation, call};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -49,6 +49,10 @@ impl<W: Write> Writer<W> {
             Item::Waited { thread, process, at } => {
                 self.frame.push(WAITED);
                 [u64::from(*thread), u64::from(*process), *at].iter().for_each(|&value| put(&mut self.frame, value));
+            }
+            Item::Stood { thread, nanoseconds } => {
+                self.frame.push(STOOD);
+                [u64::from(*thread), *nanoseconds].iter().for_each(|&value| put(&mut self.frame, value));
             }
             Item::Before(before) => {
                 self.frame.push(BEFORE);

@@ -75,6 +75,9 @@ impl Tracer {
             }
             return;
         }
+        if !begins {
+            self.stood_until(thread, start, nanoseconds);
+        }
         self.known = lay(number, &arguments, result);
         self.record = Some(record);
         let pending = self.pending(thread, call, &arguments);

@@ -8,6 +8,7 @@ mod names;
 mod order;
 mod plan;
 mod survey;
+mod threads;
 
 pub(crate) use names::plain;
 
@@ -60,7 +61,7 @@ impl Replay {
             let waits = self.waits.get(first..first + count).unwrap_or_default();
             let ready = waits.iter().filter_map(ended).fold(before, u64::max);
             before = end(step);
-            step.start.saturating_sub(ready)
+            step.start.saturating_sub(ready).saturating_sub(step.stood)
         };
         self.threads.get(thread).into_iter().flatten().map(think).collect()
     }
@@ -106,6 +107,8 @@ pub struct Step {
     pub start: u64,
     /// How long it took the program, in nanoseconds.
     pub nanoseconds: u64,
+    /// How long the thread stood still before it because it was traced, in nanoseconds.
+    pub stood: u64,
     /// What the program got: what a call returns, an error as its negative number.
     pub result: i64,
     /// Numbers of [`Replay::paths`].

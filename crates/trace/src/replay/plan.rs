@@ -7,6 +7,7 @@ use super::links::Links;
 use super::names::{Above, Origins, above};
 use super::order::{Order, Overlap, Resource};
 use super::survey::{STEP_BYTES, Survey};
+use super::threads::Threads;
 use super::{Limits, Replay, ReplayError, Step, Thing, ThingKind};
 use crate::calls::code;
 use crate::reader::Reader;
@@ -37,16 +38,7 @@ struct Planner {
     open: HashMap<u32, OpenFile>,
     /// What has to be there, by path.
     tree: BTreeMap<Vec<u8>, (u32, ThingKind, u32)>,
-    /// By thread of the program: until its first call whom it follows, and after how many steps.
-    begun_by: Vec<Option<(u32, u32)>>,
-    /// By thread of the program: who began it.
-    parents: Vec<u32>,
-    /// By its id: threads of a process, whose end somebody may wait for.
-    threads_of: HashMap<u32, Vec<u32>>,
-    /// By thread of the program, until its next call: how many steps were done of what it saw the end of.
-    seen_ends: HashMap<u32, Vec<(u32, u32)>>,
-    /// By thread of the program: its process.
-    processes: Vec<u32>,
+    threads: Threads,
     files: u32,
     descriptors: u32,
     moved_bytes: u64,
@@ -65,8 +57,9 @@ pub(super) fn read(trace: impl Read, survey: Survey, limits: &Limits) -> Result<
     while let Some(item) = reader.next_item()? {
         limits.heed(planner.is_too_much(limits.memory_bytes))?;
         match item {
-            Item::Thread { parent, process, .. } => planner.thread(parent, process),
-            Item::Waited { thread, process, .. } => planner.waited(thread, process),
+            Item::Thread { parent, process, .. } => planner.threads.begins(parent, process, &planner.survey, &planner.order),
+            Item::Waited { thread, process, .. } => planner.threads.waited(thread, process, &planner.survey, &planner.order),
+            Item::Stood { thread, nanoseconds } => planner.threads.stood(thread, nanoseconds),
             Item::Before(before) => planner.before(&before),
             Item::Operation(operation) if planner.followed.takes(&operation) => {
                 at += 1;
@@ -103,11 +96,7 @@ impl Planner {
             disk: Disk::default(),
             open: HashMap::new(),
             tree: BTreeMap::new(),
-            begun_by: Vec::new(),
-            parents: Vec::new(),
-            threads_of: HashMap::new(),
-            seen_ends: HashMap::new(),
-            processes: Vec::new(),
+            threads: Threads::default(),
             files: 0,
             descriptors: 0,
             moved_bytes: 0,
@@ -124,39 +113,6 @@ impl Planner {
         let steps = self.facts.operations * STEP_BYTES;
         let kept = steps + self.order.bytes() + self.disk.inodes.len() as u64 * INODE_BYTES;
         moved || self.survey.names.are_too_many() || self.order.has_too_many_waits() || kept > memory_bytes
-    }
-
-    /// A thread follows what the nearest of those who began it has done by now, if that one does anything.
-    fn thread(&mut self, parent: u32, process: u32) {
-        let number = self.parents.len() as u32;
-        let of_process = self.threads_of.entry(process).or_default();
-        // A number may be another process's after the first has ended.
-        if self.processes.get(parent as usize) != Some(&process) {
-            of_process.clear();
-        }
-        of_process.push(number);
-        self.processes.push(process);
-        let mut of = parent;
-        // A parent that did nothing so far follows whom it was begun by itself.
-        let of_parent = self.begun_by.get(parent as usize).copied().flatten();
-        let begun_by = of_parent.or_else(|| loop {
-            match self.survey.thread_of.get(of as usize) {
-                Some(Some(thread)) => break Some((*thread, self.order.steps(*thread))),
-                Some(None) => of = self.parents.get(of as usize).copied().unwrap_or(u32::MAX),
-                None => break None,
-            }
-        });
-        // Those between are passed over from now on.
-        self.parents.push(of);
-        self.begun_by.push(begun_by);
-    }
-
-    /// A thread saw the end of a process: its next call follows all that the process did.
-    fn waited(&mut self, thread: u32, process: u32) {
-        let Some(threads) = self.threads_of.remove(&process) else { return };
-        let ended = threads.iter().filter_map(|&of| self.survey.thread_of.get(of as usize).copied().flatten());
-        let ended: Vec<(u32, u32)> = ended.map(|of| (of, self.order.steps(of))).collect();
-        self.seen_ends.entry(thread).or_default().extend(ended);
     }
 
     /// The path that is meant where links lie in it; `follows`: its last part too.
@@ -258,11 +214,8 @@ impl Planner {
             _ => None,
         };
         self.order.begin(thread, operation.start, operation.start.saturating_add(operation.nanoseconds));
-        if let Some((parent, steps)) = self.begun_by.get_mut(operation.thread as usize).and_then(Option::take) {
-            self.order.follows(parent, steps);
-        }
-        for (ended, steps) in self.seen_ends.remove(&operation.thread).unwrap_or_default() {
-            self.order.follows(ended, steps);
+        for (other, steps) in self.threads.follows(operation.thread) {
+            self.order.follows(other, steps);
         }
         let numbers = [paths.first(), paths.get(1)].map(|path| path.copied().flatten().unwrap_or(0));
         let mut step = Step {
@@ -271,6 +224,7 @@ impl Planner {
             is_awaited: false,
             start: operation.start,
             nanoseconds: operation.nanoseconds,
+            stood: self.threads.standing(operation.thread),
             result: operation.result,
             paths: numbers,
             files: [NOT_FOLLOWED; 2],

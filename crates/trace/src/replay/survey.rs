@@ -83,7 +83,7 @@ pub(super) fn read(trace: impl Read, limits: &Limits) -> Result<Survey, ReplayEr
                     later.push((path, operation.paths[0]));
                 }
             }
-            Item::Operation(_) | Item::Waited { .. } | Item::Note(_) | Item::End(_) => {}
+            Item::Operation(_) | Item::Waited { .. } | Item::Stood { .. } | Item::Note(_) | Item::End(_) => {}
         }
     }
     // What changes under a name that leads through a link changes where that leads.

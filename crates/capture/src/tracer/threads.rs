@@ -1,0 +1,114 @@
+//! Threads of the program: how they come and go.
+
+use super::standing::Left;
+use super::{Pending, Tracer};
+use crate::process::{Process, parent_of, process_of};
+use crate::stops;
+use libc::pid_t;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+use trace::Item;
+
+/// A new thread is kept stopped no longer, whoever does not tell of it.
+const MOST_WAIT: Duration = Duration::from_secs(1);
+
+/// A thread of the program.
+#[derive(Debug)]
+pub(super) struct Thread {
+    pub(super) process: pid_t,
+    /// In the trace.
+    pub(super) number: u32,
+    pub(super) pending: Option<Pending>,
+    /// Closes that it told of before they were done, by descriptor: a signal may come between.
+    pub(super) closing: HashMap<u64, Pending>,
+    /// Since its last call.
+    pub(super) left: Option<Left>,
+    /// Where its own memory is, by which its calls in the buffer are known.
+    pub(super) own_memory: Option<u64>,
+}
+
+impl Tracer {
+    /// Gets to know a thread, which another one began.
+    pub(super) fn meet(&mut self, thread: pid_t, parent: Option<pid_t>) {
+        let process = process_of(thread).unwrap_or(thread);
+        let of_parent = parent.and_then(|parent| self.threads.get(&parent)).map(|of| (of.process, of.number));
+        if self.threads.contains_key(&thread) {
+            return;
+        }
+        let number = self.next_thread;
+        self.next_thread += 1;
+        self.threads
+            .insert(thread, Thread { process, number, pending: None, closing: HashMap::new(), left: None, own_memory: None });
+        self.threads_of.entry(process).or_default().push(thread);
+        let parent_number = of_parent.map_or(u32::MAX, |(_, number)| number);
+        self.add(&Item::Thread { process: process as u32, thread: thread as u32, parent: parent_number });
+        match of_parent {
+            Some((from, _)) => self.inherit(process, (from, parent.unwrap_or(from))),
+            None if !self.processes.contains_key(&process) => {
+                self.processes.insert(process, Process::as_it_is(process));
+                if number == 0 {
+                    self.adopt(process);
+                } else if let Some(buffer) = &self.buffer {
+                    buffer.adopt(process);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// A new process has its parent's open files and directory.
+    fn inherit(&mut self, process: pid_t, (from, thread): (pid_t, pid_t)) {
+        if process == from {
+            return;
+        }
+        let known = self.processes.get(&process).is_some_and(|own| !own.files.is_empty());
+        let buffered = self.buffered_of_child((from, thread), process);
+        if let (Some(parent), false) = (self.processes.get(&from), known) {
+            let own = Process { buffered, ..parent.clone() };
+            self.processes.insert(process, own);
+        }
+    }
+
+    pub(super) fn forget(&mut self, thread: pid_t) {
+        self.waiting.remove(&thread);
+        let Some(gone) = self.threads.remove(&thread) else { return };
+        let others = self.threads_of.entry(gone.process).or_default();
+        others.retain(|other| *other != thread);
+        if others.is_empty() {
+            self.threads_of.remove(&gone.process);
+            self.processes.remove(&gone.process);
+            self.gives_back(gone.process);
+        }
+        self.release_orphans();
+    }
+
+    pub(super) fn release_orphans(&mut self) {
+        // Who was killed before it told of what it began tells of nothing any more.
+        let has_none = |thread: &pid_t| {
+            let of = [process_of(*thread), parent_of(*thread)];
+            !of.into_iter().flatten().any(|process| process != *thread && self.processes.contains_key(&process))
+        };
+        let is_over = |(thread, since): &(&pid_t, &Instant)| has_none(thread) || since.elapsed() > MOST_WAIT;
+        let orphans: Vec<pid_t> = self.waiting.iter().filter(is_over).map(|(thread, _)| *thread).collect();
+        for orphan in orphans {
+            self.waiting.remove(&orphan);
+            self.meet(orphan, None);
+            stops::resume(orphan, self.to_call, 0);
+        }
+    }
+
+    /// Another program; of several threads only this one is left, under the number of its process.
+    pub(super) fn executed(&mut self, thread: pid_t) {
+        let before = stops::message(thread).filter(|&before| before != thread);
+        if let Some(other) = before.and_then(|before| self.threads.remove(&before))
+            && let Some(own) = self.threads.get_mut(&thread)
+        {
+            own.pending = other.pending;
+        }
+        self.threads_of.insert(thread, vec![thread]);
+        self.gives_back(thread);
+        if let Some(process) = self.processes.get_mut(&thread) {
+            process.executes(thread);
+        }
+    }
+}
