@@ -94,7 +94,8 @@ impl Names {
             Some(_) => path.components().count() * HASHED_BYTES,
             None => path.as_os_str().len(),
         };
-        bytes <= MOST_BYTES && (self.numbers.places.len() < MOST_PATHS || self.numbers.knows(path.as_os_str().as_bytes()))
+        bytes <= MOST_BYTES
+            && (self.numbers.places.len() < MOST_PATHS || self.numbers.knows(path.as_os_str().as_bytes()))
     }
 
     /// The number of a path, and whether it is a new one.

@@ -19,10 +19,9 @@ use crate::stops::{self, On, Stop, Told};
 use crate::system_calls::{self, PathAt, SystemCall, code};
 use crate::{CaptureError, Captured, Job, filter, memory};
 use buffered::Lay;
-use standing::Latency;
-use threads::Thread;
 use foldhash::fast::RandomState;
 use libc::{c_int, pid_t};
+use standing::Latency;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -31,6 +30,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use threads::Thread;
 use trace::{Before, End, Header, Item, Operation, VERSION, Writer};
 
 /// What is gathered reaches the file at least so often, and whatever ends the tracer leaves it.

@@ -1,6 +1,8 @@
 //! Writes a trace frame by frame, each whole on its own, so that whatever ends the tracer leaves what came before.
 
-use crate::encoding::{BEFORE, END, HEADER, MAGIC, MOST_FRAME_BYTES, NOTE, OPERATION, PATH, SAMPLE, STOOD, THREAD, WAITED, fold, put};
+use crate::encoding::{
+    BEFORE, END, HEADER, MAGIC, MOST_FRAME_BYTES, NOTE, OPERATION, PATH, SAMPLE, STOOD, THREAD, WAITED, fold, put,
+};
 use crate::{Item, Operation, call};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;

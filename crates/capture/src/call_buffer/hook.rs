@@ -1,12 +1,17 @@
 //! What a traced process does in place of a stop: the call, and a record of it in the ring.
 //!
-//! It lies at the same address in each process and uses some 500 bytes of the stack. Registers are as the kernel leaves them. A program
+//! It lies at the same address in each process and uses some 700 bytes of the stack. Registers are as the kernel leaves them. A program
 //! that passes a path which is not there faults in it; the tracer then leads it to the call itself.
 
 use super::layout::{
-    CALLS, CLASSES_AT, CLOSES, HEAD_BYTES, INSIDE_BYTES, OPENS, PATH, PATH_BYTES, RING_BYTES, SECOND, WRITES,
+    CALLS, CLASSES_AT, CLOSES, HEAD_BYTES, INSIDE_BYTES, LOOKS, OPENS, PATH, PATH_BYTES, RING_BYTES, SECOND, WRITES,
 };
 use std::arch::global_asm;
+
+/// In a frame of the stack: the path, a `struct stat`, and four registers.
+const STATUS_AT: usize = PATH_BYTES;
+const SAVED_AT: usize = STATUS_AT + 144;
+const FRAME_BYTES: usize = SAVED_AT + 32;
 
 global_asm!(
     r#"
@@ -29,7 +34,9 @@ global_asm!(
         push r12
         push r13
         push r14
-        sub rsp, {path_bytes}
+        push r15
+        sub rsp, {frame}
+        mov r15d, ecx
         mov r13d, eax
         mov r12, r11
         lea r14, [r11 + 0xE000]
@@ -53,13 +60,17 @@ global_asm!(
         # O_ACCMODE, O_CREAT, O_TRUNC, O_TMPFILE: for reading what is there.
         test ebp, 0x400243
         jz .Lhook_name
+        # O_TMPFILE: a file without a name.
+        test ebp, 0x400000
+        jnz .Lhook_back
         # O_CREAT and O_EXCL: what was not there.
-        and ebp, 0x4000C0
+        and ebp, 0xC0
         cmp ebp, 0xC0
-        jne .Lhook_back
+        je .Lhook_name
+        or r15d, {looks}
     .Lhook_name:
         test r11, r11
-        jz .Lhook_time
+        jz .Lhook_unnamed
     .globl fairlane_hook_copies
     .hidden fairlane_hook_copies
     fairlane_hook_copies:
@@ -68,13 +79,49 @@ global_asm!(
         mov [rsp + rbx], al
         inc ebx
         test al, al
-        jz .Lhook_time
+        jz .Lhook_look
         cmp ebx, {path_bytes}
         jb .Lhook_copy
     .globl fairlane_hook_copied
     .hidden fairlane_hook_copied
     fairlane_hook_copied:
         jmp .Lhook_back
+    .Lhook_look:
+        test r15d, {looks}
+        jz .Lhook_time
+        # What lies there before the call changes it: newfstatat, AT_SYMLINK_NOFOLLOW.
+        mov [rsp + {saved}], rdi
+        mov [rsp + {saved} + 8], rsi
+        mov [rsp + {saved} + 16], rdx
+        mov [rsp + {saved} + 24], r10
+        test cl, {second}
+        jnz .Lhook_from
+        mov edi, -100
+    .Lhook_from:
+        mov rsi, rsp
+        lea rdx, [rsp + {status}]
+        mov r10d, 0x100
+        mov eax, 262
+        syscall
+        mov rdi, [rsp + {saved}]
+        mov rsi, [rsp + {saved} + 8]
+        mov rdx, [rsp + {saved} + 16]
+        mov r10, [rsp + {saved} + 24]
+        mov ecx, r15d
+        test eax, eax
+        js .Lhook_nothing
+        # Where a link leads is looked at by the tracer.
+        mov eax, [rsp + {status} + 24]
+        and eax, 0xF000
+        cmp eax, 0xA000
+        je .Lhook_back
+        jmp .Lhook_time
+    .Lhook_nothing:
+        mov dword ptr [rsp + {status} + 24], 0
+        mov qword ptr [rsp + {status} + 48], 0
+        jmp .Lhook_time
+    .Lhook_unnamed:
+        and r15d, {not_looks}
     .Lhook_time:
         mov r11, rdx
     .globl fairlane_hook_clock
@@ -137,6 +184,14 @@ global_asm!(
         mov [rcx + 80], r8
         mov [rcx + 88], r9
         mov [rcx + 24], rbp
+        # What was looked at stands in place of two arguments that these calls have not, or that nobody asks for.
+        test r15d, {looks}
+        jz .Lhook_seen
+        mov r11d, [rsp + {status} + 24]
+        mov [rcx + 80], r11
+        mov r11, [rsp + {status} + 48]
+        mov [rcx + 88], r11
+    .Lhook_seen:
         # newfstatat tells what lies there: st_mode and st_size, in place of two arguments that it has not.
         cmp r13d, 262
         jne .Lhook_told
@@ -178,7 +233,8 @@ global_asm!(
     fairlane_hook_ended:
         mov rax, r11
         mov rdx, rbp
-        add rsp, {path_bytes}
+        add rsp, {frame}
+        pop r15
         pop r14
         pop r13
         pop r12
@@ -190,7 +246,8 @@ global_asm!(
     fairlane_hook_faults:
     .Lhook_back:
         mov eax, r13d
-        add rsp, {path_bytes}
+        add rsp, {frame}
+        pop r15
         pop r14
         pop r13
         pop r12
@@ -279,6 +336,11 @@ global_asm!(
     calls = const CALLS,
     classes = const CLASSES_AT,
     path_bytes = const PATH_BYTES,
+    frame = const FRAME_BYTES,
+    status = const STATUS_AT,
+    saved = const SAVED_AT,
+    looks = const LOOKS,
+    not_looks = const !(LOOKS as u32),
     half = const RING_BYTES / 2,
     mask = const RING_BYTES - 1,
     path = const PATH,

@@ -46,6 +46,8 @@ pub(super) const SECOND: u8 = 8;
 pub(super) const OPENS: u8 = 16;
 /// What it closes may be another thread's file before its record is written: one before the call tells so.
 pub(super) const CLOSES: u8 = 32;
+/// What lies under its path is looked at before it is done, because it may change that.
+pub(super) const LOOKS: u8 = 64;
 /// Bytes of a path that fit into a record, its zero included.
 pub(super) const PATH_BYTES: usize = 256;
 /// Bytes of a record before its path.

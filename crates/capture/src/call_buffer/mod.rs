@@ -13,7 +13,7 @@ mod sites;
 use crate::memory;
 use crate::stops::Stop;
 use arm::{Memory, Refused};
-use layout::{CALLS, CLASSES_AT, CLOSES, OPENS, PATH, PLAIN, SECOND, WRITES};
+use layout::{CALLS, CLASSES_AT, CLOSES, LOOKS, OPENS, PATH, PLAIN, SECOND, WRITES};
 use libc::{c_long, pid_t};
 use ring::Ring;
 pub(crate) use ring::{Owner, Record};
@@ -38,10 +38,10 @@ const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current
 const HWCAP2_FSGSBASE: libc::c_ulong = 1 << 1;
 /// Descriptors from there on are not followed: no kernel's usual limit lets them be.
 const MOST_DESCRIPTORS: i64 = 1 << 20;
-const DUPLICATES: [i64; 3] = [libc::SYS_dup, libc::SYS_dup2, libc::SYS_dup3];
+const MAKE_DESCRIPTORS: [i64; 4] = [libc::SYS_dup, libc::SYS_dup2, libc::SYS_dup3, libc::SYS_creat];
 
 /// What is done with calls.
-const CLASSES: [(&[c_long], u8); 7] = [
+const CLASSES: [(&[c_long], u8); 9] = [
     (
         &[
             libc::SYS_read,
@@ -52,6 +52,8 @@ const CLASSES: [(&[c_long], u8); 7] = [
             libc::SYS_sync_file_range,
             libc::SYS_syncfs,
             libc::SYS_ftruncate,
+            libc::SYS_fchmod,
+            libc::SYS_fchown,
             libc::SYS_fallocate,
             libc::SYS_fstat,
             libc::SYS_getdents,
@@ -83,6 +85,8 @@ const CLASSES: [(&[c_long], u8); 7] = [
             libc::SYS_listxattr,
             libc::SYS_llistxattr,
             libc::SYS_statfs,
+            libc::SYS_mkdir,
+            libc::SYS_mknod,
         ],
         PATH,
     ),
@@ -94,9 +98,24 @@ const CLASSES: [(&[c_long], u8); 7] = [
             libc::SYS_faccessat2,
             libc::SYS_readlinkat,
             libc::SYS_utimensat,
+            libc::SYS_mkdirat,
+            libc::SYS_mknodat,
         ],
         PATH | SECOND,
     ),
+    (
+        &[
+            libc::SYS_unlink,
+            libc::SYS_rmdir,
+            libc::SYS_creat,
+            libc::SYS_truncate,
+            libc::SYS_chmod,
+            libc::SYS_chown,
+            libc::SYS_lchown,
+        ],
+        PATH | LOOKS,
+    ),
+    (&[libc::SYS_unlinkat, libc::SYS_fchmodat, libc::SYS_fchownat], PATH | SECOND | LOOKS),
     (&[libc::SYS_open], PATH | OPENS),
     (&[libc::SYS_openat], PATH | SECOND | OPENS),
 ];
@@ -357,12 +376,14 @@ impl CallBuffer {
     /// thread of a process whose own memory is there.
     pub(crate) fn next(&mut self, wait: bool, owner: &dyn Fn(u32, u64) -> Owner) -> Option<Record> {
         loop {
-            let record = self.ring.next(wait, owner)?;
+            let mut record = self.ring.next(wait, owner)?;
             // Any process can write here what it likes.
             let class = usize::try_from(record.number).ok().and_then(|number| self.classes.get(number));
-            let makes_descriptor = class.is_some_and(|class| class & OPENS != 0) || DUPLICATES.contains(&record.number);
+            let makes_descriptor =
+                class.is_some_and(|class| class & OPENS != 0) || MAKE_DESCRIPTORS.contains(&record.number);
             let is_sane = !makes_descriptor || record.result < MOST_DESCRIPTORS;
-            if class.is_some_and(|class| *class != 0) && is_sane {
+            if let Some(&class) = class.filter(|class| **class != 0 && is_sane) {
+                record.looked = record.path.is_some() && looks(class, &record.arguments);
                 return Some(record);
             }
         }
@@ -383,6 +404,14 @@ impl CallBuffer {
         let [begun, ended] = record.ticks.map(|ticks| self.clock.at(ticks));
         (begun, ended.saturating_sub(begun))
     }
+}
+
+/// Whether what lay under the path was looked at before a call (hook.rs).
+fn looks(class: u8, arguments: &[u64; 6]) -> bool {
+    const CHANGES: u64 = (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) as u64;
+    const NEW: u64 = (libc::O_CREAT | libc::O_EXCL) as u64;
+    let flags = arguments[if class & SECOND != 0 { 2 } else { 1 }];
+    class & LOOKS != 0 || (class & OPENS != 0 && flags & CHANGES != 0 && flags & NEW != NEW)
 }
 
 /// Whether two processes have one memory (kcmp(2)); where the kernel does not tell, they may.

@@ -32,6 +32,7 @@ pub(crate) struct Record {
     pub(crate) begins: bool,
     pub(crate) arguments: [u64; 6],
     pub(crate) result: i64,
+    pub(crate) looked: bool,
     pub(crate) path: Option<Vec<u8>>,
 }
 

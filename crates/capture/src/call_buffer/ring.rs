@@ -40,6 +40,8 @@ pub(crate) struct Record {
     pub(crate) begins: bool,
     pub(crate) arguments: [u64; 6],
     pub(crate) result: i64,
+    /// In place of its last two arguments stand `st_mode` and `st_size` of what lay under its path before; zeros where nothing did.
+    pub(crate) looked: bool,
     /// The process, by the number that it was given.
     pub(super) process: u32,
     /// Where its thread's own memory is (the base of `fs`).
@@ -261,6 +263,7 @@ impl Ring {
             begins: number & BEGINS != 0,
             arguments: [48, 56, 64, 72, 80, 88].map(word),
             result: word(40) as i64,
+            looked: false,
             process: half(8),
             own_memory: word(16),
             ticks: [word(24), word(32)],

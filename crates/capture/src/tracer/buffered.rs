@@ -78,7 +78,7 @@ impl Tracer {
         if !begins {
             self.stood_until(thread, start, nanoseconds);
         }
-        self.known = lay(number, &arguments, result);
+        self.known = if record.looked { looked(&arguments) } else { lay(number, &arguments, result) };
         self.record = Some(record);
         let pending = self.pending(thread, call, &arguments);
         (self.record, self.known) = (None, None);
@@ -222,17 +222,23 @@ fn lay(number: i64, arguments: &[u64; 6], result: i64) -> Option<Lay> {
         libc::SYS_openat if arguments[2] & NEW == NEW && result >= 0 => nothing(false),
         #[cfg(target_arch = "x86_64")]
         libc::SYS_open if arguments[1] & NEW == NEW && result >= 0 => nothing(false),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_mkdir | libc::SYS_mknod if result >= 0 => nothing(false),
+        libc::SYS_mkdirat | libc::SYS_mknodat if result >= 0 => nothing(false),
         // The path may be made by the next call, which is in the buffer too.
         _ if result == NOT_THERE => nothing(!is_look),
-        libc::SYS_newfstatat if is_look && result == 0 => {
-            // The buffer has st_mode and st_size in place of arguments that this call has not.
-            let (mode, bytes) = (arguments[4] as u32, arguments[5].min(i64::MAX as u64));
-            let kind = mode & libc::S_IFMT;
-            let bytes = if kind == libc::S_IFREG { bytes } else { 0 };
-            (kind != libc::S_IFLNK).then_some(Lay { mode, bytes, follows: false })
-        }
+        // The buffer has st_mode and st_size in place of arguments that this call has not.
+        libc::SYS_newfstatat if is_look && result == 0 => looked(arguments),
         _ => None,
     }
+}
+
+/// The same where st_mode and st_size stand in place of the last arguments; a link is looked at.
+fn looked(arguments: &[u64; 6]) -> Option<Lay> {
+    let (mode, bytes) = (arguments[4] as u32, arguments[5].min(i64::MAX as u64));
+    let kind = mode & libc::S_IFMT;
+    let bytes = if kind == libc::S_IFREG { bytes } else { 0 };
+    (kind != libc::S_IFLNK).then_some(Lay { mode, bytes, follows: false })
 }
 
 #[cfg(test)]
@@ -257,6 +263,11 @@ mod tests {
         assert_eq!(open(libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY, 3), of(0, 0));
         assert_eq!(open(libc::O_CREAT | libc::O_EXCL, -i64::from(libc::EEXIST)), None);
         assert_eq!(open(libc::O_CREAT, 3), None);
+        assert_eq!(lay(libc::SYS_mkdirat, &[0; 6], 0), of(0, 0));
+        assert_eq!(lay(libc::SYS_mkdirat, &[0; 6], -i64::from(libc::EEXIST)), None);
+        assert_eq!(looked(&[0, 0, 0, 0, u64::from(libc::S_IFREG | 0o600), 9]), of(libc::S_IFREG | 0o600, 9));
+        assert_eq!(looked(&[0, 0, 0, 0, u64::from(libc::S_IFDIR | 0o700), 9]), of(libc::S_IFDIR | 0o700, 0));
+        assert_eq!(looked(&[0, 0, 0, 0, u64::from(libc::S_IFLNK | 0o777), 9]), None);
         // A link may lead to what is not there.
         let nothing = Some(Lay { mode: 0, bytes: 0, follows: true });
         assert_eq!(open(libc::O_RDONLY, -i64::from(libc::ENOENT)), nothing);

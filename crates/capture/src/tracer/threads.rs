@@ -37,8 +37,10 @@ impl Tracer {
         }
         let number = self.next_thread;
         self.next_thread += 1;
-        self.threads
-            .insert(thread, Thread { process, number, pending: None, closing: HashMap::new(), left: None, own_memory: None });
+        self.threads.insert(
+            thread,
+            Thread { process, number, pending: None, closing: HashMap::new(), left: None, own_memory: None },
+        );
         self.threads_of.entry(process).or_default().push(thread);
         let parent_number = of_parent.map_or(u32::MAX, |(_, number)| number);
         self.add(&Item::Thread { process: process as u32, thread: thread as u32, parent: parent_number });

@@ -54,7 +54,8 @@ impl Replay {
     /// from the begin of the trace.
     pub fn think_times(&self, thread: usize) -> Vec<u64> {
         let end = |step: &Step| step.start.saturating_add(step.nanoseconds);
-        let ended = |wait: &Wait| self.threads.get(wait.thread as usize)?.get(wait.steps.checked_sub(1)? as usize).map(end);
+        let ended =
+            |wait: &Wait| self.threads.get(wait.thread as usize)?.get(wait.steps.checked_sub(1)? as usize).map(end);
         let mut before = 0;
         let think = |step: &Step| {
             let (first, count) = (step.waits.0 as usize, usize::from(step.waits.1));

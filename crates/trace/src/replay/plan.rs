@@ -57,8 +57,12 @@ pub(super) fn read(trace: impl Read, survey: Survey, limits: &Limits) -> Result<
     while let Some(item) = reader.next_item()? {
         limits.heed(planner.is_too_much(limits.memory_bytes))?;
         match item {
-            Item::Thread { parent, process, .. } => planner.threads.begins(parent, process, &planner.survey, &planner.order),
-            Item::Waited { thread, process, .. } => planner.threads.waited(thread, process, &planner.survey, &planner.order),
+            Item::Thread { parent, process, .. } => {
+                planner.threads.begins(parent, process, &planner.survey, &planner.order)
+            }
+            Item::Waited { thread, process, .. } => {
+                planner.threads.waited(thread, process, &planner.survey, &planner.order)
+            }
             Item::Stood { thread, nanoseconds } => planner.threads.stood(thread, nanoseconds),
             Item::Before(before) => planner.before(&before),
             Item::Operation(operation) if planner.followed.takes(&operation) => {
