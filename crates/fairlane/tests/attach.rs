@@ -190,6 +190,9 @@ fn a_killed_tracer_leaves_the_program_running_and_its_end_ends_the_capture() {
     let process = running.0.id();
     for at in 0..3 {
         let mut capture = attach(&place, process, &format!("{at}.trace"), &["--follow"]);
+        // Who stands before its call when the tracer dies is woken by the kernel, and a call that is not begun again is broken off: at
+        // first all stand there.
+        assert_goes_on(&place, process, &["a", "b", "child"]);
         capture.kill().expect("it is killed");
         capture.wait().expect("it is gone");
         assert_goes_on(&place, process, &["a", "b", "child"]);
