@@ -136,12 +136,16 @@ fn assert_unharmed(place: &Place) {
 }
 
 /// Waits until the program writes on, and that nobody traces it.
-fn assert_goes_on(place: &Place, process: u32, names: &[&str]) {
+fn wait_until_it_writes(place: &Place, names: &[&str]) {
     for name in names {
         let path = place.path().join(name);
         let before = bytes(&path);
         wait_for("it does not go on", || bytes(&path) > before + 100);
     }
+}
+
+fn assert_goes_on(place: &Place, process: u32, names: &[&str]) {
+    wait_until_it_writes(place, names);
     for thread in std::fs::read_dir(format!("/proc/{process}/task")).expect("threads").flatten() {
         assert_eq!(status(thread.file_name().to_str().unwrap().parse().unwrap(), "TracerPid:"), "0");
     }
@@ -192,7 +196,7 @@ fn a_killed_tracer_leaves_the_program_running_and_its_end_ends_the_capture() {
         let mut capture = attach(&place, process, &format!("{at}.trace"), &["--follow"]);
         // Who stands before its call when the tracer dies is woken by the kernel, and a call that is not begun again is broken off: at
         // first all stand there.
-        assert_goes_on(&place, process, &["a", "b", "child"]);
+        wait_until_it_writes(&place, &["a", "b", "child"]);
         capture.kill().expect("it is killed");
         capture.wait().expect("it is gone");
         assert_goes_on(&place, process, &["a", "b", "child"]);
