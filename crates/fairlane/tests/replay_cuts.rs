@@ -2,7 +2,9 @@
 
 use crate::common::{Place, assert_one_sentence, root};
 use model::durability::{DurabilityFindings, DurabilityVerdict};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// A log that grows, and a file that is replaced; their folder is synced where names change.
 const APPENDS: &str = "
@@ -22,12 +24,21 @@ for i in range(50):
     os.fsync(top)
 ";
 
+/// A database with its log, which stays as long as somebody has it open: SQLite syncs the folder of a new one by fdatasync,
+/// which promises no names.
+const OPEN: &str = "
+import sqlite3, sys
+db = sqlite3.connect('app/db', isolation_level=None)
+db.execute('PRAGMA journal_mode=WAL')
+db.execute('CREATE TABLE t (k INTEGER PRIMARY KEY, v BLOB)')
+print('open', flush=True)
+sys.stdin.read()
+";
+
 const SQLITE: &str = "
 import sqlite3
 db = sqlite3.connect('db', isolation_level=None)
-db.execute('PRAGMA journal_mode=WAL')
 db.execute('PRAGMA synchronous=FULL')
-db.execute('CREATE TABLE t (k INTEGER PRIMARY KEY, v BLOB)')
 for i in range(120):
     db.execute('INSERT INTO t (v) VALUES (randomblob(?))', (100 + i * 31 % 3000,))
     if i % 40 == 39:
@@ -57,7 +68,7 @@ fn assert_proven(found: &DurabilityFindings, cuts: u64) {
     let kept = (safe.verdict, safe.cuts, safe.broken, safe.unmountable, safe.complaints);
     assert_eq!(kept, (DurabilityVerdict::Kept, cuts, 0, 0, 0));
     let compared = safe.compared.expect("it is counted");
-    assert!(compared.files >= cuts && compared.names > compared.files, "{compared:?}");
+    assert!(compared.files >= cuts / 2 && compared.names > compared.files, "{compared:?}");
     assert_eq!(unsafe_one.verdict, DurabilityVerdict::Broke);
     assert!(unsafe_one.lost + unsafe_one.stale > 0, "{unsafe_one:?}");
 }
@@ -106,7 +117,16 @@ fn transactions_of_a_captured_database_are_there_after_a_cut() {
         return;
     }
     let place = Place::new();
+    std::fs::create_dir(place.path().join("app")).expect("a folder");
+    let mut open = Command::new("python3");
+    open.args(["-S", "-c", OPEN]).current_dir(place.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut open = open.spawn().expect("it runs");
+    let mut line = String::new();
+    BufReader::new(open.stdout.take().expect("its output")).read_line(&mut line).expect("it says so");
+    assert_eq!(line, "open\n");
     captured(&place, "db.trace", SQLITE);
+    drop(open.stdin.take());
+    assert!(open.wait().expect("it ends").success());
     let found = cut(&place, "db.trace", "40", &["--seed", "3"]);
     assert_proven(&found, 40);
     place.assert_nothing_left();
@@ -132,7 +152,7 @@ fn traces_that_are_not_cut_are_refused_before_anything_is_made() {
     captured(&place, "names.trace", "import os\nf = os.open('new', os.O_WRONLY | os.O_CREAT)\nos.fsync(f)\n");
     for (words, says) in [
         (vec!["--replay", "none.trace"], "none.trace: it asks for no sync of a file that succeeded"),
-        (vec!["--replay", "names.trace"], "not the folders that their names are made in"),
+        (vec!["--replay", "names.trace"], "never by fsync the folders that their names are made in"),
         (vec!["--replay", "large.trace"], "before its first call, and the log of a disk that is cut holds 1GiB"),
         (vec!["--replay", "plain.trace", "--lane-size", "1MiB"], "is too small for"),
         (vec!["--replay", "plain.trace", "--workload", "append"], "leave --workload append out, or --replay"),

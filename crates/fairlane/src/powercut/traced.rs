@@ -64,10 +64,11 @@ impl Traced {
         let title = replay::title(&facts, path);
         let work = TracedWork::new(plan).map_err(refused)?;
         let mut notes = vec![format!(
-            "replay of {title}: {} calls by one thread, {} of them syncs whose promises are looked for; its speed is not \
-             measured (`fairlane race --replay` does)",
+            "replay of {title}: {} calls by one thread; of {} syncs {} are of files and folders whose names were safe by then. \
+             Its speed is not measured (`fairlane race --replay` does)",
             work.calls(),
-            work.records()
+            work.records(),
+            work.named_records()
         )];
         notes.extend(work.cut_short().map(|why| format!("the work ends before the trace does: {why}")));
         let (trace, written_bytes) = (whole.clone(), facts.tree_bytes.saturating_add(facts.written_bytes));

@@ -42,6 +42,8 @@ pub struct Course {
     pub effects: Vec<Effect>,
     /// The syncs, in their order.
     pub records: Vec<Record>,
+    /// How many of them were of something to which no safe name led by then.
+    pub unnamed: u64,
     /// Why the work ends before the trace does.
     pub end: Option<End>,
 }
@@ -84,7 +86,12 @@ struct Open {
     appends: bool,
     /// Each write returns when its bytes are safe.
     syncs: bool,
+    /// The names that led to it, from the top.
+    way: Way,
 }
+
+/// Names from the top, each with its folder.
+type Way = Vec<(Id, Arc<[u8]>)>;
 
 /// Where a path leads.
 struct Place {
@@ -94,6 +101,8 @@ struct Place {
     node: Option<Id>,
     /// The folders above, from the top.
     above: Vec<Id>,
+    /// The names that lead to it, its own among them.
+    way: Way,
 }
 
 struct Follower<'a> {
@@ -101,6 +110,7 @@ struct Follower<'a> {
     state: State,
     effects: Vec<Effect>,
     records: Vec<Record>,
+    unnamed: u64,
     open: HashMap<u32, Open>,
     walked: u64,
     copied_spans: usize,
@@ -117,6 +127,7 @@ pub fn follow(plan: &Replay) -> Course {
         state: start.clone(),
         effects: Vec::new(),
         records: Vec::new(),
+        unnamed: 0,
         open: HashMap::new(),
         walked: 0,
         copied_spans: 0,
@@ -139,8 +150,8 @@ pub fn follow(plan: &Replay) -> Course {
             break;
         }
     }
-    let Follower { effects, records, .. } = follower;
-    Course { start, turns, effects, records, end }
+    let Follower { effects, records, unnamed, .. } = follower;
+    Course { start, turns, effects, records, unnamed, end }
 }
 
 /// What has to be there before.
@@ -249,7 +260,7 @@ impl Follower<'_> {
                 false => self.is_unsure(node, 0),
             }
         }
-        let open = Open { node, position: 0, appends: has(libc::O_APPEND), syncs: has(libc::O_DSYNC) };
+        let open = Open { node, position: 0, appends: has(libc::O_APPEND), syncs: has(libc::O_DSYNC), way: place.way };
         self.open.insert(step.files[0], open);
         Ok(())
     }
@@ -293,6 +304,7 @@ impl Follower<'_> {
         }
         if syncs {
             self.record(turn, Some(Effect::SyncedRange { file: node, from, until }));
+            self.is_found(step.files[0]);
         }
         Ok(())
     }
@@ -386,7 +398,20 @@ impl Follower<'_> {
         // fdatasync promises what is needed to read a file's data; of a folder's names nobody says that it does.
         let is_names = step.call == code::FDATASYNC && self.state.folder(node).is_some();
         self.record(turn, (!is_names).then_some(Effect::Synced(node)));
+        self.is_found(step.files[0]);
         Ok(())
+    }
+
+    /// Counts a sync of what nobody has to find: some name on the way to it is not safe, or leads elsewhere by now.
+    fn is_found(&mut self, file: u32) {
+        let Some(of) = self.open.get(&file) else { return };
+        let next = of.way.iter().skip(1).map(|(folder, _)| *folder).chain([of.node]);
+        let is_safe = of.way.iter().zip(next).all(|((folder, name), next)| {
+            let folder = self.state.folder(*folder);
+            let entry = folder.and_then(|folder| Some((folder, folder.names.get(name)?)));
+            entry.is_some_and(|(folder, entry)| self.state.is_promised(folder, entry) && entry.leads == Some(next))
+        });
+        self.unnamed += u64::from(!is_safe);
     }
 
     fn names(&mut self, step: &Step) -> Followed<()> {
@@ -482,7 +507,7 @@ impl Follower<'_> {
         let plan = self.plan;
         let path = plan.paths.get(step.paths[which] as usize).ok_or(Contradiction)?;
         let parts = |path: &[u8]| path.split(|&byte| byte == b'/').rev().map(Arc::from).collect::<Vec<Arc<[u8]>>>();
-        let (mut left, mut above, mut links) = (parts(path), vec![TOP], 0);
+        let (mut left, mut above, mut way, mut links) = (parts(path), vec![TOP], Way::new(), 0);
         while let Some(part) = left.pop() {
             self.walked += 1;
             let here = above.last().copied().unwrap_or(TOP);
@@ -490,6 +515,7 @@ impl Follower<'_> {
                 b"" | b"." => continue,
                 b".." => {
                     above.truncate((above.len() - 1).max(1));
+                    way.pop();
                     continue;
                 }
                 _ => {}
@@ -504,16 +530,23 @@ impl Follower<'_> {
                     }
                     if text.first() == Some(&b'/') {
                         above.truncate(1);
+                        way.clear();
                     }
                     left.extend(parts(text));
                 }
-                Some((id, Node::Folder(_))) if !is_last => above.push(id),
-                _ if is_last => return Ok(Place { folder: here, name: part, node, above }),
+                Some((id, Node::Folder(_))) if !is_last => {
+                    above.push(id);
+                    way.push((here, part));
+                }
+                _ if is_last => {
+                    way.push((here, part.clone()));
+                    return Ok(Place { folder: here, name: part, node, above, way });
+                }
                 _ => return Err(Contradiction),
             }
         }
         let node = above.last().copied();
-        Ok(Place { folder: TOP, name: Arc::from(&b""[..]), node, above })
+        Ok(Place { folder: TOP, name: Arc::from(&b""[..]), node, above, way })
     }
 }
 

@@ -52,8 +52,9 @@ impl TracedWork {
         match work.promises_something() {
             true => Ok(work),
             false => Err(
-                "it syncs files, but not the folders that their names are made in, so nobody has to find them after a power \
-                 cut; have it sync the folder too, or race it with `fairlane race --replay`"
+                "it syncs files, but never by fsync the folders that their names are made in (fdatasync of a folder promises no \
+                 names), so nobody has to find them after a power cut; capture it where its files are there already, or have \
+                 it fsync the folder"
                     .to_owned(),
             ),
         }
@@ -62,6 +63,11 @@ impl TracedWork {
     /// How many syncs are acknowledged.
     pub fn records(&self) -> u64 {
         self.course.records.len() as u64
+    }
+
+    /// How many of them are of files and folders to which a safe name led by then.
+    pub fn named_records(&self) -> u64 {
+        self.records().saturating_sub(self.course.unnamed)
     }
 
     /// How many calls are done.

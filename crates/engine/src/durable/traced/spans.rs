@@ -71,6 +71,7 @@ impl<T: Part> Spans<T> {
     }
 
     /// How many there are.
+    #[cfg(test)]
     pub fn count(&self) -> usize {
         self.0.len()
     }

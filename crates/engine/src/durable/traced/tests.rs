@@ -198,6 +198,7 @@ fn a_new_name_is_promised_by_a_sync_of_its_folder_and_of_those_above() {
     of.sync_folder("d/new"); // 5
     of.on(code::SYNCFS, other, [0; 4], 0); // 6
     let work = of.work();
+    assert_eq!((work.records(), work.named_records()), (6, 4), "d was there, and then d/new was safe");
     for acknowledged in [1, 2, 3] {
         assert_eq!(sizes(&work, acknowledged, "d/new/x"), None, "{acknowledged}");
     }
@@ -329,7 +330,7 @@ fn a_trace_that_makes_nothing_safe_is_refused_with_the_remedy() {
     of.write(file, 10);
     of.sync(file);
     let said = TracedWork::new(of.0).unwrap_err();
-    assert!(said.contains("not the folders that their names are made in"), "{said}");
+    assert!(said.contains("never by fsync the folders that their names are made in"), "{said}");
 }
 
 #[test]
@@ -458,7 +459,12 @@ fn each_thing_that_is_wrong_is_found() {
     let harms: [(&str, Harm, [u64; 3], &str); 14] = [
         ("nothing", |_, _| {}, [0, 0, 0], ""),
         ("a byte", |top, _| harm(&top.join("d/log"), 9000, &[1]), [0, 1, 0], "from byte 9000 on it holds other bytes"),
-        ("zeros", |top, _| harm(&top.join("d/log"), 4096, &[0; 64]), [1, 0, 0], "from byte 4096 on it holds zeros"),
+        (
+            "zeros",
+            |top, _| harm(&top.join("d/log"), 4096, &[0; 64]),
+            [1, 0, 0],
+            "on it holds zeros, not what call 4 wrote",
+        ),
         ("the last byte of the tree's file", |top, _| harm(&top.join("d/moved"), 299_999, &[1]), [0, 1, 0], "d/moved"),
         ("an old version", older, [0, 0, 1], "holds what call 2 wrote, not what call 4 wrote"),
         (
