@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// Lanes are made larger in such steps.
 const LANE_STEP_BYTES: u64 = 256 << 20;
+/// Files, folders and links that have to be there before, at most.
+const MOST_NAMES: u64 = 200_000;
 
 /// The trace of a kept image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +61,13 @@ impl Traced {
                  (--under)",
                 Bytes(facts.tree_bytes),
                 Bytes(MOST_DATA_BYTES)
+            )));
+        }
+        if facts.tree_entries > MOST_NAMES {
+            return Err(refused(format!(
+                "{} files and folders have to be there before its first call, and each is looked for after each cut, so that \
+                 {MOST_NAMES} are the most; capture one folder of it (--under)",
+                facts.tree_entries
             )));
         }
         let title = replay::title(&facts, path);

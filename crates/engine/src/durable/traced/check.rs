@@ -24,6 +24,8 @@ const TELLING_BYTES: u64 = 16;
 
 struct Look<'a> {
     state: &'a State,
+    /// As it was before.
+    start: &'a State,
     content: &'a Content,
     effects: &'a [Effect],
     found: Found,
@@ -41,10 +43,10 @@ enum Wrong {
     Torn(String),
 }
 
-/// Looks at what must be there in the folder of the work; `effects`: what was done until then.
-pub fn check(state: &State, effects: &[Effect], content: &Content, work: &Path) -> Found {
+/// Looks at what must be there in the folder of the work; `start`: as it was before, `effects`: what was done since.
+pub fn check(state: &State, (start, effects): (&State, &[Effect]), content: &Content, work: &Path) -> Found {
     let left = [MOST_CHANGED_BYTES, MOST_OTHER_BYTES];
-    let mut look = Look { state, content, effects, found: Found::default(), left };
+    let mut look = Look { state, start, content, effects, found: Found::default(), left };
     match (below::folder(work), state.folder(TOP)) {
         (Ok(top), Some(folder)) => look.folder(folder, &top, &mut Vec::new()),
         (Err(error), _) => {
@@ -207,8 +209,16 @@ impl Look<'_> {
             self.content.fill(Source { origin: *origin, at: *behind }, &mut bytes);
             bytes == seen && Some(*origin) != source.map(|source| source.origin)
         };
-        if let Some((Origin::Call(call), _)) = writers(self.effects, id, at).find(is_of) {
-            return Wrong::Stale(format!("from byte {at} on it holds what call {} wrote, not {must}", call + 1));
+        let before = self.start.file(id).and_then(|file| file.sources.within(at, at + 1).next());
+        let before = before.map(|(_, _, source)| (source.origin, source.at));
+        match writers(self.effects, id, at).chain(before).find(is_of) {
+            Some((Origin::Call(call), _)) => {
+                return Wrong::Stale(format!("from byte {at} on it holds what call {} wrote, not {must}", call + 1));
+            }
+            Some((Origin::Tree(_), _)) => {
+                return Wrong::Stale(format!("from byte {at} on it holds what was there before, not {must}"));
+            }
+            _ => {}
         }
         match seen.iter().all(|&byte| byte == 0) {
             true => Wrong::Lost(format!("from byte {at} on it holds zeros, not {must}")),

@@ -152,7 +152,7 @@ impl TracedWork {
 
     pub(super) fn check(&self, folder: &Path, terms: Terms, acknowledged: u64) -> Found {
         let effects = &self.course.effects[..self.until(acknowledged)];
-        check::check(&self.state_after(acknowledged), effects, &self.content(terms), folder)
+        check::check(&self.state_after(acknowledged), (&self.course.start, effects), &self.content(terms), folder)
     }
 }
 

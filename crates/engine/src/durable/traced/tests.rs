@@ -435,6 +435,10 @@ fn whole() -> (TracedWork, tempfile::TempDir) {
     let mut of = Program::new();
     of.there("d", ThingKind::Folder);
     of.file_there("old", 300_000);
+    of.file_there("d/kept", 5000);
+    let kept = of.open("d/kept", libc::O_RDWR);
+    of.pwrite(kept, 100, 100);
+    of.close(kept);
     let log = of.open("d/log", MAKE);
     of.write(log, 10_000);
     of.sync(log);
@@ -456,17 +460,18 @@ fn each_thing_that_is_wrong_is_found() {
     type Harm = fn(&Path, &TracedWork);
     type Sorts = fn(&Found) -> [u64; 3];
     let sorts: Sorts = |found| [found.lost, found.torn, found.stale];
-    let harms: [(&str, Harm, [u64; 3], &str); 14] = [
+    let harms: [(&str, Harm, [u64; 3], &str); 15] = [
         ("nothing", |_, _| {}, [0, 0, 0], ""),
         ("a byte", |top, _| harm(&top.join("d/log"), 9000, &[1]), [0, 1, 0], "from byte 9000 on it holds other bytes"),
         (
             "zeros",
             |top, _| harm(&top.join("d/log"), 4096, &[0; 64]),
             [1, 0, 0],
-            "on it holds zeros, not what call 4 wrote",
+            "on it holds zeros, not what call 7 wrote",
         ),
         ("the last byte of the tree's file", |top, _| harm(&top.join("d/moved"), 299_999, &[1]), [0, 1, 0], "d/moved"),
-        ("an old version", older, [0, 0, 1], "holds what call 2 wrote, not what call 4 wrote"),
+        ("an old version", older, [0, 0, 1], "holds what call 5 wrote, not what call 7 wrote"),
+        ("what was there before", first, [0, 0, 1], "from byte 100 on it holds what was there before, not what call 2"),
         (
             "a short file",
             |top, _| resize(&top.join("d/log"), 9999),
@@ -503,10 +508,18 @@ fn resize(path: &Path, bytes: u64) {
     std::fs::File::options().write(true).open(path).unwrap().set_len(bytes).unwrap();
 }
 
-/// The bytes that the second call wrote, where the fourth wrote others.
+/// The bytes of the tree, where the second call wrote others.
+fn first(top: &Path, work: &TracedWork) {
+    let path = work.plan.paths.iter().position(|path| path == b"d/kept").unwrap();
+    let mut bytes = vec![0; 100];
+    work.content(TERMS).fill(Source { origin: Origin::Tree(path as u32), at: 100 }, &mut bytes);
+    harm(&top.join("d/kept"), 100, &bytes);
+}
+
+/// The bytes that the fifth call wrote, where the seventh wrote others.
 fn older(top: &Path, work: &TracedWork) {
     let mut bytes = vec![0; 4096];
-    work.content(TERMS).fill(Source { origin: Origin::Call(1), at: 4096 }, &mut bytes);
+    work.content(TERMS).fill(Source { origin: Origin::Call(4), at: 4096 }, &mut bytes);
     harm(&top.join("d/log"), 4096, &bytes);
 }
 
