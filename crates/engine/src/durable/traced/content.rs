@@ -52,7 +52,7 @@ impl Content {
 
     fn word(&self, writer: u64, number: u64) -> u64 {
         let words = PAGE_BYTES / WORD_BYTES;
-        let key = if number % words < self.different { number } else { number / words | 1 << 63 };
+        let key = if number % words < self.different { number } else { (number / words) | (1 << 63) };
         mix(mix(self.seed ^ writer.wrapping_mul(0xd134_2543_de82_ef95)) ^ key)
     }
 
@@ -60,7 +60,7 @@ impl Content {
     pub fn fill(&self, source: Source, into: &mut [u8]) {
         let writer = match source.origin {
             Origin::Tree(file) => u64::from(file) << 1,
-            Origin::Call(call) => u64::from(call) << 1 | 1,
+            Origin::Call(call) => (u64::from(call) << 1) | 1,
             Origin::Unknown => return into.fill(0),
         };
         let (mut at, mut rest) = (source.at, into);
@@ -77,9 +77,9 @@ impl Content {
 
 /// The finaliser of SplitMix64 (Steele and others, OOPSLA 2014).
 fn mix(word: u64) -> u64 {
-    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ word >> 31
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
 }
 
 #[cfg(test)]
