@@ -149,11 +149,18 @@ fn traces_that_are_not_cut_are_refused_before_anything_is_made() {
     import(&place, "plain.trace", "/f write 0 4096\n/f sync 0 0\n");
     import(&place, "none.trace", "/f write 0 4096\n");
     import(&place, "large.trace", "/f write 3221225472 4096\n/f sync 0 0\n");
+    let strace = "1 10:00:00.000000 openat(AT_FDCWD</w>, \"a\", O_RDWR) = 3</w/a> <0.000010>\n\
+                  1 10:00:00.001000 fallocate(3</w/a>, 0, 0, 3000000000) = 0 <0.000010>\n\
+                  1 10:00:00.002000 write(3</w/a>, \"x\"..., 5000) = 5000 <0.000010>\n\
+                  1 10:00:00.003000 fsync(3</w/a>) = 0 <0.001000>\n";
+    std::fs::write(place.path().join("s.log"), strace).expect("a log");
+    place.expect(0, &["import", "s.log", "-o", "room.trace"]);
     captured(&place, "names.trace", "import os\nf = os.open('new', os.O_WRONLY | os.O_CREAT)\nos.fsync(f)\n");
     for (words, says) in [
         (vec!["--replay", "none.trace"], "none.trace: it asks for no sync of a file that succeeded"),
         (vec!["--replay", "names.trace"], "never by fsync the folders that their names are made in"),
         (vec!["--replay", "large.trace"], "before its first call, and the log of a disk that is cut holds 1GiB"),
+        (vec!["--replay", "room.trace"], "power cuts are made on disks of 4GiB at most"),
         (vec!["--replay", "plain.trace", "--lane-size", "1MiB"], "is too small for"),
         (vec!["--replay", "plain.trace", "--workload", "append"], "leave --workload append out, or --replay"),
         (vec!["--replay", "plain.trace", "--on", "uml"], "made by this machine's own kernel; leave --on out"),
