@@ -73,7 +73,7 @@ impl Traced {
         let title = replay::title(&facts, path);
         let work = TracedWork::new(plan).map_err(refused)?;
         let mut notes = vec![format!(
-            "replay of {title}: {} calls by one thread; of {} syncs {} are of files and folders whose names were safe by then. \
+            "replay of {title}: {} calls by one thread; syncs: {}, of which {} of files and folders whose names were safe by then. \
              Its speed is not measured (`fairlane race --replay` does)",
             work.calls(),
             work.records(),
