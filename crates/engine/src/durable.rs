@@ -10,13 +10,16 @@ mod database;
 mod replace;
 mod sequences;
 mod timed;
+mod traced;
 
 pub use append::{Call, run_telling};
 pub use content::bytes_of_record as bytes_of;
 pub(crate) use timed::DurableWork;
+pub use traced::TracedWork;
 
 use model::kinds::durable::DurableRecord;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// What a kind of work is told.
@@ -63,6 +66,15 @@ pub struct Found {
     /// The first thing that is wrong, as a sentence; empty: nothing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub first: String,
+    /// Names that were looked for, files whose sizes were compared, and bytes, where the work counts them.
+    #[serde(default)]
+    pub names: u64,
+    /// See `names`.
+    #[serde(default)]
+    pub files: u64,
+    /// See `names`.
+    #[serde(default)]
+    pub bytes: u64,
 }
 
 impl Found {
@@ -79,86 +91,136 @@ impl Found {
 }
 
 /// A kind of work.
+#[derive(Debug)]
 pub struct Kind {
     /// Its name.
     pub name: &'static str,
     /// What it does, for reports.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// Whether the filesystem's interface promises what is acknowledged; otherwise it is shown and blames nobody.
     pub promised: bool,
     /// How many records it writes by default: recovery takes longer the more there are.
     pub records: u64,
     /// Whether each record gets a filesystem of its own.
     pub fresh: bool,
-    /// Makes what must be there before the first record, and has it safe.
-    pub prepare: fn(&Path, Terms) -> std::io::Result<()>,
+    work: Work,
+}
+
+/// How it is done and looked at.
+#[derive(Debug)]
+enum Work {
+    /// Of the table.
+    Own {
+        prepare: fn(&Path, Terms) -> std::io::Result<()>,
+        run: fn(&Path, Terms, Acknowledge) -> std::io::Result<()>,
+        check: fn(&Path, Terms, u64) -> Found,
+    },
+    /// A captured program's.
+    Traced(Box<TracedWork>),
+}
+
+/// The name of the work of a captured program, which has no row in the table.
+pub const TRACED: &str = "replay";
+
+impl Kind {
+    /// The work of a captured program; `what`: what it does, for reports.
+    pub fn traced(work: TracedWork, what: String) -> Kind {
+        Kind {
+            name: TRACED,
+            what: Cow::Owned(what),
+            promised: true,
+            records: work.records(),
+            fresh: false,
+            work: Work::Traced(Box::new(work)),
+        }
+    }
+
+    /// Makes what must be there before the first record, and has it safe where the caller does not sync the filesystem.
+    ///
+    /// # Errors
+    /// The first call that fails.
+    pub fn prepare(&self, folder: &Path, terms: Terms) -> std::io::Result<()> {
+        match &self.work {
+            Work::Own { prepare, .. } => prepare(folder, terms),
+            Work::Traced(work) => work.prepare(folder, terms),
+        }
+    }
+
     /// Writes the records.
-    pub run: fn(&Path, Terms, Acknowledge) -> std::io::Result<()>,
+    ///
+    /// # Errors
+    /// The first call that fails, and what `acknowledge` answers.
+    pub fn run(&self, folder: &Path, terms: Terms, acknowledge: Acknowledge) -> std::io::Result<()> {
+        match &self.work {
+            Work::Own { run, .. } => run(folder, terms, acknowledge),
+            Work::Traced(work) => work.run(folder, terms, acknowledge),
+        }
+    }
+
     /// Looks at them after a cut before which the records up to this one were acknowledged.
-    pub check: fn(&Path, Terms, u64) -> Found,
+    pub fn check(&self, folder: &Path, terms: Terms, acknowledged: u64) -> Found {
+        match &self.work {
+            Work::Own { check, .. } => check(folder, terms, acknowledged),
+            Work::Traced(work) => work.check(folder, terms, acknowledged),
+        }
+    }
 }
 
 /// The table.
 pub static KINDS: [Kind; 6] = [
     Kind {
         name: "append",
-        what: "records appended to one file, fsync after each",
+        what: Cow::Borrowed("records appended to one file, fsync after each"),
         promised: true,
         records: 300,
         fresh: false,
-        prepare: append::prepare,
-        run: append::run,
-        check: append::check,
+        work: Work::Own { prepare: append::prepare, run: append::run, check: append::check },
     },
     Kind {
         name: "replace",
-        what: "a file replaced: temporary file, fsync, rename, fsync of the directory",
+        what: Cow::Borrowed("a file replaced: temporary file, fsync, rename, fsync of the directory"),
         promised: true,
         records: 200,
         fresh: false,
-        prepare: replace::prepare,
-        run: replace::run,
-        check: replace::check,
+        work: Work::Own { prepare: replace::prepare, run: replace::run, check: replace::check },
     },
     Kind {
         name: "sqlite-wal",
-        what: "transactions of SQLite, write-ahead log, synchronous=FULL",
+        what: Cow::Borrowed("transactions of SQLite, write-ahead log, synchronous=FULL"),
         promised: true,
         records: 200,
         fresh: false,
-        prepare: database::prepare_wal,
-        run: database::run_wal,
-        check: database::check_wal,
+        work: Work::Own { prepare: database::prepare_wal, run: database::run_wal, check: database::check_wal },
     },
     Kind {
         name: "sqlite-rollback",
-        what: "transactions of SQLite, rollback journal, synchronous=EXTRA",
+        what: Cow::Borrowed("transactions of SQLite, rollback journal, synchronous=EXTRA"),
         promised: true,
         records: 120,
         fresh: false,
-        prepare: database::prepare_rollback,
-        run: database::run_rollback,
-        check: database::check_rollback,
+        work: Work::Own {
+            prepare: database::prepare_rollback,
+            run: database::run_rollback,
+            check: database::check_rollback,
+        },
     },
     Kind {
         name: "sequences",
-        what: "up to three operations on a fresh filesystem, then fsync of the files and their directories, or syncfs",
+        what: Cow::Borrowed(
+            "up to three operations on a fresh filesystem, then fsync of the files and their directories, or syncfs",
+        ),
         promised: true,
         records: 100,
         fresh: true,
-        prepare: sequences::prepare,
-        run: sequences::run_promised,
-        check: sequences::check_promised,
+        work: Work::Own { prepare: sequences::prepare, run: sequences::run_promised, check: sequences::check_promised },
     },
     Kind {
         name: "sequences-no-dirsync",
-        what: "the same without fsync of the directories: names are not promised",
+        what: Cow::Borrowed("the same without fsync of the directories: names are not promised"),
         promised: false,
         records: 100,
         fresh: true,
-        prepare: sequences::prepare,
-        run: sequences::run_bare,
-        check: sequences::check_bare,
+        work: Work::Own { prepare: sequences::prepare, run: sequences::run_bare, check: sequences::check_bare },
     },
 ];
 

@@ -13,9 +13,9 @@ const TERMS: Terms = Terms::new(12, 7);
 
 fn done(name: &str, folder: &Path) -> u64 {
     let kind = find(name).unwrap();
-    (kind.prepare)(folder, TERMS).unwrap();
+    kind.prepare(folder, TERMS).unwrap();
     let mut last = 0;
-    (kind.run)(folder, TERMS, &mut |record| {
+    kind.run(folder, TERMS, &mut |record| {
         assert_eq!(record, last + 1, "records are acknowledged in order");
         last = record;
         Ok(())
@@ -25,7 +25,7 @@ fn done(name: &str, folder: &Path) -> u64 {
 }
 
 fn check(name: &str, folder: &Path, acknowledged: u64) -> Found {
-    (find(name).unwrap().check)(folder, TERMS, acknowledged)
+    find(name).unwrap().check(folder, TERMS, acknowledged)
 }
 
 #[test]
@@ -106,22 +106,22 @@ fn a_sequence_under_way_may_be_half_done_but_only_where_it_works() {
     for seed in 0..40 {
         let folder = tempfile::tempdir().unwrap();
         let terms = Terms { only: Some(5), ..Terms::new(12, seed) };
-        (kind.prepare)(folder.path(), terms).unwrap();
+        kind.prepare(folder.path(), terms).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "one record on its own filesystem");
-        assert!((kind.check)(folder.path(), terms, 4).is_clean(), "nothing was done yet");
-        (kind.run)(folder.path(), terms, &mut |record| {
+        assert!(kind.check(folder.path(), terms, 4).is_clean(), "nothing was done yet");
+        kind.run(folder.path(), terms, &mut |record| {
             assert_eq!(record, 5);
             Ok(())
         })
         .unwrap();
         for acknowledged in [4, 5] {
-            let found = (kind.check)(folder.path(), terms, acknowledged);
+            let found = kind.check(folder.path(), terms, acknowledged);
             assert!(found.is_clean(), "seed {seed}, {acknowledged}: {found:?}");
         }
         // What a sequence does not touch was safe before it began.
         std::fs::write(folder.path().join("s5/a"), b"other").unwrap();
-        assert!(!(kind.check)(folder.path(), terms, 5).is_clean(), "seed {seed}");
-        let untouched = !(kind.check)(folder.path(), terms, 4).is_clean();
+        assert!(!kind.check(folder.path(), terms, 5).is_clean(), "seed {seed}");
+        let untouched = !kind.check(folder.path(), terms, 4).is_clean();
         half_done += u32::from(!untouched);
     }
     assert!((5..40).contains(&half_done), "{half_done}");
@@ -130,7 +130,7 @@ fn a_sequence_under_way_may_be_half_done_but_only_where_it_works() {
 #[test]
 fn what_was_prepared_for_later_sequences_must_be_there() {
     let folder = tempfile::tempdir().unwrap();
-    (find("sequences").unwrap().prepare)(folder.path(), TERMS).unwrap();
+    find("sequences").unwrap().prepare(folder.path(), TERMS).unwrap();
     assert!(check("sequences", folder.path(), 0).is_clean());
     std::fs::remove_file(folder.path().join("s7/a")).unwrap();
     assert_eq!(check("sequences", folder.path(), 0).lost, 1);
@@ -220,7 +220,7 @@ fn each_record_is_an_operation_with_its_latency_and_can_be_checked() {
     }
     for record in DurableRecord::all() {
         let path = folder.path().join("fairlane-durable").join(record.name());
-        assert_eq!((row_of(record).check)(&path, TERMS, 12), Found::default(), "{}", record.name());
+        assert_eq!(row_of(record).check(&path, TERMS, 12), Found::default(), "{}", record.name());
     }
 }
 

@@ -45,6 +45,7 @@ mod races;
 mod refusals;
 mod registers;
 mod replay;
+mod replay_cuts;
 mod reports_into_files;
 mod running;
 mod serve;

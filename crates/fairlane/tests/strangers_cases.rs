@@ -419,7 +419,7 @@ fn links_pipes_and_devices_in_a_crash_image_lead_nowhere() {
     let at = |name: &str| place.path().join(name);
     // Somebody's database, and a pipe that nobody writes.
     fs::create_dir(at("victim")).unwrap();
-    (find("sqlite-rollback").unwrap().prepare)(&at("victim"), Terms::new(1, 1)).unwrap();
+    find("sqlite-rollback").unwrap().prepare(&at("victim"), Terms::new(1, 1)).unwrap();
     let database = fs::read(at("victim/database")).unwrap();
     tool("mkfifo", &[&at("pipe").display().to_string()]);
     let (pipe, victim) = (at("pipe"), at("victim/database"));

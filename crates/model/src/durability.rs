@@ -152,6 +152,20 @@ pub struct Cuts {
     pub examples: Vec<Example>,
     /// The first images of which the checker complained.
     pub complained: Vec<Example>,
+    /// What was compared in all images together. `None`: it was not counted.
+    pub compared: Option<Compared>,
+}
+
+/// What was held against what must be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Compared {
+    /// Names that had to be there, or to be gone.
+    pub names: u64,
+    /// Files whose sizes were compared.
+    pub files: u64,
+    /// Bytes of them that were compared.
+    pub bytes: u64,
 }
 
 /// One image that broke a promise.

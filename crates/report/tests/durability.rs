@@ -43,6 +43,7 @@ fn lane(name: &str, broken: u64) -> LaneDurability {
         promises_fsync: broken == 0,
         examples: if broken > 0 { vec![LaneExample { workload: "append".to_owned(), example }] } else { Vec::new() },
         complained: Vec::new(),
+        compared: None,
     }
 }
 

@@ -7,8 +7,8 @@ use crate::advice::facts::{Broken, Observation, Promise};
 use crate::statements::{name, race as statement};
 use model::Sentence;
 use model::durability::{
-    Cuts, Damage, DamageFindings, DurabilityFindings, DurabilityLane, DurabilityRecord, DurabilityVerdict, Honesty,
-    LaneDurability, LaneExample, SCHEMA, SpeedFinding, Untrusted,
+    Compared, Cuts, Damage, DamageFindings, DurabilityFindings, DurabilityLane, DurabilityRecord, DurabilityVerdict,
+    Honesty, LaneDurability, LaneExample, SCHEMA, SpeedFinding, Untrusted,
 };
 use model::lane::Lane;
 use model::record::EndOutcome;
@@ -206,6 +206,11 @@ fn of_lane(record: &DurabilityRecord, lane: &str, controls: &Controls) -> LaneDu
         bare_unmountable,
         images_per_hour: (seconds > 0.0).then_some(looked_at as f64 / seconds * 3600.0),
         memory_bytes: all.iter().map(|cuts| cuts.memory_bytes).max().unwrap_or(0),
+        compared: all.iter().filter_map(|cuts| cuts.compared).reduce(|one, other| Compared {
+            names: one.names + other.names,
+            files: one.files + other.files,
+            bytes: one.bytes + other.bytes,
+        }),
         speed: None,
         promises_fsync: true,
         examples: examples.take(EXAMPLES).collect(),

@@ -3,6 +3,7 @@
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read as _, Result};
 use std::os::fd::OwnedFd;
@@ -16,10 +17,14 @@ pub fn folder(path: &Path) -> Result<OwnedFd> {
     let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let above = openat(CWD, above, flags, Mode::empty())?;
-    enter(&above, path.file_name().and_then(|name| name.to_str()).unwrap_or("."))
+    enter(&above, path.file_name().unwrap_or(OsStr::new(".")))
 }
 
-fn enter(above: &OwnedFd, name: &str) -> Result<OwnedFd> {
+/// Opens a folder in a folder, to look below it; `name`: one part of a path.
+///
+/// # Errors
+/// What the system answers, and where it is no folder.
+pub fn enter(above: &OwnedFd, name: &OsStr) -> Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(above, name, flags, Mode::empty()).map_err(|error| match error {
         // Both, by the kernel's age.
@@ -32,12 +37,20 @@ fn enter(above: &OwnedFd, name: &str) -> Result<OwnedFd> {
 ///
 /// # Errors
 /// What the system answers; [`ErrorKind::NotFound`] where there is none; and where it is no regular file.
-pub fn length(folder: &OwnedFd, name: &str) -> Result<u64> {
-    let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    match FileType::from_raw_mode(found.st_mode) {
-        FileType::RegularFile => Ok(found.st_size as u64),
+pub fn length(folder: &OwnedFd, name: impl AsRef<OsStr>) -> Result<u64> {
+    match kind(folder, name.as_ref())? {
+        (FileType::RegularFile, bytes) => Ok(bytes),
         _ => Err(Error::other("it is no regular file")),
     }
+}
+
+/// What has this name in the folder, a link itself, and its size in bytes.
+///
+/// # Errors
+/// What the system answers; [`ErrorKind::NotFound`] where there is none.
+pub fn kind(folder: &OwnedFd, name: &OsStr) -> Result<(FileType, u64)> {
+    let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok((FileType::from_raw_mode(found.st_mode), found.st_size as u64))
 }
 
 /// Opens a regular file below the folder; `path` may lead over folders.
@@ -46,12 +59,20 @@ pub fn length(folder: &OwnedFd, name: &str) -> Result<u64> {
 /// As [`length`].
 pub fn open(folder: &OwnedFd, path: &str) -> Result<File> {
     if let Some((first, rest)) = path.split_once('/') {
-        return open(&enter(folder, first)?, rest);
+        return open(&enter(folder, first.as_ref())?, rest);
     }
+    file(folder, path.as_ref())
+}
+
+/// Opens a regular file in the folder; `name`: one part of a path.
+///
+/// # Errors
+/// As [`length`].
+pub fn file(folder: &OwnedFd, name: &OsStr) -> Result<File> {
     // Before it is opened, which to a device does something.
-    length(folder, path)?;
+    length(folder, name)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = openat(folder, path, flags, Mode::empty())?;
+    let opened = openat(folder, name, flags, Mode::empty())?;
     match FileType::from_raw_mode(fstat(&opened)?.st_mode) {
         FileType::RegularFile => Ok(opened.into()),
         _ => Err(Error::other("it is no regular file")),

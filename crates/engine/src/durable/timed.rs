@@ -48,7 +48,7 @@ impl DurableWork {
             heed(&stop)?;
             let path = top.join(row.name);
             beneath::make_anew(folder.as_fd(), row.name, Mode::RWXU, &path)?;
-            (row.prepare)(&path, terms).map_err(|error| failed("prepare records in", &path, &error))?;
+            row.prepare(&path, terms).map_err(|error| failed("prepare records in", &path, &error))?;
         }
         place.sync()?;
         Ok(DurableWork { rows, terms, stop })
@@ -79,7 +79,7 @@ impl Work for DurableWork {
         observer.window_opens();
         let begun = clock.now();
         let (mut before, mut records) = (begun, 0);
-        let ran = (row.run)(&path, self.terms, &mut |_| {
+        let ran = row.run(&path, self.terms, &mut |_| {
             let now = clock.now();
             latencies.record(now - before);
             (before, records) = (now, records + 1);

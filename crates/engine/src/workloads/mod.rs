@@ -13,7 +13,7 @@ mod memory;
 mod mix;
 mod pace;
 mod populate;
-mod replay;
+pub(crate) mod replay;
 mod small_files;
 mod steady;
 mod streams;

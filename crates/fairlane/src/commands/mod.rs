@@ -29,7 +29,7 @@ mod proposed;
 pub mod race;
 pub mod recorder;
 pub mod records;
-mod replay;
+pub mod replay;
 pub mod report;
 pub mod resume;
 pub mod screen;

@@ -9,12 +9,14 @@ use crate::options::Powercut;
 use crate::powercut::cutting::{Job, cut};
 use crate::powercut::durability_writer::DurabilityWriter;
 use crate::powercut::scratch_space::ScratchSpace;
+use crate::powercut::traced::Traced;
 use crate::powercut::{described, in_guest, saved_case, speed};
 use crate::record_writer::RecordWriter;
 use crate::signals;
 use crate::{state, terminal};
 use engine::durable::{KINDS, Kind};
 use lanes::SingleLane;
+use model::Bytes;
 use model::durability::{DurabilityHeader, DurabilityLine, Failed, SCHEMA};
 use model::lane::{LaneSpec, Venue};
 use model::record::EndOutcome;
@@ -27,6 +29,8 @@ use std::sync::atomic::AtomicBool;
 const CONTROLS: [&str; 2] = ["ext4", "ext4,nobarrier"];
 /// The lanes where none is named.
 const DEFAULT_LANES: [&str; 4] = ["ext4", "ext4,nobarrier", "xfs", "btrfs"];
+/// The size of lanes where nobody says it.
+const USUAL_LANE_SIZE: Bytes = Bytes(512 << 20);
 /// How many images are looked at side by side for each CPU: much of a mount is waiting for the kernel's grace periods.
 const WORKERS_EACH: usize = 3;
 /// And how many at most: each holds the pages of its image in memory.
@@ -44,10 +48,12 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     let on = directory(options.on.as_deref())?;
     if let Some(folder) = &options.look {
         saved_case::check_format(&options.format)?;
-        return print(&saved_case::look(folder, options.cut, &options.lanes, &on)?.render(&options.format)?);
+        let typed = saved_case::Typed { lanes: &options.lanes, trace: options.replay.as_deref() };
+        return print(&saved_case::look(folder, options.cut, &typed, &on)?.render(&options.format)?);
     }
     let stop = stop_flag()?;
-    let kinds = kinds(&options.workloads)?;
+    let traced = traced(options)?;
+    let work = Work::new(options, traced.as_ref())?;
     let (mut specimens, controls) = specimens(&options.lanes)?;
     if options.lose_disk {
         check_can_lose_disks(options)?;
@@ -56,44 +62,19 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
         cut.try_for_each(SingleLane::lose_a_disk).map_err(lane_failure)?;
     }
     let smallest = specimens.iter().map(SingleLane::minimum_bytes).max().unwrap_or(0);
-    durability::check_lane_size(options.lane_size, smallest)?;
+    durability::check_lane_size(work.lane_size, smallest)?;
     check_recorded(&specimens)?;
     durability::check_system()?;
     durability::check_tools(&specimens)?;
-    let seed = options.seed.unwrap_or_else(planning::new_seed);
-    let path = record_path(options.output.as_deref(), "powercut", seed)?;
+    let path = record_path(options.output.as_deref(), "powercut", work.seed)?;
     // Before hours of cuts, not after them.
-    if let (Some(path), false) = (speed::record_beside(options.output.as_deref()), options.no_speed) {
+    if let (Some(path), true) = (speed::record_beside(options.output.as_deref()), work.is_raced()) {
         RecordWriter::check_new(&path)?;
     }
-    let planned = planned(options.cuts, &kinds);
-    let raced = if options.no_speed { 0 } else { speed::room(&specimens, options.lane_size.0) };
-    let room = durability::room(options.lane_size.0).max(raced);
-    durability::announce(specimens.len(), Some(planned), room, &on, options.quiet)?;
-    let header = DurabilityHeader {
-        schema: SCHEMA,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: "powercut".to_owned(),
-        started: trial_run::now(),
-        seed,
-        again: again(options, seed),
-        machine: machine_of(&on)?,
-        lane_bytes: options.lane_size.0,
-        lanes: specimens.iter().map(described).collect(),
-        controls,
-    };
+    work.announce(&specimens, &on)?;
+    let header = header(&work, &specimens, controls, &on)?;
     let mut writer = DurabilityWriter::begin(&path, header)?;
-    let keep_in = keep_in(&path);
-    let cut = ScratchSpace::begin(&on, &planning::run_id()).and_then(|mut scratch| {
-        let cut = all(options, seed, &specimens, &kinds, &keep_in, &mut scratch, &mut writer, &stop);
-        let ended = scratch.end();
-        cut.and_then(|whole| ended.map(|()| whole))
-    });
-    let place = speed::Place { on: &on, lane_bytes: options.lane_size.0, seed };
-    let worked = cut.and_then(|whole| match options.no_speed || whole.is_empty() {
-        true => Ok(()),
-        false => race(options, &place, &whole, &kinds, &mut writer),
-    });
+    let worked = work.cut_and_race(&on, &specimens, &mut writer, &stop);
     let outcome = match &worked {
         Ok(()) => EndOutcome::Complete,
         Err(failure) if failure.status == Status::Interrupted => EndOutcome::Interrupted,
@@ -103,6 +84,161 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     worked.and(closed)?;
     show(&writer, &options.format)?;
     durability::failed_lanes(writer.record())
+}
+
+/// What is done in every lane.
+struct Work<'a> {
+    options: &'a Powercut,
+    traced: Option<&'a Traced>,
+    kinds: Vec<&'a Kind>,
+    lane_size: Bytes,
+    seed: u64,
+}
+
+/// The trace that was named.
+fn traced(options: &Powercut) -> Result<Option<Traced>, Failure> {
+    let Some(path) = &options.replay else { return Ok(None) };
+    match options.workloads.first() {
+        Some(name) => Err(Failure::usage(format!(
+            "--replay does the calls of a program in place of other work; leave --workload {} out, or --replay",
+            report::clean_text(name)
+        ))),
+        None => Traced::read(path).map(Some),
+    }
+}
+
+fn header(
+    work: &Work,
+    specimens: &[SingleLane],
+    controls: Vec<String>,
+    on: &Path,
+) -> Result<DurabilityHeader, Failure> {
+    Ok(DurabilityHeader {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: "powercut".to_owned(),
+        started: trial_run::now(),
+        seed: work.seed,
+        again: work.again(),
+        machine: machine_of(on)?,
+        lane_bytes: work.lane_size.0,
+        lanes: specimens.iter().map(described).collect(),
+        controls,
+    })
+}
+
+impl<'a> Work<'a> {
+    fn new(options: &'a Powercut, traced: Option<&'a Traced>) -> Result<Self, Failure> {
+        let kinds = match traced {
+            Some(traced) => vec![&traced.kind],
+            None => kinds(&options.workloads)?,
+        };
+        let lane_size = match traced {
+            Some(traced) => traced.lane_size(options.lane_size, USUAL_LANE_SIZE)?,
+            None => options.lane_size.unwrap_or(USUAL_LANE_SIZE),
+        };
+        let seed = options.seed.unwrap_or_else(planning::new_seed);
+        Ok(Work { options, traced, kinds, lane_size, seed })
+    }
+
+    /// Whether speeds are measured behind the cuts: of a trace `race --replay` measures them.
+    fn is_raced(&self) -> bool {
+        !self.options.no_speed && self.traced.is_none()
+    }
+
+    /// Says what is done, and refuses where there is no room for it.
+    fn announce(&self, specimens: &[SingleLane], on: &Path) -> Result<(), Failure> {
+        let lane_bytes = self.lane_size.0;
+        let raced = if self.is_raced() { speed::room(specimens, lane_bytes) } else { 0 };
+        let cut = self.traced.map_or(durability::room(lane_bytes), |traced| traced.room(lane_bytes));
+        let (planned, quiet) = (planned(self.options.cuts, &self.kinds), self.options.quiet);
+        durability::announce(specimens.len(), Some(planned), cut.max(raced), on, quiet)?;
+        self.traced.into_iter().for_each(|traced| traced.announce(quiet));
+        Ok(())
+    }
+
+    fn cut_and_race(
+        &self,
+        on: &Path,
+        specimens: &[SingleLane],
+        writer: &mut DurabilityWriter,
+        stop: &AtomicBool,
+    ) -> Result<(), Failure> {
+        let keep_in = keep_in(writer.path());
+        let cut = ScratchSpace::begin(on, &planning::run_id()).and_then(|mut scratch| {
+            let cut = self.all(specimens, &keep_in, &mut scratch, writer, stop);
+            let ended = scratch.end();
+            cut.and_then(|whole| ended.map(|()| whole))
+        });
+        let place = speed::Place { on, lane_bytes: self.lane_size.0, seed: self.seed };
+        cut.and_then(|whole| match !self.is_raced() || whole.is_empty() {
+            true => Ok(()),
+            false => race(self.options, &place, &whole, &self.kinds, writer),
+        })
+    }
+
+    /// Cuts every lane; answers those that were cut to the end.
+    fn all<'b>(
+        &self,
+        specimens: &'b [SingleLane],
+        keep_in: &Path,
+        scratch: &mut ScratchSpace,
+        writer: &mut DurabilityWriter,
+        stop: &AtomicBool,
+    ) -> Result<Vec<&'b SingleLane>, Failure> {
+        let Work { options, traced, ref kinds, lane_size, seed } = *self;
+        let both = [512, 4096];
+        let sectors = options.sector.as_ref().map_or(&both[..], std::slice::from_ref);
+        let trace = traced.map(|traced| &traced.trace);
+        let cuts = cuts_of_each(options.cuts, kinds);
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = (cpus * WORKERS_EACH).clamp(1, MOST_WORKERS);
+        // Controls first: where one of them fails, nothing that follows would be believed.
+        let controls = writer.record().header.controls.clone();
+        let is_control = |single_lane: &&SingleLane| controls.iter().any(|name| name == single_lane.name());
+        let (first, others): (Vec<&SingleLane>, Vec<&SingleLane>) = specimens.iter().partition(is_control);
+        let mut whole: Vec<&SingleLane> = Vec::new();
+        'lanes: for single_lane in first.into_iter().chain(others) {
+            for kind in kinds {
+                let job =
+                    Job { single_lane, kind, seed, cuts, sectors, disk_bytes: lane_size.0, workers, keep_in, trace };
+                let found = match cut(scratch, &job, stop) {
+                    Ok(found) => found,
+                    Err(failure) if failure.status == Status::Interrupted => return Err(failure),
+                    Err(failure) => {
+                        let (lane, at) = (single_lane.name().to_owned(), kind.name.to_owned());
+                        let failed = Failed { lane, at, reason: failure.message.clone() };
+                        give_up(writer, failed, options.quiet)?;
+                        if is_control(&single_lane) || !scratch.is_clear() {
+                            return Err(failure);
+                        }
+                        continue 'lanes;
+                    }
+                };
+                if !options.quiet {
+                    // What nothing promised is missing, not broken: the report counts it apart.
+                    let what = if found.promised { "broke a promise" } else { "left names out that nothing promised" };
+                    terminal::say!(
+                        "{} {}: {} of {} cuts {what}, {:.1} s",
+                        report::clean_text(&found.lane),
+                        found.workload,
+                        found.broken,
+                        found.cuts,
+                        found.recording_seconds + found.replay_seconds
+                    );
+                }
+                writer.add(DurabilityLine::Cuts(Box::new(found)))?;
+            }
+            whole.push(single_lane);
+        }
+        Ok(whole)
+    }
+
+    /// The line that does it again.
+    fn again(&self) -> Vec<String> {
+        let trace = self.traced.map(|traced| traced.trace.path.as_path());
+        again(self.options, self.seed, self.lane_size, trace)
+    }
 }
 
 /// Refuses lanes that were typed and have no disk to lose; the controls, which come by themselves, lose none.
@@ -130,9 +266,15 @@ fn in_guest(options: &Powercut, venue: &Venue) -> Result<(), Failure> {
             "--look mounts a kept image on this machine's own kernel, for a person to look at; leave the guest out",
         ));
     }
+    if options.replay.is_some() {
+        return Err(Failure::usage(
+            "power cuts of a trace are made by this machine's own kernel; leave --on out, or --replay",
+        ));
+    }
     let stop = stop_flag()?;
     let kinds = kinds(&options.workloads)?;
-    durability::check_lane_size(options.lane_size, 0)?;
+    let lane_size = options.lane_size.unwrap_or(USUAL_LANE_SIZE);
+    durability::check_lane_size(lane_size, 0)?;
     let (specs, _) = with_controls(&options.lanes)?;
     if options.lose_disk {
         check_can_lose_disks(options)?;
@@ -140,70 +282,13 @@ fn in_guest(options: &Powercut, venue: &Venue) -> Result<(), Failure> {
     let on = directory(None)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "powercut", seed)?;
-    let lanes = durability::GuestLanes { venue, specs: &specs, on: &on, lane_bytes: options.lane_size.0 };
+    let lanes = durability::GuestLanes { venue, specs: &specs, on: &on, lane_bytes: lane_size.0 };
     let more: &[&str] = if options.no_speed { &[] } else { &["--no-speed"] };
-    let errand = lanes.errand(again(options, seed), more, &path, options.quiet)?;
+    let errand = lanes.errand(again(options, seed, lane_size, None), more, &path, options.quiet)?;
     durability::announce(specs.len(), Some(planned(options.cuts, &kinds)), errand.disk_bytes, &on, options.quiet)?;
     let writer = in_guest::run(&errand, &stop)?;
     show(&writer, &options.format)?;
     durability::failed_lanes(writer.record())
-}
-
-/// Cuts every lane; answers those that were cut to the end.
-#[expect(clippy::too_many_arguments, reason = "each is another thing, and a struct would only be taken apart again")]
-fn all<'a>(
-    options: &Powercut,
-    seed: u64,
-    specimens: &'a [SingleLane],
-    kinds: &[&Kind],
-    keep_in: &Path,
-    scratch: &mut ScratchSpace,
-    writer: &mut DurabilityWriter,
-    stop: &AtomicBool,
-) -> Result<Vec<&'a SingleLane>, Failure> {
-    let both = [512, 4096];
-    let sectors = options.sector.as_ref().map_or(&both[..], std::slice::from_ref);
-    let cuts = cuts_of_each(options.cuts, kinds);
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = (cpus * WORKERS_EACH).clamp(1, MOST_WORKERS);
-    // Controls first: where one of them fails, nothing that follows would be believed.
-    let controls = writer.record().header.controls.clone();
-    let is_control = |single_lane: &&SingleLane| controls.iter().any(|name| name == single_lane.name());
-    let (first, others): (Vec<&SingleLane>, Vec<&SingleLane>) = specimens.iter().partition(is_control);
-    let mut whole: Vec<&SingleLane> = Vec::new();
-    'lanes: for single_lane in first.into_iter().chain(others) {
-        for kind in kinds {
-            let job = Job { single_lane, kind, seed, cuts, sectors, disk_bytes: options.lane_size.0, workers, keep_in };
-            let found = match cut(scratch, &job, stop) {
-                Ok(found) => found,
-                Err(failure) if failure.status == Status::Interrupted => return Err(failure),
-                Err(failure) => {
-                    let (lane, at) = (single_lane.name().to_owned(), kind.name.to_owned());
-                    let failed = Failed { lane, at, reason: failure.message.clone() };
-                    give_up(writer, failed, options.quiet)?;
-                    if is_control(&single_lane) || !scratch.is_clear() {
-                        return Err(failure);
-                    }
-                    continue 'lanes;
-                }
-            };
-            if !options.quiet {
-                // What nothing promised is missing, not broken: the report counts it apart.
-                let what = if found.promised { "broke a promise" } else { "left names out that nothing promised" };
-                terminal::say!(
-                    "{} {}: {} of {} cuts {what}, {:.1} s",
-                    report::clean_text(&found.lane),
-                    found.workload,
-                    found.broken,
-                    found.cuts,
-                    found.recording_seconds + found.replay_seconds
-                );
-            }
-            writer.add(DurabilityLine::Cuts(Box::new(found)))?;
-        }
-        whole.push(single_lane);
-    }
-    Ok(whole)
 }
 
 /// Races the lanes that were cut to the end, and keeps their figures.
@@ -376,12 +461,13 @@ fn with_controls(texts: &[String]) -> Result<(Vec<LaneSpec>, Vec<String>), Failu
     Ok((specs, controls))
 }
 
-fn again(options: &Powercut, seed: u64) -> Vec<String> {
+fn again(options: &Powercut, seed: u64, lane_size: Bytes, trace: Option<&Path>) -> Vec<String> {
     let mut line = vec!["powercut".to_owned()];
     line.extend(options.lanes.iter().cloned());
     line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
+    line.extend(trace.iter().flat_map(|path| ["--replay".to_owned(), path.display().to_string()]));
     line.extend(["--cuts".to_owned(), options.cuts.to_string(), "--seed".to_owned(), seed.to_string()]);
-    line.extend(["--lane-size".to_owned(), options.lane_size.to_string()]);
+    line.extend(["--lane-size".to_owned(), lane_size.to_string()]);
     line.extend(options.sector.iter().flat_map(|bytes| ["--sector".to_owned(), bytes.to_string()]));
     line.extend(options.lose_disk.then(|| "--lose-disk".to_owned()));
     line.extend(options.no_speed.then(|| "--no-speed".to_owned()));

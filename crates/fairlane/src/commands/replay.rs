@@ -6,9 +6,10 @@ use crate::owned;
 use lanes::LaneSet;
 use lanes::guest::CarriedTrace;
 use model::Bytes;
-use model::kinds::replay::{Replay, Speed};
+use model::kinds::replay::{Facts, Replay, Speed};
 use model::plan::Plan;
 use model::workload::{Kind, Suite, Workload};
+use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,13 +27,8 @@ const TITLE_CHARACTERS: usize = 24;
 pub fn suite(path: &Path, speed: Speed) -> Result<Suite, Failure> {
     let replay = read(path, speed)?;
     let kept = replay.facts.most_bytes.max(replay.facts.tree_bytes);
-    let whole = report::clean_text(&replay.facts.command);
-    let mut command: String = whole.chars().take(TITLE_CHARACTERS).collect();
-    if command.len() < whole.len() {
-        command.push('…');
-    }
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let what = if command.is_empty() { report::clean_text(&file) } else { command };
+    let what = title(&replay.facts, path);
     let pace = match speed {
         Speed::Max => String::new(),
         Speed::ThinkTime => ", with the program's own time between its calls".to_owned(),
@@ -63,19 +59,41 @@ pub fn suite(path: &Path, speed: Speed) -> Result<Suite, Failure> {
     })
 }
 
+/// What a program is called in a title: the begin of its command, or the name of its trace.
+pub fn title(facts: &Facts, path: &Path) -> String {
+    let whole = report::clean_text(&facts.command);
+    let mut command: String = whole.chars().take(TITLE_CHARACTERS).collect();
+    if command.len() < whole.len() {
+        command.push('…');
+    }
+    match command.is_empty() {
+        true => report::clean_text(&path.file_name().unwrap_or_default().to_string_lossy()),
+        false => command,
+    }
+}
+
 /// Reads the trace for whoever names it.
 ///
 /// # Errors
 /// As [`suite`].
 fn read(path: &Path, speed: Speed) -> Result<Replay, Failure> {
+    let (replay, sha256) = plan(path, owned::open_to_read(path))?;
     let shown = model::text::escaped_path(path);
-    let file = owned::open_to_read(path)
-        .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}; name a trace")))?;
+    let trace = std::path::absolute(path).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+    Ok(Replay { trace, sha256, speed, facts: replay.facts })
+}
+
+/// What a trace that was opened does, and its SHA-256 in hexadecimal digits.
+///
+/// # Errors
+/// As [`suite`].
+pub fn plan(path: &Path, opened: std::io::Result<File>) -> Result<(trace::replay::Replay, String), Failure> {
+    let shown = model::text::escaped_path(path);
+    let file = opened.map_err(|error| Failure::usage(format!("cannot read {shown}: {error}; name a trace")))?;
     let (replay, sha256) = engine::read_trace(&file, &AtomicBool::new(false))
         .map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
     check_architecture(&replay.header.kernel).map_err(|what| Failure::usage(format!("{shown}: {what}")))?;
-    let trace = std::path::absolute(path).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
-    Ok(Replay { trace, sha256, speed, facts: replay.facts })
+    Ok((replay, sha256))
 }
 
 /// Numbers of flags differ between architectures. `kernel`: `Linux 6.12.1 x86_64`; empty: of this one.
@@ -156,6 +174,11 @@ pub fn check_in_guests(plan: &Plan, lane_set: &LaneSet, stop: &AtomicBool) -> Re
 /// How many calls are not done again, and which; `None`: all are.
 pub fn note(suite: &Suite) -> Option<String> {
     let [Workload { kind: Kind::Replay(replay), .. }] = &suite.workload[..] else { return None };
+    left_out(replay)
+}
+
+/// The same of a replay.
+pub fn left_out(replay: &Replay) -> Option<String> {
     let left_out: u64 = replay.facts.left_out.values().sum();
     let names: Vec<String> = replay.facts.left_out.iter().map(|(name, count)| format!("{count} {name}")).collect();
     let all = replay.facts.operations + left_out;

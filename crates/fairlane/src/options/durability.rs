@@ -14,6 +14,7 @@ otherwise the run is refused as untrusted.
   fairlane powercut                                      ext4, ext4,nobarrier, xfs, btrfs
   fairlane powercut ext4 ext4,nobarrier xfs btrfs 'ext4(-O ^has_journal)' --cuts 2000
   fairlane powercut xfs --workload sqlite-wal --seed 7
+  fairlane powercut ext4 xfs --replay app.trace          a captured program's own syncs
   fairlane powercut jfs ext4/raid1:2 --on uml            in a guest, without root, on layers too";
 
 fn parse_sector(text: &str) -> Result<u32, String> {
@@ -38,9 +39,13 @@ pub struct Powercut {
     /// sequences-no-dirsync; may be given again
     #[arg(long = "workload", value_name = "NAME")]
     pub workloads: Vec<String>,
-    /// Size of each lane; the file behind it is sparse
-    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = |text: &str| text.parse::<Bytes>())]
-    pub lane_size: Bytes,
+    /// In place of such work the calls of a captured program, by one thread: what its own syncs (fsync, fdatasync, sync,
+    /// syncfs, O_SYNC) had made safe is looked for after each cut; a trace of `fairlane capture`. Its speed is not measured
+    #[arg(long, value_name = "TRACE")]
+    pub replay: Option<PathBuf>,
+    /// Size of each lane; the file behind it is sparse. Default: 512MiB, or what the files of a trace need
+    #[arg(long, value_name = "SIZE", value_parser = |text: &str| text.parse::<Bytes>())]
+    pub lane_size: Option<Bytes>,
     /// Seed of records and cuts; default: a new one, kept in the record
     #[arg(long, value_name = "N", value_parser = super::parse_seed)]
     pub seed: Option<u64>,

@@ -3,14 +3,15 @@
 use super::recording::{Recording, Take, record};
 use super::replay::{Inspection, Replayed, replay};
 use super::scratch_space::ScratchSpace;
+use super::traced::KeptTrace;
 use super::{cannot, saved_case};
 use crate::failure::Failure;
 use crashes::control::most_resident;
 use crashes::crash_model::{Cut, Survival, cuts, variety};
 use crashes::log::Log;
-use engine::durable::{Kind, Terms};
+use engine::durable::{Found, Kind, Terms};
 use lanes::SingleLane;
-use model::durability::{Cuts, Example};
+use model::durability::{Compared, Cuts, Example};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -36,6 +37,8 @@ pub struct Job<'a> {
     pub workers: usize,
     /// Where what makes a failing image again is kept.
     pub keep_in: &'a Path,
+    /// The trace whose calls the work is; `None`: it is work of the table.
+    pub trace: Option<&'a KeptTrace>,
 }
 
 /// Does it.
@@ -78,7 +81,8 @@ pub fn cut(scratch: &mut ScratchSpace, job: &Job, stop: &AtomicBool) -> Result<C
             return Ok(String::new());
         }
         let (lane, workload) = (single_lane.spec().to_line(), kind.name.to_owned());
-        let case = saved_case::Case { lane, workload, terms: recording.terms_at(cut.tick), cut };
+        let (terms, trace) = (recording.terms_at(cut.tick), job.trace.cloned());
+        let case = saved_case::Case { lane, workload, terms, cut, trace };
         saved_case::keep(job.keep_in, &case, what, &log).map(|folder| folder.display().to_string())
     };
     if let (Some(cut), Some(first)) = (first_blamed, counted.examples.first_mut()) {
@@ -110,12 +114,20 @@ fn example(seen: &Replayed) -> Example {
     Example { cut: seen.cut.to_string(), acknowledged: seen.acknowledged, said, kept: String::new() }
 }
 
+/// What was compared in all images; `None`: the work does not count it.
+fn compared(seen: &[Replayed]) -> Option<Compared> {
+    let of = |figure: fn(&Found) -> u64| seen.iter().map(|one| figure(&one.found)).sum();
+    let all =
+        Compared { names: of(|found| found.names), files: of(|found| found.files), bytes: of(|found| found.bytes) };
+    (all != Compared::default()).then_some(all)
+}
+
 fn count(single_lane: &SingleLane, kind: &Kind, recording: &Recording, seen: &[Replayed]) -> Cuts {
     let of = |is: fn(&Replayed) -> bool| seen.iter().filter(|one| is(one)).count() as u64;
     Cuts {
         lane: single_lane.name().to_owned(),
         workload: kind.name.to_owned(),
-        what: kind.what.to_owned(),
+        what: kind.what.clone().into_owned(),
         promised: kind.promised,
         records: recording.records,
         writes: recording.writes,
@@ -134,6 +146,7 @@ fn count(single_lane: &SingleLane, kind: &Kind, recording: &Recording, seen: &[R
         repaired: of(|one| one.repaired),
         forced: of(|one| one.forced),
         loses_a_disk: single_lane.loses_a_disk(),
+        compared: compared(seen),
         ..Cuts::default()
     }
 }

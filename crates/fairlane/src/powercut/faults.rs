@@ -184,7 +184,7 @@ fn work(
     let failed = cannot("prepare the work");
     let folder = lane.join("work");
     std::fs::create_dir(&folder).map_err(&failed)?;
-    (kind.prepare)(&folder, terms).map_err(&failed)?;
+    kind.prepare(&folder, terms).map_err(&failed)?;
     rustix::fs::syncfs(File::open(lane).map_err(&failed)?).map_err(|error| failed(error.into()))?;
     let before = recorder.settle().map_err(&failed)?;
     recorder.fail(write, flush).map_err(&failed)?;
@@ -210,7 +210,7 @@ fn work(
         acknowledged,
         ..Fault::default()
     };
-    let while_mounted = (kind.check)(&folder, terms, acknowledged);
+    let while_mounted = kind.check(&folder, terms, acknowledged);
     found.lost_mounted = while_mounted.lost + while_mounted.torn;
     let another = File::create(lane.join("another")).and_then(|mut file| {
         file.write_all(b"another")?;
@@ -220,7 +220,7 @@ fn work(
     unmount(lane)?;
     match single_lane.mount(&Ground::disk(device), lane) {
         Ok(()) => {
-            let seen = (kind.check)(&folder, terms, acknowledged);
+            let seen = kind.check(&folder, terms, acknowledged);
             found.lost = seen.lost + seen.torn;
             found.said = seen.first;
         }
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(fillers.filter(|entry| entry.file_name().to_string_lossy().starts_with("fill")).count(), 0);
 
         let kind = find("append").unwrap();
-        (kind.prepare)(folder.path(), Terms::new(9, 1)).unwrap();
+        kind.prepare(folder.path(), Terms::new(9, 1)).unwrap();
         let mut last = 0;
         let (call, error) =
             run_telling(folder.path(), Terms::new(9, 1), &mut acknowledging(&stop, &mut last)).unwrap_err();

@@ -10,6 +10,7 @@ pub mod replay;
 pub mod saved_case;
 pub mod scratch_space;
 pub mod speed;
+pub mod traced;
 
 use crate::failure::Failure;
 use lanes::SingleLane;

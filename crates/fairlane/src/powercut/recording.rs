@@ -192,7 +192,7 @@ fn work(
     let folder = lane.join("work");
     std::fs::create_dir(&folder).map_err(cannot("make a folder on the lane"))?;
     let failed = |error| cannot(format!("do the work {}", kind.name))(error);
-    (kind.prepare)(&folder, terms).map_err(failed)?;
+    kind.prepare(&folder, terms).map_err(failed)?;
     rustix::fs::syncfs(File::open(lane).map_err(failed)?).map_err(|error| failed(error.into()))?;
     // A lane without barriers sends no flush with it. What it made before the first record must not count as lost:
     // the devices themselves are flushed.
@@ -200,7 +200,7 @@ fn work(
     ground.devices().iter().try_for_each(flush).map_err(failed)?;
     let begun = recorder.settle().map_err(failed)?;
     let mut records = recording.records;
-    let done = (kind.run)(&folder, terms, &mut |record| {
+    let done = kind.run(&folder, terms, &mut |record| {
         if stop.load(Ordering::Relaxed) {
             return Err(std::io::Error::from(std::io::ErrorKind::Interrupted));
         }

@@ -206,7 +206,7 @@ fn look(
     let itself = match single_lane.stand(seat.number, &paths, true) {
         Ok(ground) => {
             seen.forced = ground.is_forced();
-            let check = |lane: &Path| (kind.check)(&lane.join("work"), recording.terms_at(cut.tick), acknowledged);
+            let check = |lane: &Path| kind.check(&lane.join("work"), recording.terms_at(cut.tick), acknowledged);
             let itself = mount_and_look(&seat.lane.path, &ground, single_lane, check, &mut seen, stop);
             let down = ground.take_down().map_err(lane_failure);
             // What it said counts before what taking it down says.

@@ -3,6 +3,7 @@
 use super::cannot;
 use super::recording::SECTOR_BYTES;
 use super::scratch_space::{ScratchSpace, unmount};
+use super::traced::{KeptTrace, Traced};
 use crate::commands::{durability, lane_failure, planning};
 use crate::failure::Failure;
 use crate::owned;
@@ -10,7 +11,7 @@ use crashes::Replayer;
 use crashes::crash_model::Cut;
 use crashes::log::Log;
 use crashes::serve::FILE;
-use engine::durable::{self, Found, Kind, MOST_RECORDS, Terms};
+use engine::durable::{self, Found, Kind, MOST_RECORDS, TRACED, Terms};
 use lanes::loop_device::LoopDevice;
 use lanes::{Consistency, Ground, LaneFailure, SingleLane, mount};
 use model::lane::{LaneError, LaneSpec};
@@ -37,6 +38,9 @@ pub struct Case {
     pub terms: Terms,
     /// The cut.
     pub cut: Cut,
+    /// The trace whose calls the work is; `None`: it is work of the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<KeptTrace>,
 }
 
 /// Keeps a case in a folder of its own, whose name ends with `what` it is; answers where.
@@ -165,19 +169,60 @@ fn lane_of(case: &Case, typed: &[String]) -> Result<LaneSpec, Failure> {
     }
 }
 
+/// What was named again beside the folder.
+pub struct Typed<'a> {
+    /// The lane.
+    pub lanes: &'a [String],
+    /// The trace.
+    pub trace: Option<&'a Path>,
+}
+
 /// A kept image as its folder has it: a stranger may have written all of it.
 struct Kept {
     case: Case,
-    kind: &'static Kind,
+    work: KeptWork,
     single_lane: SingleLane,
     log: File,
     /// Records acknowledged by the cut, which are no more than there are.
     acknowledged: u64,
 }
 
+/// The work of a kept image.
+enum KeptWork {
+    Own(&'static Kind),
+    Traced(Box<Traced>),
+}
+
+impl KeptWork {
+    /// Finds it: in the table, or in the trace, as it was named again.
+    fn find(case: &Case, typed: Option<&Path>) -> Result<KeptWork, Failure> {
+        match (&case.trace, typed) {
+            (Some(trace), typed) if case.workload == TRACED => {
+                Traced::kept(trace, typed).map(|traced| KeptWork::Traced(Box::new(traced)))
+            }
+            (None, None) => match durable::find(&case.workload) {
+                Some(kind) => Ok(KeptWork::Own(kind)),
+                None => Err(Failure::usage(format!("this version knows no work {}", case.workload))),
+            },
+            (None, Some(_)) => Err(Failure::usage("the kept image is of no trace; leave --replay out")),
+            (Some(_), _) => Err(Failure::usage(format!(
+                "the kept image names a trace, and work {} has none; name a folder that a report names",
+                case.workload
+            ))),
+        }
+    }
+
+    fn kind(&self) -> &Kind {
+        match self {
+            KeptWork::Own(kind) => kind,
+            KeptWork::Traced(traced) => &traced.kind,
+        }
+    }
+}
+
 impl Kept {
     /// Reads what a folder keeps, and refuses what no run keeps.
-    fn read(folder: &Path, cut: Option<Cut>, typed: &[String]) -> Result<Kept, Failure> {
+    fn read(folder: &Path, cut: Option<Cut>, typed: &Typed) -> Result<Kept, Failure> {
         let text = owned::read(&folder.join(CASE), LARGEST_CASE_BYTES).map_err(|error| {
             Failure::usage(format!("{} keeps no failing image ({error}); a report names the folders", folder.display()))
         })?;
@@ -185,14 +230,13 @@ impl Kept {
             Failure::usage(format!("{} is damaged: {why}; keep the image again", folder.join(CASE).display()))
         };
         let mut case: Case = serde_json::from_slice(&text).map_err(|error| damaged(&error))?;
-        let single_lane = SingleLane::resolve(&lane_of(&case, typed)?).map_err(lane_failure)?;
+        let single_lane = SingleLane::resolve(&lane_of(&case, typed.lanes)?).map_err(lane_failure)?;
         if single_lane.disks() > 1 {
             return Err(Failure::usage(
                 "the kept image is of a lane on several disks, and no run keeps such a one; name a folder that a report names",
             ));
         }
-        let kind = durable::find(&case.workload)
-            .ok_or_else(|| Failure::usage(format!("this version knows no work {}", case.workload)))?;
+        let work = KeptWork::find(&case, typed.trace)?;
         // As the command line takes it: sectors have two sizes.
         if case.cut.to_string().parse() != Ok(case.cut) {
             return Err(damaged(&format!("there is no cut {}", case.cut)));
@@ -213,17 +257,20 @@ impl Kept {
                 "it is of {records} records, of which the log acknowledges {acknowledged}; works have {MOST_RECORDS} at most"
             )));
         }
-        Ok(Kept { case, kind, single_lane, log, acknowledged })
+        if matches!(work, KeptWork::Traced(_)) && (records != work.kind().records || only.is_some()) {
+            return Err(damaged(&format!("it is of {records} records, and the trace has {}", work.kind().records)));
+        }
+        Ok(Kept { case, work, single_lane, log, acknowledged })
     }
 }
 
 /// Makes a kept image again and does with it what the run did: mounts it as its lane, looks at the records, unmounts it
-/// and has it checked. Then it is mounted again, and left so. `typed`: the lane, where it was named again.
+/// and has it checked. Then it is mounted again, and left so.
 ///
 /// # Errors
 /// A folder that keeps no image; a cut that the log does not reach; an image that concerns disks other than itself; what
 /// the system answers.
-pub fn look(folder: &Path, cut: Option<Cut>, typed: &[String], on: &Path) -> Result<Look, Failure> {
+pub fn look(folder: &Path, cut: Option<Cut>, typed: &Typed, on: &Path) -> Result<Look, Failure> {
     let kept = Kept::read(folder, cut, typed)?;
     durability::check_system()?;
     SingleLane::check_partitions_stay_unread().map_err(lane_failure)?;
@@ -257,7 +304,7 @@ pub fn look(folder: &Path, cut: Option<Cut>, typed: &[String], on: &Path) -> Res
 
 /// Shows the image as a file at `disk`, and does with it what the run did at `lane`.
 fn see(kept: &Kept, replayer: &mut Replayer, disk: &Path, lane: &Path) -> Result<Look, Failure> {
-    let Kept { case, kind, single_lane, .. } = kept;
+    let Kept { case, work, single_lane, .. } = kept;
     let acknowledged = replayer.show(case.cut).map_err(cannot("make the crash image"))?;
     // Who serves the image has read the log again, and only its bounds; from here on nothing of the folder is read.
     if acknowledged != kept.acknowledged {
@@ -296,7 +343,7 @@ fn see(kept: &Kept, replayer: &mut Replayer, disk: &Path, lane: &Path) -> Result
     // Whatever the options say: what lies in the image is a stranger's.
     let mount = || single_lane.mount_strangers(&path, lane);
     let mounted = mount().and_then(|()| {
-        let found = checked(kind, lane, case.terms, acknowledged)?;
+        let found = checked(work.kind(), lane, case.terms, acknowledged)?;
         seen.wrong = Some(found.first).filter(|first| !first.is_empty());
         mount::unmount_patiently(lane)?;
         // The checker reads through the cache of the device, which filesystems go past.
@@ -323,7 +370,7 @@ fn see(kept: &Kept, replayer: &mut Replayer, disk: &Path, lane: &Path) -> Result
 fn checked(kind: &Kind, lane: &Path, terms: Terms, acknowledged: u64) -> Result<Found, LaneFailure> {
     let look = || {
         lanes::confine_this_thread(lane)?;
-        Ok((kind.check)(&lane.join("work"), terms, acknowledged))
+        Ok(kind.check(&lane.join("work"), terms, acknowledged))
     };
     let gone = |_| Err(LaneFailure::Failed("a thread that looked at the records failed".to_owned()));
     std::thread::scope(|scope| scope.spawn(look).join().unwrap_or_else(gone))

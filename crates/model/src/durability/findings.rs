@@ -1,6 +1,6 @@
 //! What the statistics make of a record of durability.
 
-use super::{Example, Failed, Fault, Full};
+use super::{Compared, Example, Failed, Fault, Full};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -116,6 +116,9 @@ pub struct LaneDurability {
     pub images_per_hour: Option<f64>,
     /// The most memory that the run held while it made them, in bytes; shared pages count twice.
     pub memory_bytes: u64,
+    /// What was compared in all images together, where the work counts it.
+    #[serde(default)]
+    pub compared: Option<Compared>,
     /// Speed beside the first lane.
     pub speed: Option<SpeedFinding>,
     /// Whether its own options promise that fsync reaches stable storage.

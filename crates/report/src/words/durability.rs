@@ -209,7 +209,11 @@ pub(crate) fn cost(found: &LaneDurability) -> Option<Phrase> {
         0 => String::new(),
         bytes => format!(", at most {} of memory", figures::bytes(bytes)),
     };
-    Some(Phrase::default().name(&found.lane).say(format!("{rate}{memory}.")))
+    let compared = found.compared.map_or(String::new(), |of| {
+        let (names, files) = (figures::whole(of.names), figures::whole(of.files));
+        format!("; {names} names, {files} files and {} of data were compared in all", figures::bytes(of.bytes))
+    });
+    Some(Phrase::default().name(&found.lane).say(format!("{rate}{memory}{compared}.")))
 }
 
 /// What has no promise behind it, in a cell.

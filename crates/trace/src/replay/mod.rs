@@ -3,6 +3,7 @@
 mod again;
 mod files;
 mod followed;
+mod in_turn;
 mod links;
 mod names;
 mod order;
@@ -13,6 +14,7 @@ mod threads;
 pub(crate) use names::plain;
 
 pub use again::{MOST_FAILED_BYTES, asked, follows, moves_bytes};
+pub use in_turn::{Turn, in_turn};
 
 use crate::Header;
 use crate::reader::ReadError;

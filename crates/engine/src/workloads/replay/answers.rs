@@ -15,7 +15,7 @@ type Kind = (u8, i64, i64);
 
 /// What differs, counted.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Differences {
+pub(crate) struct Differences {
     /// How often, and of the first one the path that it names.
     kinds: BTreeMap<Kind, (u64, Option<u32>)>,
     others: u64,
@@ -23,7 +23,7 @@ pub(super) struct Differences {
 
 impl Differences {
     #[cold]
-    pub(super) fn note(&mut self, step: &Step, got: i64) {
+    pub(crate) fn note(&mut self, step: &Step, got: i64) {
         let kind = (step.call, step.result.min(0), got.min(0));
         match self.kinds.len() < MOST_KINDS || self.kinds.contains_key(&kind) {
             true => {
@@ -41,7 +41,7 @@ impl Differences {
         self.others += more.others;
     }
 
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.kinds.values().map(|(count, _)| count).sum::<u64>() + self.others
     }
 
@@ -52,7 +52,7 @@ impl Differences {
 
     /// As a part of a sentence: `12 of 184220 calls answered otherwise: 10 ficlone EOPNOTSUPP where the program got none, …`.
     /// `paths`: those of the replay.
-    pub(super) fn told(&self, of: u64, paths: &[Vec<u8>]) -> String {
+    pub(crate) fn told(&self, of: u64, paths: &[Vec<u8>]) -> String {
         let mut kinds: Vec<(&Kind, &(u64, Option<u32>))> = self.kinds.iter().collect();
         kinds.sort_by_key(|(kind, (count, _))| (std::cmp::Reverse(*count), **kind));
         let answer = |result: i64| match result {
@@ -91,7 +91,7 @@ fn error_name(error: i64) -> String {
 /// Whether the answer is another one, as far as it is the filesystem's: descriptors, times, and where a directory is cut are
 /// not.
 #[inline]
-pub(super) fn differs(step: &Step, got: i64) -> bool {
+pub(crate) fn differs(step: &Step, got: i64) -> bool {
     let want = step.result;
     match step.call {
         code::READ | code::PREAD64 | code::WRITE | code::PWRITE64 | code::COPY_FILE_RANGE | code::SENDFILE => {

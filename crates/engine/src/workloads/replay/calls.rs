@@ -126,7 +126,20 @@ pub(super) fn can_open_inside(top: BorrowedFd<'_>) -> bool {
     opened >= 0
 }
 
-impl Ground<'_> {
+impl<'a> Ground<'a> {
+    /// Of this process. `top`: the folder, `sink`: where what went to a socket goes.
+    pub(super) fn new(
+        paths: &'a [CString],
+        files: &'a [AtomicI32],
+        (top, sink): (BorrowedFd<'a>, BorrowedFd<'a>),
+        shelter: Shelter,
+    ) -> Self {
+        let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+        // Who is root opens and removes what he likes.
+        let always = if user.is_root() { [0, 0] } else { [0o600, 0o700] };
+        Ground { paths, shelter, files, sink, top, owner: (user.as_raw(), group.as_raw()), always }
+    }
+
     /// Where a path of a step is found without a root of one's own; `follows`: a link that is its last part is led too.
     fn find(&self, step: &Step, at: usize, follows: bool) -> Result<Place, i64> {
         let path = self.path(step, at).to_bytes();
@@ -170,12 +183,6 @@ impl Ground<'_> {
     }
 
     pub(super) fn prepare(&self, step: &Step, rooms: &mut Rooms) -> Prepared {
-        let is_sink = step.call == code::SENDFILE && step.files[1] == trace::NOT_FOLLOWED;
-        let file = |at: usize| match self.files.get(step.files[at] as usize) {
-            Some(file) => file.load(Ordering::Acquire),
-            None if at == 1 && is_sink => self.sink.as_raw_fd(),
-            None => CLOSED,
-        };
         let (data, bytes) = match step.call {
             code::WRITE | code::PWRITE64 => rooms.next(rooms::asked(step)),
             code::READ | code::PREAD64 | code::GETDENTS64 => {
@@ -183,13 +190,24 @@ impl Ground<'_> {
             }
             _ => (std::ptr::null(), 0),
         };
+        self.prepare_with(step, (data.cast_mut(), bytes))
+    }
+
+    /// The same with memory of the caller's own, which stays there until the call is done.
+    pub(super) fn prepare_with(&self, step: &Step, (data, bytes): (*mut u8, usize)) -> Prepared {
+        let is_sink = step.call == code::SENDFILE && step.files[1] == trace::NOT_FOLLOWED;
+        let file = |at: usize| match self.files.get(step.files[at] as usize) {
+            Some(file) => file.load(Ordering::Acquire),
+            None if at == 1 && is_sink => self.sink.as_raw_fd(),
+            None => CLOSED,
+        };
         let (places, refused) = self.places(step);
         let nothing = Cell::new((std::ptr::null_mut(), 0));
         Prepared {
             files: [file(0), file(1)],
             places,
             refused,
-            data: data.cast_mut().cast(),
+            data: data.cast(),
             bytes,
             mapped: nothing,
             opened: Cell::new(CLOSED),

@@ -2,6 +2,7 @@
 
 mod answers;
 mod calls;
+mod one_by_one;
 mod progress;
 mod room_watch;
 mod rooms;
@@ -9,6 +10,8 @@ mod source;
 mod tree;
 mod worker;
 
+pub(crate) use answers::{Differences, differs};
+pub(crate) use one_by_one::{Contents, OneByOne, counts};
 pub use source::{check_memory as check_trace_memory, read as read_trace};
 
 use super::{Observer, Work};
@@ -18,7 +21,6 @@ use crate::error::EngineError;
 use crate::target::OpenTarget;
 use crate::window::{LATENESS_P50, LATENESS_P99, OPERATIONS_PER_SECOND, TIME, Window};
 use crate::workers::{Start, StartGate, Threads};
-use answers::Differences;
 use calls::{Ground, Shelter};
 use model::Flag;
 use model::flag::Mark;
@@ -28,10 +30,10 @@ use room_watch::RoomWatch;
 use rooms::Rooms;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use rustix::thread::CapabilitySet;
+use rustix::thread::{CapabilitySet, UnshareFlags};
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use worker::{DIFFERS, Did, Worker};
@@ -79,18 +81,10 @@ impl ReplayWork {
         let rooms = rooms::allocate(&plan, seed)?;
         let path = path.join(TOP);
         let top = beneath::make_anew(directory, TOP, Mode::RWXU, &path)?;
-        let may_have_a_root =
-            rustix::thread::capabilities(None).is_ok_and(|of| of.effective.contains(CapabilitySet::SYS_CHROOT));
-        let shelter = if may_have_a_root { Shelter::Root } else { Shelter::Folder };
-        if shelter == Shelter::Folder && !calls::can_open_inside(top.as_fd()) {
-            return Err(EngineError::Unsuitable(
-                "without root a replay needs a kernel with openat2 (Linux 5.6), and here it is refused; race it as root".to_owned(),
-            ));
-        }
-        let written_bytes = tree::make(&plan, (&path, top.as_fd()), seed, &stop)?;
+        let shelter = shelter(top.as_fd())?;
+        let written_bytes = tree::make(&plan, (&path, top.as_fd()), &mut tree::contents(seed)?, &stop)?;
         let paths = tree::paths(&plan)?;
-        let sink = rustix::fs::open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())
-            .map_err(|errno| EngineError::file("open", "/dev/null", errno))?;
+        let sink = sink()?;
         place.sync()?;
         Ok(ReplayWork {
             speed: replay.speed,
@@ -114,17 +108,7 @@ impl ReplayWork {
         let gate = &StartGate::new(count as u32, observer);
         let files: Vec<AtomicI32> = (0..self.plan.files).map(|_| AtomicI32::new(calls::CLOSED)).collect();
         let progress: Vec<Progress> = (0..count).map(|_| Progress::default()).collect();
-        // Who is root opens and removes what he likes.
-        let always = if rustix::process::geteuid().is_root() { [0, 0] } else { [0o600, 0o700] };
-        let ground = Ground {
-            paths: &self.paths,
-            files: &files,
-            sink: self.sink.as_fd(),
-            top: self.top.as_fd(),
-            always,
-            owner: (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()),
-            shelter: self.shelter,
-        };
+        let ground = Ground::new(&self.paths, &files, (self.top.as_fd(), self.sink.as_fd()), self.shelter);
         let origin = &AtomicU64::new(0);
         let watch = RoomWatch::new(self.top.as_fd(), self.plan.facts.most_bytes);
         let (plan, speed, progress) = (&self.plan, self.speed, &progress[..]);
@@ -138,7 +122,7 @@ impl ReplayWork {
                 // Whoever waits for a thread that failed waits no more.
                 let _over = progress::Over(&progress[thread]);
                 let mut worker = Worker::new(plan, thread, ground, progress, speed, rooms);
-                worker.enter(top, shelter)?;
+                enter(top, shelter)?;
                 start.now()?;
                 let done = worker.run(origin, over);
                 if at_work.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -275,6 +259,38 @@ impl ReplayWork {
         };
         vec![if too_many { Mark::ReplayDiffers.with(told) } else { Flag::Note(format!("replay: {told}")) }]
     }
+}
+
+/// How calls are kept within a folder by this process.
+fn shelter(top: BorrowedFd<'_>) -> Result<Shelter, EngineError> {
+    if rustix::thread::capabilities(None).is_ok_and(|of| of.effective.contains(CapabilitySet::SYS_CHROOT)) {
+        return Ok(Shelter::Root);
+    }
+    match calls::can_open_inside(top) {
+        true => Ok(Shelter::Folder),
+        false => Err(EngineError::Unsuitable(
+            "without root a replay needs a kernel with openat2 (Linux 5.6), and here it is refused; race it as root"
+                .to_owned(),
+        )),
+    }
+}
+
+/// Where what went to a socket goes.
+fn sink() -> Result<OwnedFd, EngineError> {
+    rustix::fs::open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|errno| EngineError::file("open", "/dev/null", errno))
+}
+
+/// Paths begin at the folder of the replay, for this thread alone, which may have it as its root.
+fn enter(top: BorrowedFd<'_>, shelter: Shelter) -> Result<(), EngineError> {
+    let cannot = |errno| EngineError::file("enter", TOP, errno);
+    // SAFETY: this thread's own folder, root and mask are parted from the other threads'; nothing else is.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FS) }.map_err(cannot)?;
+    rustix::process::fchdir(top).map_err(cannot)?;
+    if shelter == Shelter::Root {
+        rustix::process::chroot(".").map_err(cannot)?;
+    }
+    Ok(())
 }
 
 /// Raises this process's limit of descriptors, twice as far as the trace had open at the same time: here some threads are ahead of

@@ -14,6 +14,34 @@ use trace::replay::{Replay, Thing, ThingKind};
 /// Bytes of a write while files are made.
 const WRITE_BYTES: u64 = 1 << 20;
 
+/// What lies in the files.
+pub(super) trait Contents {
+    /// Writes the next bytes of a file; answers how many. `place`: the number of its path, and how many are there already.
+    ///
+    /// # Errors
+    /// What the system answers.
+    fn write(&mut self, file: BorrowedFd<'_>, place: (u32, u64), bytes: usize) -> Result<usize, Errno>;
+}
+
+/// Bytes that never repeat.
+impl Contents for Buffers {
+    fn write(&mut self, file: BorrowedFd<'_>, _: (u32, u64), bytes: usize) -> Result<usize, Errno> {
+        let chunk = self.take();
+        self.renew(chunk);
+        let moved = write(file, &self.bytes(chunk)[..bytes]);
+        self.give_back(chunk);
+        moved
+    }
+}
+
+/// Room of a race's contents.
+///
+/// # Errors
+/// Where the memory is not to be had.
+pub(super) fn contents(seed: u64) -> Result<Buffers, EngineError> {
+    Buffers::for_writes(WRITE_BYTES, 1, seed)
+}
+
 /// Makes it all in an empty folder; answers the bytes that were written.
 ///
 /// # Errors
@@ -21,10 +49,9 @@ const WRITE_BYTES: u64 = 1 << 20;
 pub(super) fn make(
     plan: &Replay,
     (path, top): (&Path, BorrowedFd<'_>),
-    seed: u64,
+    contents: &mut dyn Contents,
     stop: &AtomicBool,
 ) -> Result<u64, EngineError> {
-    let mut buffers = Buffers::for_writes(WRITE_BYTES, 1, seed)?;
     let mut written = 0;
     // Folders come before what lies in them, and links last: nothing is made through one.
     let (links, others): (Vec<&Thing>, Vec<&Thing>) =
@@ -48,7 +75,7 @@ pub(super) fn make(
                     .map_err(|errno| told("create", errno))?;
                 match is_opened {
                     true => {
-                        written += fill(&file, bytes, &mut buffers, stop).map_err(|of| match of {
+                        written += fill(&file, (thing.path, bytes), contents, stop).map_err(|of| match of {
                             Filled::Stopped(error) => error,
                             Filled::Failed(errno) => told("write", errno),
                         })?
@@ -66,18 +93,19 @@ enum Filled {
     Failed(Errno),
 }
 
-fn fill(file: &OwnedFd, bytes: u64, buffers: &mut Buffers, stop: &AtomicBool) -> Result<u64, Filled> {
-    let mut left = bytes;
-    while left > 0 {
+fn fill(
+    file: &OwnedFd,
+    (path, bytes): (u32, u64),
+    contents: &mut dyn Contents,
+    stop: &AtomicBool,
+) -> Result<u64, Filled> {
+    let mut there = 0;
+    while there < bytes {
         heed(stop).map_err(Filled::Stopped)?;
-        let chunk = buffers.take();
-        buffers.renew(chunk);
-        let length = left.min(WRITE_BYTES) as usize;
-        let moved = write(file.as_fd(), &buffers.bytes(chunk)[..length]);
-        buffers.give_back(chunk);
-        match moved.map_err(Filled::Failed)? {
+        let length = (bytes - there).min(WRITE_BYTES) as usize;
+        match contents.write(file.as_fd(), (path, there), length).map_err(Filled::Failed)? {
             0 => return Err(Filled::Failed(Errno::NOSPC)),
-            moved => left -= moved as u64,
+            moved => there += moved as u64,
         }
     }
     Ok(bytes)

@@ -1,7 +1,7 @@
 //! One thread of a replay: waits, calls, and writes down how long it took.
 
 use super::answers::{Differences, differs};
-use super::calls::{Ground, Shelter, close};
+use super::calls::{Ground, close};
 use super::progress::Progress;
 use super::rooms::Rooms;
 use crate::clock::{Clock, nanoseconds, seconds};
@@ -9,8 +9,6 @@ use crate::error::EngineError;
 use crate::workers::{Usage, end_naps_on_time, sleep_while};
 use crate::workloads::heed;
 use model::kinds::replay::Speed;
-use rustix::thread::UnshareFlags;
-use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use trace::replay::{Replay, Step};
 use trace::{NOT_FOLLOWED, code};
@@ -92,18 +90,6 @@ impl<'a> Worker<'a> {
             on_cpu: 0,
         };
         Worker { plan, thread, ground, progress, pace, rooms, did }
-    }
-
-    /// Paths begin at the folder of the replay, for this thread alone, which may be its root.
-    pub(super) fn enter(&self, top: BorrowedFd<'_>, shelter: Shelter) -> Result<(), EngineError> {
-        let cannot = |errno| EngineError::file("enter", super::TOP, errno);
-        // SAFETY: this thread's own folder, root and mask are parted from the other threads'; nothing else is.
-        unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FS) }.map_err(cannot)?;
-        rustix::process::fchdir(top).map_err(cannot)?;
-        if shelter == Shelter::Root {
-            rustix::process::chroot(".").map_err(cannot)?;
-        }
-        Ok(())
     }
 
     /// All steps. `origin`: when the first thread began, by the clock of all; 0: none has.
