@@ -245,6 +245,9 @@ impl Tracer {
                         self.release_orphans();
                     } else {
                         let (on, signal) = self.stopped(thread, stop, woke);
+                        if !matches!(stop, Stop::Call | Stop::Returned) {
+                            self.was_held(thread, woke);
+                        }
                         self.tracer_nanoseconds += woke.elapsed().as_nanos() as u64;
                         stops::resume(thread, on, signal);
                         stops::stop_with(child.pid, thread, stop);
@@ -450,7 +453,7 @@ impl Tracer {
     fn called(&mut self, thread: pid_t, woke: Instant) {
         let Some(Told::Call(number, arguments, address)) = stops::told(thread) else { return };
         if self.is_led(thread, address) {
-            return;
+            return self.was_held(thread, woke);
         }
         let Some(&call) = self.calls.get(&number) else { return };
         self.stood_until_stop(thread, woke);

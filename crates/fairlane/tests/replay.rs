@@ -102,7 +102,10 @@ fn what_cannot_be_done_again_is_refused_in_one_sentence() {
     }
     for (words, says) in [
         (vec!["race", "ext4", "--speed", "2x"], "--replay"),
-        (vec!["race", "ext4", "--replay", "t.trace", "--speed", "fast"], "choose max, thinktime, recorded, or a factor"),
+        (
+            vec!["race", "ext4", "--replay", "t.trace", "--speed", "fast"],
+            "choose max, thinktime, recorded, or a factor",
+        ),
         (vec!["race", "ext4", "--replay", "t.trace", "--suite", "quick"], "cannot be used with"),
     ] {
         let (_, err) = place.expect(2, &words);

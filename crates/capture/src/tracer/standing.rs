@@ -61,7 +61,7 @@ impl Tracer {
         let began = began.duration_since(self.begun);
         let Some(of) = self.threads.get_mut(&thread) else { return };
         let stood = match of.left.take() {
-            None => return,
+            None => Duration::ZERO,
             Some(Left::Running(ended)) => self.latency.of_gap(began.saturating_sub(ended), Duration::ZERO, None, 1),
             Some(Left::Stopped { ended, released, on_cpu }) => {
                 let now = on_cpu_of(of.process, thread);
@@ -76,12 +76,15 @@ impl Tracer {
     pub(super) fn stood_until(&mut self, thread: pid_t, began: u64, took: u64) {
         let Some(of) = self.threads.get_mut(&thread) else { return };
         let began = Duration::from_nanos(began);
-        let left = of.left.replace(Left::Running(began + Duration::from_nanos(took)));
-        if let Some(Left::Stopped { ended, released, .. }) = left {
-            let gap = began.saturating_sub(ended);
-            let stood = self.latency.of_gap(gap, released.saturating_sub(ended), None, 1);
-            self.tell_standing(thread, stood);
-        }
+        let stood = match of.left.replace(Left::Running(began + Duration::from_nanos(took))) {
+            Some(Left::Stopped { ended, released, .. }) => {
+                let gap = began.saturating_sub(ended);
+                self.latency.of_gap(gap, released.saturating_sub(ended), None, 1)
+            }
+            _ if of.held.is_zero() => return,
+            _ => Duration::ZERO,
+        };
+        self.tell_standing(thread, stood);
     }
 
     /// A call at which a thread stopped has returned, and it is about to go on.
@@ -92,9 +95,19 @@ impl Tracer {
         of.left = Some(Left::Stopped { ended: since(ended), released: since(Instant::now()), on_cpu });
     }
 
+    /// A thread stopped for something else than a call of interest, and goes on.
+    pub(super) fn was_held(&mut self, thread: pid_t, woke: Instant) {
+        let held = woke.elapsed() + self.latency.0 * 2;
+        if let Some(of) = self.threads.get_mut(&thread) {
+            of.held += held;
+        }
+    }
+
     fn tell_standing(&mut self, thread: pid_t, stood: Duration) {
-        let number = self.threads.get(&thread).map(|of| of.number);
-        if let Some(thread) = number.filter(|_| !stood.is_zero()) {
+        let Some(of) = self.threads.get_mut(&thread) else { return };
+        let stood = stood + std::mem::take(&mut of.held);
+        let thread = of.number;
+        if !stood.is_zero() {
             self.add(&Item::Stood { thread, nanoseconds: stood.as_nanos() as u64 });
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct Thread {
     pub(super) closing: HashMap<u64, Pending>,
     /// Since its last call.
     pub(super) left: Option<Left>,
+    /// For how long it stood still since for other things.
+    pub(super) held: Duration,
     /// Where its own memory is, by which its calls in the buffer are known.
     pub(super) own_memory: Option<u64>,
 }
@@ -39,7 +41,15 @@ impl Tracer {
         self.next_thread += 1;
         self.threads.insert(
             thread,
-            Thread { process, number, pending: None, closing: HashMap::new(), left: None, own_memory: None },
+            Thread {
+                process,
+                number,
+                pending: None,
+                closing: HashMap::new(),
+                left: None,
+                held: Duration::ZERO,
+                own_memory: None,
+            },
         );
         self.threads_of.entry(process).or_default().push(thread);
         let parent_number = of_parent.map_or(u32::MAX, |(_, number)| number);

@@ -80,6 +80,13 @@ impl Disk {
         self.take(inode, missing);
     }
 
+    /// It has all of its contents.
+    pub(super) fn filled(&mut self, inode: usize) {
+        let of = &self.inodes[inode];
+        let missing = of.size.saturating_sub(of.allocated);
+        self.take(inode, missing);
+    }
+
     pub(super) fn closed(&mut self, inode: usize) {
         let of = &mut self.inodes[inode];
         of.open = of.open.saturating_sub(1);

@@ -66,17 +66,7 @@ mod tests {
     use crate::replay::Step;
 
     fn step(start: u64, waits: (u32, u16)) -> Step {
-        Step {
-            call: crate::code::FSYNC,
-            closes: [false; 2],
-            is_awaited: false,
-            start,
-            result: 0,
-            paths: [0; 2],
-            files: [0; 2],
-            numbers: [0; 4],
-            waits,
-        }
+        Step { call: crate::code::FSYNC, start, waits, ..Step::default() }
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub struct Replay {
     pub descriptors: u32,
     /// What the program's calls moved: bytes read, written and copied.
     pub moved_bytes: u64,
+    /// Nanoseconds from the program's begin to its first call, and from the end of its last call to its own.
+    pub before_and_after: (u64, u64),
     /// What it comes to.
     pub facts: Facts,
 }
@@ -53,9 +55,10 @@ pub struct Replay {
 impl Replay {
     /// By step of a thread, how long the program computed (or waited for what a trace does not tell) before it, in nanoseconds: from
     /// when all that it waited for was done, the step before it among them, to its begin. A thread that waited for nothing thinks
-    /// from the begin of the trace.
+    /// from the program's begin.
     pub fn think_times(&self, thread: usize) -> Vec<u64> {
-        let end = |step: &Step| step.start.saturating_add(step.nanoseconds);
+        let start = |step: &Step| step.start.saturating_add(self.before_and_after.0);
+        let end = |step: &Step| start(step).saturating_add(step.nanoseconds);
         let ended =
             |wait: &Wait| self.threads.get(wait.thread as usize)?.get(wait.steps.checked_sub(1)? as usize).map(end);
         let mut before = 0;
@@ -64,9 +67,15 @@ impl Replay {
             let waits = self.waits.get(first..first + count).unwrap_or_default();
             let ready = waits.iter().filter_map(ended).fold(before, u64::max);
             before = end(step);
-            step.start.saturating_sub(ready).saturating_sub(step.stood)
+            start(step).saturating_sub(ready).saturating_sub(step.stood)
         };
         self.threads.get(thread).into_iter().flatten().map(think).collect()
+    }
+
+    /// The thread whose last call ended last.
+    pub fn last_thread(&self) -> usize {
+        let end = |steps: &Vec<Step>| steps.last().map(|step| step.start.saturating_add(step.nanoseconds));
+        (0..self.threads.len()).max_by_key(|&thread| end(&self.threads[thread])).unwrap_or(0)
     }
 }
 
@@ -98,7 +107,7 @@ pub enum ThingKind {
 }
 
 /// One call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Step {
     /// Its code.
     pub call: u8,

@@ -321,6 +321,7 @@ impl Planner {
             code::RENAMEAT2 if at == 0 => {}
             code::RENAMEAT2 => self.renamed(operation, path),
             code::UNLINKAT => {
+                self.loses_its_name(path);
                 self.origins.made(path);
                 self.links.gone(path);
                 self.inodes.remove(&bytes).into_iter().for_each(|inode| self.disk.unnamed(inode));
@@ -350,6 +351,9 @@ impl Planner {
             return;
         }
         let exchanges = operation.numbers[0] as u32 & libc::RENAME_EXCHANGE != 0;
+        if !exchanges {
+            self.loses_its_name(to);
+        }
         let names = &mut self.survey.names;
         let (old, new) = (names.path(from).to_vec(), names.path(to).to_vec());
         let (moved, replaced) = (take_below(&mut self.inodes, &old), take_below(&mut self.inodes, &new));
@@ -366,6 +370,26 @@ impl Planner {
             replaced.into_iter().for_each(|(_, inode)| self.disk.unnamed(inode));
         }
         moved.into_iter().for_each(|(rest, inode)| _ = self.inodes.insert([&new[..], &rest].concat(), inode));
+    }
+
+    /// A file that was there before has its contents, because it is opened, or because removing it takes time by them; answers whether
+    /// it had none so far.
+    fn needs_contents(&mut self, path: u32) -> bool {
+        let Some(origin) = self.origins.before(&mut self.survey.names, path) else { return false };
+        match self.tree.get_mut(self.survey.names.path(origin)) {
+            Some((_, ThingKind::File { is_opened, .. }, _)) => !std::mem::replace(is_opened, true),
+            _ => false,
+        }
+    }
+
+    /// The name of a file goes.
+    fn loses_its_name(&mut self, path: u32) {
+        let inode = self.inodes.get(self.survey.names.path(path)).copied();
+        if self.needs_contents(path)
+            && let Some(inode) = inode
+        {
+            self.disk.filled(inode);
+        }
     }
 
     fn opens(&mut self, operation: &Operation, path: u32) -> u32 {
@@ -392,12 +416,7 @@ impl Planner {
             let kind = if is_folder { ThingKind::Folder } else { ThingKind::File { bytes: 0, is_opened: false } };
             self.add(origin, kind, 0o755);
         }
-        let mut is_whole = false;
-        if let Some(origin) = self.origins.before(&mut self.survey.names, path)
-            && let Some((_, ThingKind::File { is_opened, .. }, _)) = self.tree.get_mut(self.survey.names.path(origin))
-        {
-            (*is_opened, is_whole) = (true, !*is_opened);
-        }
+        let is_whole = self.needs_contents(path);
         self.disk.opened(inode, is_whole);
         let writes = flags & i64::from(libc::O_ACCMODE) != i64::from(libc::O_RDONLY);
         if has(libc::O_TRUNC) {
@@ -542,13 +561,17 @@ impl Planner {
         }
         let (mut threads, waits) = order.finish();
         let begin = threads.iter().filter_map(|steps| steps.first()).map(|step| step.start).min().unwrap_or(0);
+        let last =
+            threads.iter().filter_map(|steps| steps.last()).map(|step| step.start.saturating_add(step.nanoseconds));
+        let tail = survey.ended.saturating_sub(last.max().unwrap_or(0));
         threads.iter_mut().flatten().for_each(|step| step.start = step.start.saturating_sub(begin));
         facts.seconds = (facts.seconds - begin as f64 * 1e-9).max(0.0);
         if facts.operations == 0 {
             return Err(ReplayError::Nothing);
         }
         let (header, paths) = (survey.header, survey.names.into_paths());
-        Ok(Replay { header, paths, tree, threads, waits, files, descriptors, moved_bytes, facts })
+        let before_and_after = (begin, tail);
+        Ok(Replay { header, paths, tree, threads, waits, files, descriptors, moved_bytes, before_and_after, facts })
     }
 }
 

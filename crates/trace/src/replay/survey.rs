@@ -24,6 +24,8 @@ pub(super) struct Survey {
     pub(super) changed: HashSet<u32>,
     /// Links that were there when they were first named, with the number of what they say.
     pub(super) links: Vec<(u32, u32)>,
+    /// When the program ended, in nanoseconds since the begin; 0: the trace does not tell.
+    pub(super) ended: u64,
     /// Bytes of written data that were looked at, and what was left of them after compression.
     pub(super) sampled: (u64, u64),
 }
@@ -36,7 +38,7 @@ pub(super) fn read(trace: impl Read, limits: &Limits) -> Result<Survey, ReplayEr
     let mut header = Header::default();
     let (mut names, mut followed) = (Names::default(), Followed::default());
     let mut there: Vec<Option<(u64, u64)>> = Vec::new();
-    let (mut last_use, mut changed, mut sampled) = (HashMap::new(), HashSet::new(), (0u64, 0u64));
+    let (mut last_use, mut changed, mut sampled, mut ended) = (HashMap::new(), HashSet::new(), (0u64, 0u64), 0);
     let (mut at, mut links, mut later, mut seen) = (0, Vec::new(), Vec::new(), HashSet::new());
     while let Some(item) = reader.next_item()? {
         limits.heed(names.are_too_many())?;
@@ -83,7 +85,8 @@ pub(super) fn read(trace: impl Read, limits: &Limits) -> Result<Survey, ReplayEr
                     later.push((path, operation.paths[0]));
                 }
             }
-            Item::Operation(_) | Item::Waited { .. } | Item::Stood { .. } | Item::Note(_) | Item::End(_) => {}
+            Item::Operation(_) | Item::Waited { .. } | Item::Stood { .. } | Item::Note(_) => {}
+            Item::End(end) => ended = end.nanoseconds,
         }
     }
     // What changes under a name that leads through a link changes where that leads.
@@ -100,7 +103,7 @@ pub(super) fn read(trace: impl Read, limits: &Limits) -> Result<Survey, ReplayEr
         many if many > MOST_THREADS => Err(ReplayError::TooMuch(format!(
             "it has {many} threads at the same time, and {MOST_THREADS} are the most; capture a smaller run"
         ))),
-        _ => Ok(Survey { header, names, thread_of, threads, last_use, changed, links, sampled }),
+        _ => Ok(Survey { header, names, thread_of, threads, last_use, changed, links, ended, sampled }),
     }
 }
 

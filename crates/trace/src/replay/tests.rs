@@ -1,5 +1,7 @@
 //! Traces that are made by hand, and what becomes of them.
 
+mod thinking;
+
 use super::*;
 use crate::calls::code;
 use crate::{Before, Item, Operation, VERSION, Writer};
@@ -124,30 +126,21 @@ fn who_is_begun_follows_what_was_done_by_then() {
 }
 
 #[test]
-fn who_saw_the_end_of_a_process_follows_all_that_it_did_and_the_wait_is_no_thinking() {
+fn what_is_removed_has_its_contents_and_what_is_only_looked_at_has_none() {
     let mut made = Made::new(1);
-    let look = |made: &mut Made, thread| made.call(thread, code::NEWFSTATAT, &["/x"], [0; 2], [0; 4], 0);
-    made.before("/x", FILE, 1);
-    look(&mut made, 0);
-    made.items.push(Item::Thread { process: 2, thread: 2, parent: 0 });
-    made.items.push(Item::Thread { process: 2, thread: 3, parent: 1 });
-    [1, 2, 1].into_iter().for_each(|thread| look(&mut made, thread));
-    made.items.push(Item::Waited { thread: 0, process: 2, at: made.time });
-    // Another one of that number, which it did not wait for, and one that nobody knows.
-    made.items.push(Item::Thread { process: 2, thread: 2, parent: 0 });
-    look(&mut made, 3);
-    made.items.push(Item::Waited { thread: 0, process: 9, at: made.time });
-    look(&mut made, 0);
-    look(&mut made, 3);
+    for name in ["/removed", "/replaced", "/moved", "/seen"] {
+        made.before(name, FILE, 5000);
+    }
+    made.call(0, code::NEWFSTATAT, &["/seen"], [0; 2], [0; 4], 0);
+    made.call(0, code::UNLINKAT, &["/removed"], [0; 2], [0; 4], 0);
+    made.call(0, code::RENAMEAT2, &["/moved", "/replaced"], [0; 2], [0; 4], 0);
     let of = made.read().unwrap();
-    let mut own = waits(&of, 0, 1);
-    own.sort_unstable();
-    assert_eq!(own, [(1, 2), (2, 1)], "{of:#?}");
-    // Each call takes 10 of the 100 ns to the next; the first of a thread thinks since who began it, the last one since the other process's
-    // last call, not since its own one before.
-    assert_eq!(of.think_times(0), [0, 190]);
-    assert_eq!((&of.think_times(1)[..2], of.think_times(2)[0]), (&[90, 190][..], 190));
-    assert_eq!(of.think_times(99), Vec::<u64>::new());
+    let has = |name: &str| {
+        let thing = of.tree.iter().find(|thing| of.paths[thing.path as usize] == name.as_bytes()).expect(name);
+        matches!(thing.kind, ThingKind::File { bytes: 5000, is_opened: true })
+    };
+    assert_eq!(["removed", "replaced", "moved", "seen"].map(has), [true, true, false, false]);
+    assert_eq!(of.facts.tree_bytes, 10_000);
 }
 
 #[test]

@@ -42,8 +42,7 @@ impl Program {
         let mut of = [0; 2];
         paths.iter().enumerate().for_each(|(at, path)| of[at] = self.path(path));
         let start = self.0.threads[0].len() as u64;
-        let (closes, is_awaited, waits) = ([false; 2], false, (0, 0));
-        let step = Step { call, closes, is_awaited, start, result, paths: of, files, numbers, waits };
+        let step = Step { call, start, result, paths: of, files, numbers, ..Step::default() };
         self.0.threads[0].push(step);
         self.0.facts.operations += 1;
     }

@@ -127,17 +127,7 @@ mod tests {
     use super::*;
 
     fn step(call: u8, result: i64) -> Step {
-        Step {
-            call,
-            closes: [false; 2],
-            is_awaited: false,
-            start: 0,
-            result,
-            paths: [0; 2],
-            files: [0; 2],
-            numbers: [0; 4],
-            waits: (0, 0),
-        }
+        Step { call, result, ..Step::default() }
     }
 
     #[test]

@@ -14,8 +14,9 @@ const PAGE_BYTES: usize = 4096;
 const MOST_CALL_BYTES: u64 = 0x7fff_f000;
 /// A read asks for no more than so many bytes beyond what it got: programs ask with large buffers for small files.
 const SLACK_BYTES: u64 = 1 << 20;
-/// Bytes of data that differ from each other, of all threads together, and of each at least.
-const SPREAD_BYTES: usize = 16 << 20;
+/// Bytes of data that differ from each other, of all threads together, and of each at least: more than any filesystem compresses at
+/// once, and no more than the CPU's caches hold, where a program that just made its data has it too.
+const SPREAD_BYTES: usize = 1 << 20;
 const LEAST_SPREAD_BYTES: usize = 256 << 10;
 
 /// The memory of one thread.

@@ -141,6 +141,13 @@ impl<'a> Worker<'a> {
                 self.progress[self.thread].is_at(at as u32 + 1);
             }
         }
+        if matches!(self.pace, Pace::Thinks(_)) {
+            self.did.began = begun;
+            if self.thread == plan.last_thread() {
+                think(ended, plan.before_and_after.1, stop);
+                self.did.ended = clock.now();
+            }
+        }
         let used = Usage::now().since(used);
         self.did.on_cpu = used.user_ns + used.system_ns;
         Ok(())
