@@ -40,6 +40,14 @@ pub(crate) fn next() -> io::Result<Option<(pid_t, Stop)>> {
     Ok(Some((thread, read(status))))
 }
 
+/// The next stop of any thread that stands by now.
+pub(crate) fn next_now() -> Option<(pid_t, Stop)> {
+    let mut status = 0;
+    // SAFETY: a place for a number.
+    let thread = unsafe { libc::waitpid(-1, &mut status, libc::__WALL | libc::WNOHANG) };
+    (thread > 0).then(|| (thread, read(status)))
+}
+
 /// The next stop of this thread; `None`: it is gone.
 ///
 /// # Errors
@@ -203,6 +211,16 @@ pub(crate) fn told(thread: pid_t) -> Option<Told> {
             libc::PTRACE_SYSCALL_INFO_EXIT => Some(Told::Returned(info.u.exit.sval)),
             _ => None,
         }
+    }
+}
+
+/// Whether a thread stopped or ended that was not waited for so far.
+pub(crate) fn is_one_waiting() -> bool {
+    let options = libc::WEXITED | libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+    // SAFETY: zeros are a whole structure, which the kernel fills.
+    unsafe {
+        let mut information: libc::siginfo_t = std::mem::zeroed();
+        libc::waitid(libc::P_ALL, 0, &raw mut information, options) == 0 && information.si_pid() != 0
     }
 }
 

@@ -52,6 +52,8 @@ pub(crate) enum Asks {
     Wait(Option<usize>, usize),
     /// Its requests go past the tracer.
     Uring,
+    /// From then on a filter may forbid calls that the program does not ask for itself.
+    Filter,
 }
 
 /// One system call.
@@ -146,6 +148,8 @@ static ROWS: &[SystemCall] = &[
     row(libc::SYS_dup3, "dup", Asks::DuplicateOnto(Some(2))),
     row(libc::SYS_chdir, "", Asks::Directory),
     row(libc::SYS_fchdir, "", Asks::DirectoryOf),
+    row(libc::SYS_prctl, "", Asks::Filter),
+    row(libc::SYS_seccomp, "", Asks::Filter),
     row(libc::SYS_io_uring_setup, "", Asks::Uring),
     row(libc::SYS_io_setup, "", Asks::Uring),
 ];

@@ -5,6 +5,7 @@ mod attached;
 mod buffered;
 mod standing;
 mod threads;
+mod undecided;
 
 pub(crate) use attached::run as attach;
 
@@ -32,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use threads::Thread;
 use trace::{Before, End, Header, Item, Operation, VERSION, Writer};
+use undecided::Undecided;
 
 /// What is gathered reaches the file at least so often, and whatever ends the tracer leaves it.
 const FLUSH: Duration = Duration::from_secs(1);
@@ -89,6 +91,7 @@ fn tracer(job: &Job, writer: Writer<File>, begun: Instant, buffer: Option<CallBu
         noted_uring: false,
         failed: None,
         latency: Latency::default(),
+        undecided: Undecided::default(),
         to_call: On::ToCall,
     }
 }
@@ -197,6 +200,7 @@ struct Tracer {
     /// Why nothing is written any more; the program goes on.
     failed: Option<io::Error>,
     latency: Latency,
+    undecided: Undecided,
     /// How a new thread goes on.
     to_call: On,
 }
@@ -272,7 +276,9 @@ impl Tracer {
     }
 
     fn add(&mut self, item: &Item) {
-        if self.failed.is_none() {
+        if self.undecided.waits() {
+            self.undecided.push(item.clone());
+        } else if self.failed.is_none() {
             self.failed = self.writer.add(item).err();
         }
     }
@@ -295,8 +301,9 @@ impl Tracer {
             Stop::Began => {
                 if let Some(new) = stops::message(thread) {
                     self.meet(new, Some(thread));
-                    if self.waiting.remove(&new).is_some() {
+                    if let Some(since) = self.waiting.remove(&new) {
                         self.learn_memory(new);
+                        self.was_held(new, since);
                         stops::resume(new, self.to_call, 0);
                     }
                 }
@@ -342,7 +349,11 @@ impl Tracer {
     /// The number of a path; `before`: what was there is told with a new one, and of a link where it leads.
     fn path(&mut self, path: &Path, before: bool) -> u32 {
         let (number, is_new) = self.number(path);
-        if is_new && before {
+        if before && !is_new {
+            if let Some(lay) = self.known.take() {
+                self.decide(number, lay);
+            }
+        } else if before {
             let known = self.known.take();
             self.links_above(path);
             let is_link =
@@ -388,7 +399,7 @@ impl Tracer {
             let Some((number, path)) = next.take() else { break };
             match self.before.look(&path) {
                 Ok(Some(Found { mode, bytes, link: None })) => {
-                    self.add(&Item::Before(Before { path: number, mode, bytes }));
+                    self.tell_before(Before { path: number, mode, bytes });
                 }
                 Ok(Some(Found { mode, link: Some(text), .. })) => {
                     let target = whole(path.parent().unwrap_or(Path::new("/")), &text);
@@ -410,8 +421,11 @@ impl Tracer {
     fn number(&mut self, path: &Path) -> (u32, bool) {
         let (number, is_new) = self.names.number(path);
         if is_new {
-            if self.failed.is_none() {
-                self.failed = self.writer.add_path(&self.names.shown(path)).err();
+            let shown = self.names.shown(path);
+            if self.undecided.waits() {
+                self.undecided.push(Item::Path(shown.into_owned()));
+            } else if self.failed.is_none() {
+                self.failed = self.writer.add_path(&shown).err();
             }
         }
         (number, is_new)

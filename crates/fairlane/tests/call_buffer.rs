@@ -71,6 +71,55 @@ fn what_a_program_asks_is_the_same_with_and_without_stops() {
     assert_eq!((&buffered["threads"], &buffered["processes"]), (&stopped["threads"], &stopped["processes"]));
 }
 
+/// What lies under a path is told as it was before the program changed it, though both calls are read from the buffer at once.
+#[test]
+fn what_was_there_before_is_told_though_it_changed_before_it_was_looked_at() {
+    let place = Place::new();
+    let source = r#"
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(void) { struct stat s; char b[64]; int f;
+    f = open("read", O_RDONLY); (void)!read(f, b, 64); close(f); unlink("read");
+    f = open("cut", O_RDONLY); close(f); f = open("cut", O_WRONLY | O_TRUNC); (void)!write(f, b, 64); close(f);
+    stat("seen", &s); unlink("seen"); access("asked", R_OK); (void)!truncate("asked", 3);
+    f = open("longer", O_RDONLY); close(f); f = open("longer", O_WRONLY | O_APPEND); (void)!write(f, b, 64); close(f);
+    stat("folder", &s); rmdir("folder"); mkdir("there", 0700); rmdir("there"); return 0; }
+"#;
+    let program = program(&place, source);
+    let names = [("read", 1001), ("cut", 1002), ("seen", 1003), ("asked", 1004), ("longer", 1005)];
+    let folder = place.path().join("work");
+    let befores = |how: &[&str]| {
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir(&folder).expect("a folder");
+        names.iter().for_each(|(name, bytes)| std::fs::write(folder.join(name), vec![b'x'; *bytes]).expect("a file"));
+        ["folder", "there"].iter().for_each(|name| std::fs::create_dir(folder.join(name)).expect("a folder"));
+        let trace = place.path().join("b.trace");
+        let _ = std::fs::remove_file(&trace);
+        let words = ["capture", "-q", "-o", trace.to_str().expect("a name")];
+        let output = place.fairlane(&[&words, how, &["--", &program]].concat()).current_dir(&folder).output();
+        assert!(output.expect("it runs").status.success());
+        let mut reader = trace::Reader::begin(std::fs::File::open(&trace).expect("a trace")).expect("a trace");
+        let (mut paths, mut found) = (Vec::new(), Vec::new());
+        while let Some(item) = reader.next_item().expect("an item") {
+            match item {
+                trace::Item::Path(path) => paths.push(String::from_utf8(path).expect("text")),
+                trace::Item::Before(before) => found.push((paths[before.path as usize].clone(), before)),
+                _ => {}
+            }
+        }
+        let of = |name: &str| {
+            let path = folder.join(name).display().to_string();
+            found.iter().find(|(of, _)| *of == path).map(|(_, before)| (before.mode & libc::S_IFMT, before.bytes))
+        };
+        let files =
+            names.map(|(name, bytes)| assert_eq!(of(name), Some((libc::S_IFREG, bytes as u64)), "{name} {how:?}"));
+        assert_eq!([of("folder"), of("there")], [Some((libc::S_IFDIR, 0)); 2], "{how:?}");
+        files.len()
+    };
+    assert_eq!((befores(&["--no-buffer"]), befores(&[])), (5, 5));
+}
+
 #[test]
 fn no_call_is_lost_where_more_come_than_the_buffer_holds() {
     let place = Place::new();

@@ -8,10 +8,10 @@ use super::layout::{
 };
 use std::arch::global_asm;
 
-/// In a frame of the stack: the path, a `struct stat`, and four registers.
+/// In a frame of the stack: the path, a `struct stat`, and four registers with the time when the look began.
 const STATUS_AT: usize = PATH_BYTES;
 const SAVED_AT: usize = STATUS_AT + 144;
-const FRAME_BYTES: usize = SAVED_AT + 32;
+const FRAME_BYTES: usize = SAVED_AT + 40;
 
 global_asm!(
     r#"
@@ -90,6 +90,15 @@ global_asm!(
         test r15d, {looks}
         jz .Lhook_time
         # What lies there before the call changes it: newfstatat, AT_SYMLINK_NOFOLLOW.
+        mov r11, rdx
+    .globl fairlane_hook_look_clock
+    .hidden fairlane_hook_look_clock
+    fairlane_hook_look_clock:
+        rdtsc
+        shl rdx, 32
+        or rax, rdx
+        mov [rsp + {saved} + 32], rax
+        mov rdx, r11
         mov [rsp + {saved}], rdi
         mov [rsp + {saved} + 8], rsi
         mov [rsp + {saved} + 16], rdx
@@ -108,8 +117,11 @@ global_asm!(
         mov rdx, [rsp + {saved} + 16]
         mov r10, [rsp + {saved} + 24]
         mov ecx, r15d
+        # ENOENT: nothing. Whatever else is wrong is the tracer's to find out.
+        cmp eax, -2
+        je .Lhook_nothing
         test eax, eax
-        js .Lhook_nothing
+        js .Lhook_back
         # Where a link leads is looked at by the tracer.
         mov eax, [rsp + {status} + 24]
         and eax, 0xF000
@@ -188,7 +200,11 @@ global_asm!(
         test r15d, {looks}
         jz .Lhook_seen
         mov r11d, [rsp + {status} + 24]
-        mov [rcx + 80], r11
+        mov [rcx + 80], r11d
+        # How long the look took, as far as 32 bits tell.
+        mov r11, rbp
+        sub r11, [rsp + {saved} + 32]
+        mov [rcx + 84], r11d
         mov r11, [rsp + {status} + 48]
         mov [rcx + 88], r11
     .Lhook_seen:
@@ -360,6 +376,7 @@ unsafe extern "C" {
     static fairlane_hook_faults: u8;
     static fairlane_hook_begins: u8;
     static fairlane_hook_clock: u8;
+    static fairlane_hook_look_clock: u8;
     static fairlane_hook_looks: u8;
     static fairlane_hook_looked: u8;
     static fairlane_hook_begins_record: u8;
@@ -384,11 +401,10 @@ pub(super) fn code() -> &'static [u8] {
 pub(super) fn way_out(at: u64) -> Option<u64> {
     let looks = offset(&raw const fairlane_hook_looks)..offset(&raw const fairlane_hook_looked);
     let reads = offset(&raw const fairlane_hook_copies)..offset(&raw const fairlane_hook_copied);
+    let clocks = [offset(&raw const fairlane_hook_clock), offset(&raw const fairlane_hook_look_clock)];
     match at {
         at if looks.contains(&at) => Some(looks.end),
-        at if reads.contains(&at) || at == offset(&raw const fairlane_hook_clock) => {
-            Some(offset(&raw const fairlane_hook_faults))
-        }
+        at if reads.contains(&at) || clocks.contains(&at) => Some(offset(&raw const fairlane_hook_faults)),
         _ => None,
     }
 }

@@ -127,6 +127,8 @@ pub(crate) struct Buffered {
     stubs: Option<u64>,
     used: u64,
     enabled: bool,
+    /// It stops at its calls for good.
+    is_off: bool,
     /// Processes that use its memory until they become others or end.
     lent_to: Vec<pid_t>,
     /// Texts that were looked at.
@@ -271,10 +273,11 @@ impl CallBuffer {
         address: u64,
         alone: bool,
     ) -> Looked {
-        if own.stubs.is_some() && !own.enabled && own.lent_to.is_empty() {
+        if own.stubs.is_some() && !own.enabled && !own.is_off && own.lent_to.is_empty() {
             own.enabled = Memory::open(thread).and_then(|memory| arm::enable(&memory, true)).is_ok();
         }
         let is_known = own.borrows
+            || own.is_off
             || (layout::BASE..layout::BASE + layout::CODE_BYTES).contains(&address)
             || own.seen.iter().any(|text| text.contains(&address));
         if is_known || own.seen.len() >= MOST_TEXTS {
@@ -322,6 +325,15 @@ impl CallBuffer {
             sites::find(&bytes[..got], is_wanted).into()
         };
         Rc::clone(self.sites.entry(source).or_insert_with(find))
+    }
+
+    /// A process's calls stop from now on; the calling thread stands still.
+    pub(crate) fn turn_off(&self, thread: pid_t, own: &mut Buffered) {
+        own.is_off = true;
+        if own.stubs.is_some() {
+            own.enabled = false;
+            let _ = Memory::open(thread).and_then(|memory| arm::enable(&memory, false));
+        }
     }
 
     /// A process was made of one that has the code. It runs when this is done.
@@ -389,6 +401,11 @@ impl CallBuffer {
         }
     }
 
+    /// Whether the last reading ended before a record whose writer stands still, for a stop that was not waited for.
+    pub(crate) fn is_held_up(&mut self) -> bool {
+        self.ring.is_held_up()
+    }
+
     /// Calls whose records were begun and never ended.
     pub(crate) fn lost(&self) -> u64 {
         self.ring.lost()
@@ -399,10 +416,12 @@ impl CallBuffer {
         (record.process as pid_t, record.own_memory)
     }
 
-    /// When it began, in nanoseconds since the begin, and how many it took.
-    pub(crate) fn when(&self, record: &Record) -> (u64, u64) {
+    /// When it began, in nanoseconds since the begin, how many it took, and how many it took before to look at what lay there.
+    pub(crate) fn when(&self, record: &Record) -> (u64, u64, u64) {
         let [begun, ended] = record.ticks.map(|ticks| self.clock.at(ticks));
-        (begun, ended.saturating_sub(begun))
+        let look =
+            if record.looked { (record.arguments[4] >> 32) as f64 * self.clock.nanoseconds_per_tick } else { 0.0 };
+        (begun, ended.saturating_sub(begun), look as u64)
     }
 }
 

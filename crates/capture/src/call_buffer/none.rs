@@ -61,6 +61,8 @@ impl CallBuffer {
 
     pub(crate) fn forked(&self, _: pid_t, _: &mut Buffered, _: pid_t, _: bool) {}
 
+    pub(crate) fn turn_off(&self, _: pid_t, _: &mut Buffered) {}
+
     pub(crate) fn adopt(&self, _: pid_t) {}
 
     pub(crate) fn sampled(&self, _: pid_t, _: Duration) {}
@@ -79,6 +81,10 @@ impl CallBuffer {
         None
     }
 
+    pub(crate) fn is_held_up(&mut self) -> bool {
+        false
+    }
+
     pub(crate) fn lost(&self) -> u64 {
         0
     }
@@ -91,8 +97,8 @@ impl CallBuffer {
         (0, 0)
     }
 
-    pub(crate) fn when(&self, _: &Record) -> (u64, u64) {
-        (0, 0)
+    pub(crate) fn when(&self, _: &Record) -> (u64, u64, u64) {
+        (0, 0, 0)
     }
 }
 

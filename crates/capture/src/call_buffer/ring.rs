@@ -31,6 +31,16 @@ pub(crate) enum Owner {
     Gone,
 }
 
+/// What came of waiting for a record.
+enum Awaited {
+    /// It has so many bytes.
+    Is(u64),
+    /// It has no length, and nobody gives it one.
+    Never,
+    /// Somebody may give it one when his stop was seen.
+    Later,
+}
+
 /// A call as it was written down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Record {
@@ -64,6 +74,8 @@ pub(super) struct Ring {
     /// Records before that which are not whole, with their lengths.
     holes: Vec<(u64, u64)>,
     lost: u64,
+    /// Who writes the next record stands still, and the tracer has not seen why.
+    is_held_up: bool,
 }
 
 impl Ring {
@@ -102,7 +114,7 @@ impl Ring {
         if begin == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Ring { file, begin: begin.cast(), at: 0, until: 0, holes: Vec::new(), lost: 0 })
+        Ok(Ring { file, begin: begin.cast(), at: 0, until: 0, holes: Vec::new(), lost: 0, is_held_up: false })
     }
 
     /// Where a traced process finds it.
@@ -151,7 +163,14 @@ impl Ring {
             return Some(record);
         }
         while self.at != self.until {
-            let length = self.wait_for(self.at, wait, owner);
+            let length = match self.wait_for(self.at, wait, owner) {
+                Awaited::Is(length) => Some(length),
+                Awaited::Never => None,
+                Awaited::Later => {
+                    self.is_held_up = true;
+                    return None;
+                }
+            };
             let is_whole = self.word(self.at, 1).load(Ordering::Acquire) & WHOLE != 0;
             match length {
                 Some(length) if is_whole => {
@@ -201,8 +220,9 @@ impl Ring {
         }
     }
 
-    /// The length of the record there, whole or not; `None`: it has none.
-    fn wait_for(&self, position: u64, wait: bool, owner: &dyn Fn(u32, u64) -> Owner) -> Option<u64> {
+    /// The length of the record there, whole or not; `None`: it has none. Whose length is awaited may have stopped for a signal that
+    /// the tracer has not seen: then it is read later.
+    fn wait_for(&self, position: u64, wait: bool, owner: &dyn Fn(u32, u64) -> Owner) -> Awaited {
         let look = || {
             let is_whole = self.word(position, 1).load(Ordering::Acquire) & WHOLE != 0;
             let length = u64::from(self.word(position, 0).load(Ordering::Acquire));
@@ -211,7 +231,7 @@ impl Ring {
             (is_whole, is_one, length)
         };
         if let (true, true, length) = look() {
-            return Some(length);
+            return Awaited::Is(length);
         }
         let begun = Instant::now();
         loop {
@@ -220,7 +240,10 @@ impl Ring {
                 || (is_one && !wait)
                 || (begun.elapsed() > SOME_YIELDING && self.owner(position, owner) != Owner::Runs);
             if (is_one && is_whole) || is_over {
-                return is_one.then_some(length);
+                return if is_one { Awaited::Is(length) } else { Awaited::Never };
+            }
+            if !is_one && begun.elapsed() > SOME_YIELDING && crate::stops::is_one_waiting() {
+                return Awaited::Later;
             }
             std::thread::yield_now();
         }
@@ -297,6 +320,11 @@ impl Ring {
         let first = self.holes.iter().map(|(position, _)| *position);
         let tail = first.min_by_key(|position| position.wrapping_sub(self.at) as i64).unwrap_or(self.at);
         self.position(TAIL_AT).store(tail, Ordering::Release);
+    }
+
+    /// Whether the last reading ended before a record whose writer stands still, for a stop that was not waited for.
+    pub(super) fn is_held_up(&mut self) -> bool {
+        std::mem::take(&mut self.is_held_up)
     }
 
     /// Records that were begun and will never be read.

@@ -270,6 +270,12 @@ impl Tracer {
                 };
                 (asked.is_told, asked.does) = (false, Does::Waits(u32::try_from(process).ok()?));
             }
+            Asks::Filter => {
+                if asked.call.number == libc::SYS_seccomp || arguments[0] == libc::PR_SET_SECCOMP as u64 {
+                    self.stops_from_now_on(thread);
+                }
+                return None;
+            }
             Asks::Uring => {
                 if !self.noted_uring {
                     self.noted_uring = true;

@@ -19,11 +19,27 @@ impl Tracer {
     pub(super) fn drain(&mut self, all: bool) {
         let Some(mut buffer) = self.buffer.take() else { return };
         buffer.synchronize();
+        self.undecided.begin();
         let before = self.operations;
-        while let Some(record) = buffer.next(all, &|process, own_memory| self.owner(process as pid_t, own_memory)) {
-            let when = buffer.when(&record);
-            self.recorded(record, when);
+        loop {
+            while let Some(record) = buffer.next(all, &|process, own_memory| self.owner(process as pid_t, own_memory)) {
+                let when = buffer.when(&record);
+                self.recorded(record, when);
+            }
+            if !buffer.is_held_up() {
+                break;
+            }
+            // They are looked at when this is done; who got a signal while he wrote a record ends that first.
+            while let Some((thread, stop)) = crate::stops::next_now() {
+                if matches!(stop, Stop::Signal(_))
+                    && let Some(other) = CallBuffer::ends_its_record(thread)
+                {
+                    self.early.push((thread, other));
+                }
+                self.early.push((thread, stop));
+            }
         }
+        self.tell_undecided();
         if self.operations > before {
             self.had_calls = Instant::now();
         }
@@ -62,11 +78,15 @@ impl Tracer {
         }
     }
 
-    fn recorded(&mut self, record: Record, (start, nanoseconds): (u64, u64)) {
+    fn recorded(&mut self, record: Record, (start, nanoseconds, look): (u64, u64, u64)) {
         let (process, own_memory) = CallBuffer::whose(&record);
         let Some(thread) = self.thread_of(process, own_memory) else { return };
         let Some(&call) = self.calls.get(&record.number) else { return };
         let (number, arguments, result, begins) = (record.number, record.arguments, record.result, record.begins);
+        if !begins {
+            self.stood_to_look(thread, look);
+            self.stood_until(thread, start, nanoseconds);
+        }
         if !begins && number == libc::SYS_close {
             // What the descriptor leads to now may be another thread's.
             let closing = self.threads.get_mut(&thread).and_then(|of| of.closing.remove(&arguments[0]));
@@ -75,10 +95,13 @@ impl Tracer {
             }
             return;
         }
-        if !begins {
-            self.stood_until(thread, start, nanoseconds);
-        }
-        self.known = if record.looked { looked(&arguments) } else { lay(number, &arguments, result) };
+        // Behind a slash a link is led, and the path is written without it.
+        let is_plain = record.path.as_deref().is_none_or(|path| !path.ends_with(b"/") && !path.ends_with(b"/."));
+        self.known = match record.looked {
+            true => looked(&arguments),
+            false => lay(number, &arguments, result),
+        };
+        self.known = self.known.take().filter(|_| is_plain);
         self.record = Some(record);
         let pending = self.pending(thread, call, &arguments);
         (self.record, self.known) = (None, None);
@@ -139,6 +162,15 @@ impl Tracer {
         own.buffered.of_child(shares)
     }
 
+    /// A process's calls are not written into the buffer any more.
+    pub(super) fn stops_from_now_on(&mut self, thread: pid_t) {
+        let process = self.threads.get(&thread).map(|of| of.process);
+        let own = process.and_then(|process| self.processes.get_mut(&process));
+        if let (Some(buffer), Some(own)) = (&self.buffer, own) {
+            buffer.turn_off(thread, &mut own.buffered);
+        }
+    }
+
     /// A process is another program now, or none any more: it uses nobody's memory.
     pub(super) fn gives_back(&mut self, process: pid_t) {
         self.processes.values_mut().for_each(|own| own.buffered.has_back(process));
@@ -190,7 +222,9 @@ impl Tracer {
         let lost = self.buffer.as_ref().map_or(0, CallBuffer::lost);
         if lost > 0 {
             let calls = if lost == 1 { "1 call is".to_owned() } else { format!("{lost} calls are") };
-            self.add(&Item::Note(format!("threads were killed while they wrote their calls down: {calls} missing")));
+            self.add(&Item::Note(format!(
+                "threads were stopped or killed while they wrote their calls down: {calls} missing"
+            )));
         }
     }
 

@@ -103,6 +103,13 @@ impl Tracer {
         }
     }
 
+    /// Before its call it looked at what lay there, for the trace.
+    pub(super) fn stood_to_look(&mut self, thread: pid_t, nanoseconds: u64) {
+        if let Some(of) = self.threads.get_mut(&thread) {
+            of.held += Duration::from_nanos(nanoseconds);
+        }
+    }
+
     fn tell_standing(&mut self, thread: pid_t, stood: Duration) {
         let Some(of) = self.threads.get_mut(&thread) else { return };
         let stood = stood + std::mem::take(&mut of.held);

@@ -66,10 +66,27 @@ impl Replay {
             let (first, count) = (step.waits.0 as usize, usize::from(step.waits.1));
             let waits = self.waits.get(first..first + count).unwrap_or_default();
             let ready = waits.iter().filter_map(ended).fold(before, u64::max);
-            before = end(step);
+            before = before.max(end(step));
             start(step).saturating_sub(ready).saturating_sub(step.stood)
         };
         self.threads.get(thread).into_iter().flatten().map(think).collect()
+    }
+
+    /// Nanoseconds that the longest chain of thinking takes, whoever waits for whom: a replay with thinking time takes no less.
+    pub fn thinks(&self) -> u64 {
+        let times: Vec<Vec<u64>> = (0..self.threads.len()).map(|thread| self.think_times(thread)).collect();
+        let mut done: Vec<Vec<u64>> = self.threads.iter().map(|steps| Vec::with_capacity(steps.len())).collect();
+        for turn in in_turn(self) {
+            let (thread, at) = (turn.thread as usize, turn.step as usize);
+            let (first, count) = self.threads[thread][at].waits;
+            let waits = self.waits.get(first as usize..first as usize + usize::from(count)).unwrap_or_default();
+            let ended = |wait: &Wait| done[wait.thread as usize].get(wait.steps.checked_sub(1)? as usize).copied();
+            let own = done[thread].last().copied().unwrap_or(0);
+            let ready = waits.iter().filter_map(ended).fold(own, u64::max);
+            done[thread].push(ready.saturating_add(times[thread][at]));
+        }
+        let last = done.iter().filter_map(|ends| ends.last()).max().copied().unwrap_or(0);
+        last.saturating_add(self.before_and_after.1)
     }
 
     /// The thread whose last call ended last.

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 /// Threads, by their numbers in the trace.
 #[derive(Default)]
 pub(super) struct Threads {
-    /// By thread, until its first call: which thread of the replay it follows, and after how many steps.
-    begun_by: Vec<Option<(u32, u32)>>,
+    /// By thread, until its first call: which threads of the replay it follows, and after how many steps.
+    begun_by: Vec<Vec<(u32, u32)>>,
     /// By thread: the nearest of those who began it that does anything.
     parents: Vec<u32>,
     /// By thread: its process.
@@ -32,17 +32,20 @@ impl Threads {
         of_process.push(self.parents.len() as u32);
         self.processes.push(process);
         let mut nearest = parent;
-        // A parent that did nothing so far follows whom it was begun by itself.
-        let of_parent = self.begun_by.get(parent as usize).copied().flatten();
-        let begun_by = of_parent.or_else(|| {
-            loop {
-                match survey.thread_of.get(nearest as usize) {
-                    Some(Some(thread)) => break Some((*thread, order.steps(*thread))),
-                    Some(None) => nearest = self.parents.get(nearest as usize).copied().unwrap_or(u32::MAX),
-                    None => break None,
+        // A parent that did nothing so far follows those whom it was begun by itself.
+        let mut begun_by = self.begun_by.get(parent as usize).cloned().unwrap_or_default();
+        // What the parent saw the end of is over for the child too.
+        begun_by.extend(self.seen_ends.get(&parent).into_iter().flatten());
+        loop {
+            match survey.thread_of.get(nearest as usize) {
+                Some(Some(thread)) => {
+                    begun_by.push((*thread, order.steps(*thread)));
+                    break;
                 }
+                Some(None) => nearest = self.parents.get(nearest as usize).copied().unwrap_or(u32::MAX),
+                None => break,
             }
-        });
+        }
         // Those between are passed over from now on.
         self.parents.push(nearest);
         self.begun_by.push(begun_by);
@@ -68,7 +71,7 @@ impl Threads {
 
     /// Which threads of the replay a call follows that a thread begins now, and after how many steps.
     pub(super) fn follows(&mut self, thread: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
-        let begun_by = self.begun_by.get_mut(thread as usize).and_then(Option::take);
+        let begun_by = self.begun_by.get_mut(thread as usize).map(std::mem::take).unwrap_or_default();
         begun_by.into_iter().chain(self.seen_ends.remove(&thread).unwrap_or_default())
     }
 }
