@@ -2,7 +2,6 @@
 //!
 //! Calls answer as they answered the program: whoever does them sees to it that they do, where something hangs on it.
 
-use super::content::Origin;
 use super::state::{Effect, File, Folder, Id, Node, State, TOP};
 use crate::durable::MOST_RECORDS;
 use model::Bytes;
@@ -548,14 +547,4 @@ impl Follower<'_> {
         let node = above.last().copied();
         Ok(Place { folder: TOP, name: Arc::from(&b""[..]), node, above, way })
     }
-}
-
-/// Who wrote what lies at a place of a file, before what lies there now: the writes so far, the last first.
-pub fn writers<'a>(effects: &'a [Effect], file: Id, at: u64) -> impl Iterator<Item = (Origin, u64)> + 'a {
-    effects.iter().rev().filter_map(move |effect| match *effect {
-        Effect::Wrote { file: of, from, until, call } if of == file && (from..until).contains(&at) => {
-            Some((Origin::Call(call), at - from))
-        }
-        _ => None,
-    })
 }
