@@ -18,6 +18,11 @@ const MOST_READ_BYTES: u64 = 64 << 30;
 /// Parts of paths that are walked, and spans of files that are copied, at most: a small trace may ask for very many.
 const MOST_WALKED: u64 = 200_000_000;
 const MOST_COPIED_SPANS: usize = 4_000_000;
+/// Modes of fallocate that make place, or zeros: what they do is known. (FALLOC_FL_UNSHARE_RANGE changes no byte.)
+const PLACE_MODES: i32 =
+    libc::FALLOC_FL_KEEP_SIZE | libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_UNSHARE_RANGE;
+/// Those that move what lies behind the range.
+const MOVING_MODES: i32 = libc::FALLOC_FL_COLLAPSE_RANGE | libc::FALLOC_FL_INSERT_RANGE;
 /// Links that one path leads over, as in the kernel.
 const MOST_LINKS: u32 = 40;
 
@@ -370,10 +375,11 @@ impl Follower<'_> {
         let until = from.saturating_add(bytes.max(0) as u64);
         let has = |flag: i32| mode & flag != 0;
         let grows = !has(libc::FALLOC_FL_KEEP_SIZE | libc::FALLOC_FL_PUNCH_HOLE);
-        if has(libc::FALLOC_FL_COLLAPSE_RANGE | libc::FALLOC_FL_INSERT_RANGE) {
+        let is_unknown = has(!(PLACE_MODES | MOVING_MODES));
+        if is_unknown || has(MOVING_MODES) {
             let (least, most) = self.state.file(file).map_or((0, 0), |file| file.bytes);
-            let until = most.saturating_add(until);
-            self.does(Effect::Unsure { file, from: 0, until, least: least.min(from) });
+            let (until, least) = (most.saturating_add(until), if is_unknown { 0 } else { least.min(from) });
+            self.does(Effect::Unsure { file, from: 0, until, least });
             return Ok(());
         }
         if has(libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE) {
