@@ -238,7 +238,8 @@ impl State {
         file.sources.cut(to, until);
         for (begin, end, source) in parts {
             if let Some(source) = source {
-                file.sources.put(to + (begin - from), to + (end - from), source);
+                let there = |at: u64| to.saturating_add(at - from);
+                file.sources.put(there(begin), there(end), source);
             }
         }
         file.grows(until);
