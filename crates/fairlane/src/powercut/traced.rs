@@ -3,8 +3,8 @@
 use crate::commands::replay;
 use crate::failure::Failure;
 use crate::{owned, terminal};
-use crashes::log::{MOST_DATA_BYTES, MOST_DISK_BYTES};
-use engine::durable::{Kind, TracedWork};
+use crashes::log::MOST_DISK_BYTES;
+use engine::durable::{Kind, MOST_TRACED_BYTES, TracedWork};
 use model::Bytes;
 use model::kinds::WorkloadKind as _;
 use model::kinds::replay::{Replay, Speed};
@@ -55,12 +55,12 @@ impl Traced {
         let (plan, sha256) = replay::plan(path, opened)?;
         let whole = std::path::absolute(path).map_err(|error| refused(error.to_string()))?;
         let facts = plan.facts.clone();
-        if facts.tree_bytes > MOST_DATA_BYTES {
+        if facts.tree_bytes > MOST_TRACED_BYTES {
             return Err(refused(format!(
-                "its files hold {} before its first call, and the log of a disk that is cut holds {}; capture one folder of it \
-                 (--under)",
+                "its files hold {} before its first call, and with what it writes they may hold {} together; capture one folder \
+                 of it (--under)",
                 Bytes(facts.tree_bytes),
-                Bytes(MOST_DATA_BYTES)
+                Bytes(MOST_TRACED_BYTES)
             )));
         }
         if facts.tree_entries > MOST_NAMES {

@@ -14,6 +14,7 @@ mod tests;
 use super::{Acknowledge, Found, Terms};
 use crate::workloads::replay::{Contents, Differences, OneByOne, counts, differs};
 use content::{Content, Origin, Source};
+pub use follow::MOST_WRITTEN_BYTES;
 use follow::{Course, follow};
 use state::{Node, State};
 use std::io::{Error, Result};
