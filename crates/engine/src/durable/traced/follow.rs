@@ -7,6 +7,7 @@ use crate::durable::MOST_RECORDS;
 use model::Bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use trace::code;
 use trace::replay::{Replay, Step, ThingKind, Turn, in_turn};
 
@@ -133,9 +134,10 @@ struct Follower<'a> {
     read_bytes: u64,
 }
 
-/// Follows all calls of a plan.
-pub fn follow(plan: &Replay) -> Course {
-    let mut turns = in_turn(plan);
+/// Follows all calls of a plan; `None`: the flag was set.
+pub fn follow(plan: &Replay, stop: &AtomicBool) -> Option<Course> {
+    let goes_on = || !stop.load(Ordering::Relaxed);
+    let mut turns = in_turn(plan, &goes_on)?;
     let start = start(plan);
     let mut follower = Follower {
         plan,
@@ -151,6 +153,9 @@ pub fn follow(plan: &Replay) -> Course {
     };
     let mut end = None;
     for (number, turn) in turns.iter().enumerate() {
+        if !goes_on() {
+            return None;
+        }
         let step = &plan.threads[turn.thread as usize][turn.step as usize];
         let (effects, records) = (follower.effects.len(), follower.records.len());
         end = match follower.step(number as u32, step) {
@@ -166,7 +171,7 @@ pub fn follow(plan: &Replay) -> Course {
         }
     }
     let Follower { effects, records, unnamed, .. } = follower;
-    Course { start, turns, effects, records, unnamed, end }
+    Some(Course { start, turns, effects, records, unnamed, end })
 }
 
 /// Bytes of the files that are there before.

@@ -12,13 +12,16 @@ mod state;
 mod tests;
 
 use super::{Acknowledge, Found, Terms};
+use crate::error::EngineError;
 use crate::workloads::replay::{Contents, Differences, OneByOne, counts, differs};
 use content::{Content, Origin, Source};
 pub use follow::MOST_WRITTEN_BYTES;
 use follow::{Course, follow};
 use state::{Effect, Node, State};
-use std::io::{Error, Result};
+use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use trace::replay::{Replay, Step};
 
@@ -29,6 +32,8 @@ const MOST_LOOKS: usize = 50_000_000;
 /// Syncs behind which they are looked at where that would be more.
 const SAMPLES: usize = 64;
 
+/// What is said where the flag was set; whoever set it knows.
+const INTERRUPTED: &str = "it was interrupted";
 
 /// What the syncs of a work promise of its files.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,6 +42,8 @@ enum Promised {
     Something,
     /// None, behind so many syncs that were looked at.
     Nothing { looked_at: usize },
+    /// The flag was set.
+    Stopped,
 }
 
 /// A trace whose calls are done again, and what they leave.
@@ -44,16 +51,18 @@ enum Promised {
 pub struct TracedWork {
     plan: Replay,
     course: Course,
+    /// Set: whatever goes on ends.
+    stop: Arc<AtomicBool>,
 }
 
 impl TracedWork {
-    /// Of a plan.
+    /// Of a plan. Whatever is done of it ends soon after the flag `stop` is set, with [`std::io::ErrorKind::Interrupted`].
     ///
     /// # Errors
-    /// Where no sync of it makes anything safe that can be looked for, one sentence without the file's name.
-    pub fn new(plan: Replay) -> std::result::Result<TracedWork, String> {
-        let course = follow(&plan);
-        let work = TracedWork { plan, course };
+    /// Where no sync of it makes anything safe that can be looked for, or the flag was set, one sentence without the file's name.
+    pub fn new(plan: Replay, stop: Arc<AtomicBool>) -> std::result::Result<TracedWork, String> {
+        let Some(course) = follow(&plan, &stop) else { return Err(INTERRUPTED.to_owned()) };
+        let work = TracedWork { plan, course, stop };
         if work.course.records.is_empty() {
             let why = match work.course.end {
                 Some(end) => format!("before {}, it asks", end.said()),
@@ -66,6 +75,7 @@ impl TracedWork {
         }
         match work.promises_something(MOST_LOOKS) {
             Promised::Something => Ok(work),
+            Promised::Stopped => Err(INTERRUPTED.to_owned()),
             Promised::Nothing { looked_at } => Err(work.promises_nothing(looked_at)),
         }
     }
@@ -115,6 +125,9 @@ impl TracedWork {
         looked_at.reverse();
         let (mut state, mut at) = (self.course.start.clone(), 0);
         for record in &looked_at {
+            if self.stop.load(Ordering::Relaxed) {
+                return Promised::Stopped;
+            }
             let end = self.until(*record as u64 + 1);
             self.course.effects[at..end].iter().for_each(|effect| state.apply(effect));
             at = end;
@@ -144,8 +157,11 @@ impl TracedWork {
 
     pub(super) fn prepare(&self, folder: &Path, terms: Terms) -> Result<()> {
         let mut contents = Written(self.content(terms));
-        let made = OneByOne::new(&self.plan, folder).and_then(|work| work.prepare(folder, &mut contents));
-        made.map_err(|error| Error::other(error.to_string()))
+        let made = OneByOne::new(&self.plan, folder).and_then(|work| work.prepare(folder, &mut contents, &self.stop));
+        made.map_err(|error| match error {
+            EngineError::Interrupted => ErrorKind::Interrupted.into(),
+            error => Error::other(error.to_string()),
+        })
     }
 
     pub(super) fn run(&self, folder: &Path, terms: Terms, acknowledge: Acknowledge) -> Result<()> {
@@ -157,7 +173,7 @@ impl TracedWork {
         std::thread::scope(|scope| {
             let worker = scope.spawn(move || {
                 let mut heeded = Heeded { work: self, told: &work, next: 0, differences: Differences::default() };
-                work.run(&self.course.turns, &mut contents, &mut |number, step, got| match heeded
+                work.run(&self.course.turns, &mut contents, &self.stop, &mut |number, step, got| match heeded
                     .heed(number, step, got)?
                 {
                     Some(record) => {
