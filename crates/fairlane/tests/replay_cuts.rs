@@ -158,7 +158,10 @@ fn traces_that_are_not_cut_are_refused_before_anything_is_made() {
     captured(&place, "names.trace", "import os\nf = os.open('new', os.O_WRONLY | os.O_CREAT)\nos.fsync(f)\n");
     for (words, says) in [
         (vec!["--replay", "none.trace"], "none.trace: it asks for no sync of a file that succeeded"),
-        (vec!["--replay", "names.trace"], "because it had not fsynced the folders that the names were made in"),
+        (
+            vec!["--replay", "names.trace"],
+            "or not the folders that the names were made in (fdatasync of a folder promises no names)",
+        ),
         (
             vec!["--replay", "large.trace"],
             "before its first call, and with what it writes they may hold 768MiB together",

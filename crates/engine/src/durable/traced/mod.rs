@@ -88,9 +88,9 @@ impl TracedWork {
             false => format!("after none of those {looked_at} of its {syncs} syncs that were looked at"),
         };
         format!(
-            "it syncs files, but {after} has a file that it changed to be there under any name, because it had not fsynced the \
+            "{after} has a file that it changed and synced to be there under any name: it had not fsynced the file, or not the \
              folders that the names were made in (fdatasync of a folder promises no names), or touched the names again; capture \
-             it where its files are there already, or have it fsync the folder"
+             it where its files are there already, or have it fsync the file and the folder"
         )
     }
 
