@@ -15,7 +15,7 @@ mod traced;
 pub use append::{Call, run_telling};
 pub use content::bytes_of_record as bytes_of;
 pub(crate) use timed::DurableWork;
-pub use traced::TracedWork;
+pub use traced::{MOST_WRITTEN_BYTES as MOST_TRACED_BYTES, TracedWork};
 
 use model::kinds::durable::DurableRecord;
 use serde::{Deserialize, Serialize};

@@ -52,7 +52,7 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
         return print(&saved_case::look(folder, options.cut, &typed, &on)?.render(&options.format)?);
     }
     let stop = stop_flag()?;
-    let traced = traced(options)?;
+    let traced = traced(options, &stop)?;
     let work = Work::new(options, traced.as_ref())?;
     let (mut specimens, controls) = specimens(&options.lanes)?;
     if options.lose_disk {
@@ -96,14 +96,14 @@ struct Work<'a> {
 }
 
 /// The trace that was named.
-fn traced(options: &Powercut) -> Result<Option<Traced>, Failure> {
+fn traced(options: &Powercut, stop: &Arc<AtomicBool>) -> Result<Option<Traced>, Failure> {
     let Some(path) = &options.replay else { return Ok(None) };
     match options.workloads.first() {
         Some(name) => Err(Failure::usage(format!(
             "--replay does the calls of a program in place of other work; leave --workload {} out, or --replay",
             report::clean_text(name)
         ))),
-        None => Traced::read(path).map(Some),
+        None => Traced::read(path, stop).map(Some),
     }
 }
 

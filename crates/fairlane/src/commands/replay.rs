@@ -77,7 +77,7 @@ pub fn title(facts: &Facts, path: &Path) -> String {
 /// # Errors
 /// As [`suite`].
 fn read(path: &Path, speed: Speed) -> Result<Replay, Failure> {
-    let (replay, sha256) = plan(path, owned::open_to_read(path))?;
+    let (replay, sha256) = plan(path, owned::open_to_read(path), &AtomicBool::new(false))?;
     let shown = model::text::escaped_path(path);
     let trace = std::path::absolute(path).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
     Ok(Replay { trace, sha256, speed, facts: replay.facts })
@@ -86,12 +86,18 @@ fn read(path: &Path, speed: Speed) -> Result<Replay, Failure> {
 /// What a trace that was opened does, and its SHA-256 in hexadecimal digits.
 ///
 /// # Errors
-/// As [`suite`].
-pub fn plan(path: &Path, opened: std::io::Result<File>) -> Result<(trace::replay::Replay, String), Failure> {
+/// As [`suite`]; interrupted, where the flag is set.
+pub fn plan(
+    path: &Path,
+    opened: std::io::Result<File>,
+    stop: &AtomicBool,
+) -> Result<(trace::replay::Replay, String), Failure> {
     let shown = model::text::escaped_path(path);
     let file = opened.map_err(|error| Failure::usage(format!("cannot read {shown}: {error}; name a trace")))?;
-    let (replay, sha256) = engine::read_trace(&file, &AtomicBool::new(false))
-        .map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+    let (replay, sha256) = engine::read_trace(&file, stop).map_err(|error| match stop.load(Ordering::Relaxed) {
+        true => Failure::interrupted(),
+        false => Failure::usage(format!("{shown}: {error}")),
+    })?;
     check_architecture(&replay.header.kernel).map_err(|what| Failure::usage(format!("{shown}: {what}")))?;
     Ok((replay, sha256))
 }

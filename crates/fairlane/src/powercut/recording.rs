@@ -192,7 +192,11 @@ fn work(
     let folder = lane.join("work");
     std::fs::create_dir(&folder).map_err(cannot("make a folder on the lane"))?;
     let failed = |error| cannot(format!("do the work {}", kind.name))(error);
-    kind.prepare(&folder, terms).map_err(failed)?;
+    let prepared = kind.prepare(&folder, terms);
+    if stop.load(Ordering::Relaxed) {
+        return Err(Failure::interrupted());
+    }
+    prepared.map_err(failed)?;
     rustix::fs::syncfs(File::open(lane).map_err(failed)?).map_err(|error| failed(error.into()))?;
     // A lane without barriers sends no flush with it. What it made before the first record must not count as lost:
     // the devices themselves are flushed.

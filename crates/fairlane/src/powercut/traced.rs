@@ -3,14 +3,16 @@
 use crate::commands::replay;
 use crate::failure::Failure;
 use crate::{owned, terminal};
-use crashes::log::{MOST_DATA_BYTES, MOST_DISK_BYTES};
-use engine::durable::{Kind, TracedWork};
+use crashes::log::MOST_DISK_BYTES;
+use engine::durable::{Kind, MOST_TRACED_BYTES, TracedWork};
 use model::Bytes;
 use model::kinds::WorkloadKind as _;
 use model::kinds::replay::{Replay, Speed};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Lanes are made larger in such steps.
 const LANE_STEP_BYTES: u64 = 256 << 20;
@@ -41,26 +43,29 @@ pub struct Traced {
 }
 
 impl Traced {
-    /// Reads a trace for whoever names it.
+    /// Reads a trace for whoever names it; the flag ends that and the work.
     ///
     /// # Errors
-    /// Where it cannot be read, is none, makes nothing safe, or is larger than any log of a disk.
-    pub fn read(path: &Path) -> Result<Traced, Failure> {
-        Traced::opened(path, owned::open_to_read(path))
+    /// Where it cannot be read, is none, makes nothing safe, or is larger than any log of a disk; interrupted.
+    pub fn read(path: &Path, stop: &Arc<AtomicBool>) -> Result<Traced, Failure> {
+        Traced::opened(path, owned::open_to_read(path), stop)
     }
 
-    fn opened(path: &Path, opened: std::io::Result<File>) -> Result<Traced, Failure> {
+    fn opened(path: &Path, opened: std::io::Result<File>, stop: &Arc<AtomicBool>) -> Result<Traced, Failure> {
         let shown = model::text::escaped_path(path);
-        let refused = |why: String| Failure::usage(format!("{shown}: {why}"));
-        let (plan, sha256) = replay::plan(path, opened)?;
+        let refused = |why: String| match stop.load(Ordering::Relaxed) {
+            true => Failure::interrupted(),
+            false => Failure::usage(format!("{shown}: {why}")),
+        };
+        let (plan, sha256) = replay::plan(path, opened, stop)?;
         let whole = std::path::absolute(path).map_err(|error| refused(error.to_string()))?;
         let facts = plan.facts.clone();
-        if facts.tree_bytes > MOST_DATA_BYTES {
+        if facts.tree_bytes > MOST_TRACED_BYTES {
             return Err(refused(format!(
-                "its files hold {} before its first call, and the log of a disk that is cut holds {}; capture one folder of it \
-                 (--under)",
+                "its files hold {} before its first call, and with what it writes they may hold {} together; capture one folder \
+                 of it (--under)",
                 Bytes(facts.tree_bytes),
-                Bytes(MOST_DATA_BYTES)
+                Bytes(MOST_TRACED_BYTES)
             )));
         }
         if facts.tree_entries > MOST_NAMES {
@@ -71,7 +76,7 @@ impl Traced {
             )));
         }
         let title = replay::title(&facts, path);
-        let work = TracedWork::new(plan).map_err(refused)?;
+        let work = TracedWork::new(plan, Arc::clone(stop)).map_err(refused)?;
         let mut notes = vec![format!(
             "replay of {title}: {} calls by one thread; syncs: {}, of which {} of files and folders whose names were safe by then. \
              Its speed is not measured (`fairlane race --replay` does)",
@@ -93,9 +98,11 @@ impl Traced {
     /// # Errors
     /// Where it is not there any more, or another one.
     pub fn kept(kept: &KeptTrace, typed: Option<&Path>) -> Result<Traced, Failure> {
+        // Nothing is made yet: a signal ends the process.
+        let stop = Arc::default();
         let name_it = "name the trace that the image was made with: --replay FILE";
         let found = match typed {
-            Some(path) => Traced::read(path)?,
+            Some(path) => Traced::read(path, &stop)?,
             None if !kept.path.is_absolute() => {
                 return Err(Failure::usage(format!("the kept image is of a trace that it does not name; {name_it}")));
             }
@@ -104,7 +111,7 @@ impl Traced {
                     let shown = model::text::escaped_path(&kept.path);
                     Failure::usage(format!("the kept image is of {shown}, which cannot be read ({error}); {name_it}"))
                 })?;
-                Traced::opened(&kept.path, Ok(opened))?
+                Traced::opened(&kept.path, Ok(opened), &stop)?
             }
         };
         match found.trace.sha256 == kept.sha256 {

@@ -1,10 +1,11 @@
 //! What is left of the work after a cut, held against what must be there.
 
 use super::content::{Content, Origin, Source};
-use super::follow::writers;
 use super::state::{Effect, Entry, File, Folder, Id, Node, State, TOP};
 use crate::durable::{Found, below};
 use rustix::fs::FileType;
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::{Error, Result};
 use std::os::fd::OwnedFd;
@@ -28,6 +29,8 @@ struct Look<'a> {
     start: &'a State,
     content: &'a Content,
     effects: &'a [Effect],
+    /// By file, which of the effects wrote to it: made where the first bytes are wrong.
+    writes: OnceCell<HashMap<Id, Vec<u32>>>,
     found: Found,
     /// Bytes that may still be compared: of files that the program changed, and of the others.
     left: [u64; 2],
@@ -46,7 +49,7 @@ enum Wrong {
 /// Looks at what must be there in the folder of the work; `start`: as it was before, `effects`: what was done since.
 pub fn check(state: &State, (start, effects): (&State, &[Effect]), content: &Content, work: &Path) -> Found {
     let left = [MOST_CHANGED_BYTES, MOST_OTHER_BYTES];
-    let mut look = Look { state, start, content, effects, found: Found::default(), left };
+    let mut look = Look { state, start, content, effects, writes: OnceCell::new(), found: Found::default(), left };
     match (below::folder(work), state.folder(TOP)) {
         (Ok(top), Some(folder)) => look.folder(folder, &top, &mut Vec::new()),
         (Err(error), _) => {
@@ -211,7 +214,7 @@ impl Look<'_> {
         };
         let before = self.start.file(id).and_then(|file| file.sources.within(at, at + 1).next());
         let before = before.map(|(_, _, source)| (source.origin, source.at));
-        match writers(self.effects, id, at).chain(before).find(is_of) {
+        match self.writers(id, at).chain(before).find(is_of) {
             Some((Origin::Call(call), _)) => {
                 return Wrong::Stale(format!("from byte {at} on it holds what call {} wrote, not {must}", call + 1));
             }
@@ -225,4 +228,27 @@ impl Look<'_> {
             false => Wrong::Torn(format!("from byte {at} on it holds other bytes than {must}")),
         }
     }
+
+    /// Who wrote what lies at a place of a file, before what lies there now, with how many bytes behind the begin of it: the
+    /// last first.
+    fn writers(&self, file: Id, at: u64) -> impl Iterator<Item = (Origin, u64)> + '_ {
+        let writes = self.writes.get_or_init(|| writes(self.effects));
+        writes.get(&file).into_iter().flatten().rev().filter_map(move |&number| match self.effects[number as usize] {
+            Effect::Wrote { from, until, call, .. } if (from..until).contains(&at) => {
+                Some((Origin::Call(call), at - from))
+            }
+            _ => None,
+        })
+    }
+}
+
+/// By file, which of the effects wrote to it, the first first.
+fn writes(effects: &[Effect]) -> HashMap<Id, Vec<u32>> {
+    let mut writes: HashMap<Id, Vec<u32>> = HashMap::new();
+    for (number, effect) in effects.iter().enumerate() {
+        if let Effect::Wrote { file, .. } = effect {
+            writes.entry(*file).or_default().push(number as u32);
+        }
+    }
+    writes
 }

@@ -2,23 +2,30 @@
 //!
 //! Calls answer as they answered the program: whoever does them sees to it that they do, where something hangs on it.
 
-use super::content::Origin;
 use super::state::{Effect, File, Folder, Id, Node, State, TOP};
 use crate::durable::MOST_RECORDS;
 use model::Bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use trace::code;
 use trace::replay::{Replay, Step, ThingKind, Turn, in_turn};
 
 /// Changes that are followed, at most: a check goes through all of them.
 pub const MOST_CHANGES: usize = 1_000_000;
-/// Bytes that the work writes, and reads, at most: the log of a disk holds little more.
-pub const MOST_WRITTEN_BYTES: u64 = 1 << 30;
+/// Bytes of the files that are there before and of what the work writes together, at most: a kept log of a disk holds 1 GiB in
+/// all, and the rest of it is for what the filesystem writes of its own.
+pub const MOST_WRITTEN_BYTES: u64 = 768 << 20;
+/// Bytes that it reads, at most.
 const MOST_READ_BYTES: u64 = 64 << 30;
 /// Parts of paths that are walked, and spans of files that are copied, at most: a small trace may ask for very many.
 const MOST_WALKED: u64 = 200_000_000;
-const MOST_COPIED_SPANS: usize = 4_000_000;
+const MOST_COPIED_SPANS: usize = 400_000;
+/// Modes of fallocate that make place, or zeros: what they do is known. (FALLOC_FL_UNSHARE_RANGE changes no byte.)
+const PLACE_MODES: i32 =
+    libc::FALLOC_FL_KEEP_SIZE | libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_UNSHARE_RANGE;
+/// Those that move what lies behind the range.
+const MOVING_MODES: i32 = libc::FALLOC_FL_COLLAPSE_RANGE | libc::FALLOC_FL_INSERT_RANGE;
 /// Links that one path leads over, as in the kernel.
 const MOST_LINKS: u32 = 40;
 
@@ -57,6 +64,10 @@ pub enum End {
     Changes,
     /// It moves more bytes.
     Moved,
+    /// Its copies are of more pieces.
+    Copies,
+    /// Its paths have more parts.
+    Paths,
     /// What a call answered the program does not fit to what the calls before it left.
     Contradiction,
 }
@@ -69,8 +80,12 @@ impl End {
             End::Changes => format!("it changes files and names more than {MOST_CHANGES} times"),
             End::Moved => {
                 let (written, read) = (Bytes(MOST_WRITTEN_BYTES), Bytes(MOST_READ_BYTES));
-                format!("it writes more than {written}, or reads more than {read}")
+                format!(
+                    "its files before and what it writes are more than {written} together, or it reads more than {read}"
+                )
             }
+            End::Copies => format!("what it copies lies in more than {MOST_COPIED_SPANS} pieces"),
+            End::Paths => format!("its paths have more than {MOST_WALKED} parts in all"),
             End::Contradiction => {
                 "the next call answered the program as if something had lain there that the trace does not tell"
                     .to_owned()
@@ -114,13 +129,15 @@ struct Follower<'a> {
     open: HashMap<u32, Open>,
     walked: u64,
     copied_spans: usize,
+    /// With those of the files that are there before.
     written_bytes: u64,
     read_bytes: u64,
 }
 
-/// Follows all calls of a plan.
-pub fn follow(plan: &Replay) -> Course {
-    let mut turns = in_turn(plan);
+/// Follows all calls of a plan; `None`: the flag was set.
+pub fn follow(plan: &Replay, stop: &AtomicBool) -> Option<Course> {
+    let goes_on = || !stop.load(Ordering::Relaxed);
+    let mut turns = in_turn(plan, &goes_on)?;
     let start = start(plan);
     let mut follower = Follower {
         plan,
@@ -131,15 +148,18 @@ pub fn follow(plan: &Replay) -> Course {
         open: HashMap::new(),
         walked: 0,
         copied_spans: 0,
-        written_bytes: 0,
+        written_bytes: tree_bytes(plan),
         read_bytes: 0,
     };
     let mut end = None;
     for (number, turn) in turns.iter().enumerate() {
+        if !goes_on() {
+            return None;
+        }
         let step = &plan.threads[turn.thread as usize][turn.step as usize];
         let (effects, records) = (follower.effects.len(), follower.records.len());
         end = match follower.step(number as u32, step) {
-            Err(Contradiction) => Some(End::Contradiction),
+            Err(end) => Some(end),
             Ok(()) => follower.is_too_much(),
         };
         if end.is_some() {
@@ -151,7 +171,17 @@ pub fn follow(plan: &Replay) -> Course {
         }
     }
     let Follower { effects, records, unnamed, .. } = follower;
-    Course { start, turns, effects, records, unnamed, end }
+    Some(Course { start, turns, effects, records, unnamed, end })
+}
+
+/// Bytes of the files that are there before.
+fn tree_bytes(plan: &Replay) -> u64 {
+    let bytes = plan.tree.iter().map(|thing| match thing.kind {
+        // One that is only looked at has a size and no contents.
+        ThingKind::File { bytes, is_opened: true } => bytes,
+        _ => 0,
+    });
+    bytes.fold(0, u64::saturating_add)
 }
 
 /// What has to be there before.
@@ -178,22 +208,27 @@ fn start(plan: &Replay) -> State {
     State::new(nodes)
 }
 
-/// What was answered cannot be.
-struct Contradiction;
-
-type Followed<T> = Result<T, Contradiction>;
+/// Why no step follows.
+type Followed<T> = Result<T, End>;
 
 impl Follower<'_> {
     fn is_too_much(&self) -> Option<End> {
         if self.records.len() as u64 > MOST_RECORDS {
             return Some(End::Records);
         }
-        let many = self.effects.len() > MOST_CHANGES || self.walked > MOST_WALKED;
-        if many || self.copied_spans > MOST_COPIED_SPANS {
+        if self.effects.len() > MOST_CHANGES {
             return Some(End::Changes);
         }
-        let moved = self.written_bytes > MOST_WRITTEN_BYTES || self.read_bytes > MOST_READ_BYTES;
-        moved.then_some(End::Moved)
+        if self.walked > MOST_WALKED {
+            return Some(End::Paths);
+        }
+        (self.read_bytes > MOST_READ_BYTES).then_some(End::Moved)
+    }
+
+    /// Counts bytes before they are written.
+    fn writes_more(&mut self, bytes: u64) -> Followed<()> {
+        self.written_bytes = self.written_bytes.saturating_add(bytes);
+        if self.written_bytes > MOST_WRITTEN_BYTES { Err(End::Moved) } else { Ok(()) }
     }
 
     fn does(&mut self, effect: Effect) {
@@ -243,14 +278,14 @@ impl Follower<'_> {
             Ok(place) if place.node.is_some() || makes => place,
             // Nobody finds it here, and whoever does nothing but read has lost nothing of what must be there.
             _ if !makes && !has(libc::O_TRUNC) => return Ok(()),
-            _ => return Err(Contradiction),
+            _ => return Err(End::Contradiction),
         };
         let node = match place.node {
             Some(_) if !is_path && has(libc::O_TMPFILE) => self.makes(Node::File(File::default())),
-            Some(_) if makes && has(libc::O_EXCL) => return Err(Contradiction),
+            Some(_) if makes && has(libc::O_EXCL) => return Err(End::Contradiction),
             Some(node) => node,
             None if makes => self.makes_named(&place, Node::File(File::default()))?,
-            None => return Err(Contradiction),
+            None => return Err(End::Contradiction),
         };
         let is_there = place.node == Some(node);
         if is_there && has(libc::O_TRUNC) && !is_path && self.state.file(node).is_some() {
@@ -282,10 +317,11 @@ impl Follower<'_> {
     /// Where a write goes, if that is known: at the end where a file is appended to, which Linux has `pwrite` do too.
     fn writes(&mut self, turn: u32, step: &Step) -> Followed<()> {
         let bytes = step.result as u64;
-        let Some(of) = self.open.get(&step.files[0]) else { return Err(Contradiction) };
+        let Some(of) = self.open.get(&step.files[0]) else { return Err(End::Contradiction) };
         let (node, position, appends, syncs) = (of.node, of.position, of.appends, of.syncs);
         let Some(file) = self.state.file(node).filter(|_| bytes > 0) else { return Ok(()) };
         let (least, most) = file.bytes;
+        self.writes_more(bytes)?;
         let from = match (appends, step.call) {
             (true, _) => least,
             (false, code::PWRITE64) => step.numbers[1].max(0) as u64,
@@ -298,7 +334,6 @@ impl Follower<'_> {
         } else {
             self.does(Effect::Wrote { file: node, from, until, call: turn });
         }
-        self.written_bytes = self.written_bytes.saturating_add(bytes);
         if let Some(of) = self.open.get_mut(&step.files[0]).filter(|_| step.call == code::WRITE) {
             of.position = until;
         }
@@ -330,13 +365,16 @@ impl Follower<'_> {
         if self.state.file(file).is_none() || bytes == 0 {
             return Ok(());
         }
-        self.written_bytes = self.written_bytes.saturating_add(bytes);
+        self.writes_more(bytes)?;
         if self.state.file(source).is_none() {
             let least = self.state.file(file).map_or(0, |file| file.bytes.0);
             self.does(Effect::Unsure { file, from: to, until: to.saturating_add(bytes), least });
             return Ok(());
         }
         self.copied_spans += self.state.spans(source, from, from.saturating_add(bytes));
+        if self.copied_spans > MOST_COPIED_SPANS {
+            return Err(End::Copies);
+        }
         self.does(Effect::Copied { source, from, file, to, bytes });
         Ok(())
     }
@@ -361,7 +399,7 @@ impl Follower<'_> {
             code::TRUNCATE => self.place(step, 0)?.node,
             _ => self.open.get(&step.files[0]).map(|of| of.node),
         };
-        let Some(file) = node.filter(|node| self.state.file(*node).is_some()) else { return Err(Contradiction) };
+        let Some(file) = node.filter(|node| self.state.file(*node).is_some()) else { return Err(End::Contradiction) };
         if step.call != code::FALLOCATE {
             self.does(Effect::Resized { file, bytes: step.numbers[0].max(0) as u64 });
             return Ok(());
@@ -371,10 +409,11 @@ impl Follower<'_> {
         let until = from.saturating_add(bytes.max(0) as u64);
         let has = |flag: i32| mode & flag != 0;
         let grows = !has(libc::FALLOC_FL_KEEP_SIZE | libc::FALLOC_FL_PUNCH_HOLE);
-        if has(libc::FALLOC_FL_COLLAPSE_RANGE | libc::FALLOC_FL_INSERT_RANGE) {
+        let is_unknown = has(!(PLACE_MODES | MOVING_MODES));
+        if is_unknown || has(MOVING_MODES) {
             let (least, most) = self.state.file(file).map_or((0, 0), |file| file.bytes);
-            let until = most.saturating_add(until);
-            self.does(Effect::Unsure { file, from: 0, until, least: least.min(from) });
+            let (until, least) = (most.saturating_add(until), if is_unknown { 0 } else { least.min(from) });
+            self.does(Effect::Unsure { file, from: 0, until, least });
             return Ok(());
         }
         if has(libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_ZERO_RANGE) {
@@ -394,7 +433,7 @@ impl Follower<'_> {
             self.record(turn, Some(Effect::SyncedAll));
             return Ok(());
         }
-        let Some(node) = self.open.get(&step.files[0]).map(|of| of.node) else { return Err(Contradiction) };
+        let Some(node) = self.open.get(&step.files[0]).map(|of| of.node) else { return Err(End::Contradiction) };
         // fdatasync promises what is needed to read a file's data; of a folder's names nobody says that it does.
         let is_names = step.call == code::FDATASYNC && self.state.folder(node).is_some();
         self.record(turn, (!is_names).then_some(Effect::Synced(node)));
@@ -424,7 +463,7 @@ impl Follower<'_> {
                         self.leads(&to, Some(node));
                         Ok(())
                     }
-                    _ => Err(Contradiction),
+                    _ => Err(End::Contradiction),
                 }
             }
             code::SYMLINKAT => {
@@ -451,18 +490,18 @@ impl Follower<'_> {
     fn renames(&mut self, step: &Step) -> Followed<()> {
         let (from, to) = (self.place(step, 0)?, self.place(step, 1)?);
         let (Some(moved), false, false) = (from.node, from.name.is_empty(), to.name.is_empty()) else {
-            return Err(Contradiction);
+            return Err(End::Contradiction);
         };
         // Two names of one file: nothing happens, by POSIX.
         if to.node == Some(moved) {
             return Ok(());
         }
         if to.above.contains(&moved) || to.node.is_some_and(|node| from.above.contains(&node)) {
-            return Err(Contradiction);
+            return Err(End::Contradiction);
         }
         let exchanges = step.numbers[0] as u32 & libc::RENAME_EXCHANGE != 0;
         match (exchanges, to.node) {
-            (true, None) => return Err(Contradiction),
+            (true, None) => return Err(End::Contradiction),
             (true, replaced) => self.leads(&from, replaced),
             (false, _) => self.leads(&from, None),
         }
@@ -472,12 +511,12 @@ impl Follower<'_> {
 
     fn removes(&mut self, step: &Step) -> Followed<()> {
         let place = self.place(step, 0)?;
-        let Some(node) = place.node.filter(|_| !place.name.is_empty()) else { return Err(Contradiction) };
+        let Some(node) = place.node.filter(|_| !place.name.is_empty()) else { return Err(End::Contradiction) };
         let is_folder = self.state.folder(node).map(|folder| folder.names.values().all(|entry| entry.leads.is_none()));
         let wants_folder = step.numbers[0] & i64::from(libc::AT_REMOVEDIR) != 0;
         match (is_folder, wants_folder) {
             (None, false) | (Some(true), true) => self.leads(&place, None),
-            _ => return Err(Contradiction),
+            _ => return Err(End::Contradiction),
         }
         Ok(())
     }
@@ -494,7 +533,7 @@ impl Follower<'_> {
 
     fn makes_named(&mut self, place: &Place, node: Node) -> Followed<Id> {
         if place.node.is_some() || place.name.is_empty() {
-            return Err(Contradiction);
+            return Err(End::Contradiction);
         }
         let id = self.makes(node);
         self.leads(place, Some(id));
@@ -505,11 +544,9 @@ impl Follower<'_> {
     fn place(&mut self, step: &Step, which: usize) -> Followed<Place> {
         let follows = trace::replay::follows(step.call, step.numbers, which);
         let plan = self.plan;
-        let path = plan.paths.get(step.paths[which] as usize).ok_or(Contradiction)?;
-        let parts = |path: &[u8]| path.split(|&byte| byte == b'/').rev().map(Arc::from).collect::<Vec<Arc<[u8]>>>();
-        let (mut left, mut above, mut way, mut links) = (parts(path), vec![TOP], Way::new(), 0);
+        let path = plan.paths.get(step.paths[which] as usize).ok_or(End::Contradiction)?;
+        let (mut left, mut above, mut way, mut links) = (parts(path, &mut self.walked)?, vec![TOP], Way::new(), 0);
         while let Some(part) = left.pop() {
-            self.walked += 1;
             let here = above.last().copied().unwrap_or(TOP);
             match &part[..] {
                 b"" | b"." => continue,
@@ -521,18 +558,18 @@ impl Follower<'_> {
                 _ => {}
             }
             let is_last = left.iter().all(|part| part.is_empty() || part[..] == *b".");
-            let node = self.state.folder(here).ok_or(Contradiction)?.find(&part);
+            let node = self.state.folder(here).ok_or(End::Contradiction)?.find(&part);
             match node.map(|id| (id, &self.state.nodes[id as usize])) {
                 Some((_, Node::Link(text))) if !is_last || follows => {
                     links += 1;
                     if links > MOST_LINKS {
-                        return Err(Contradiction);
+                        return Err(End::Contradiction);
                     }
                     if text.first() == Some(&b'/') {
                         above.truncate(1);
                         way.clear();
                     }
-                    left.extend(parts(text));
+                    left.extend(parts(text, &mut self.walked)?);
                 }
                 Some((id, Node::Folder(_))) if !is_last => {
                     above.push(id);
@@ -542,7 +579,7 @@ impl Follower<'_> {
                     way.push((here, part.clone()));
                     return Ok(Place { folder: here, name: part, node, above, way });
                 }
-                _ => return Err(Contradiction),
+                _ => return Err(End::Contradiction),
             }
         }
         let node = above.last().copied();
@@ -550,12 +587,9 @@ impl Follower<'_> {
     }
 }
 
-/// Who wrote what lies at a place of a file, before what lies there now: the writes so far, the last first.
-pub fn writers<'a>(effects: &'a [Effect], file: Id, at: u64) -> impl Iterator<Item = (Origin, u64)> + 'a {
-    effects.iter().rev().filter_map(move |effect| match *effect {
-        Effect::Wrote { file: of, from, until, call } if of == file && (from..until).contains(&at) => {
-            Some((Origin::Call(call), at - from))
-        }
-        _ => None,
-    })
+/// The parts of a path, the last first; they are counted before there is room for them.
+fn parts(path: &[u8], walked: &mut u64) -> Followed<Vec<Arc<[u8]>>> {
+    let parts = path.split(|&byte| byte == b'/').rev();
+    *walked = walked.saturating_add(parts.clone().count() as u64);
+    if *walked > MOST_WALKED { Err(End::Paths) } else { Ok(parts.map(Arc::from).collect()) }
 }

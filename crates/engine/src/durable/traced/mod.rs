@@ -12,33 +12,57 @@ mod state;
 mod tests;
 
 use super::{Acknowledge, Found, Terms};
+use crate::error::EngineError;
 use crate::workloads::replay::{Contents, Differences, OneByOne, counts, differs};
 use content::{Content, Origin, Source};
+pub use follow::MOST_WRITTEN_BYTES;
 use follow::{Course, follow};
-use state::{Node, State};
-use std::io::{Error, Result};
+use state::{Effect, Node, State};
+use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use trace::replay::{Replay, Step};
 
 /// Where more of the calls get another answer than the program got, it is not the same work.
 const MOST_DIFFERENT: f64 = 0.01;
+/// Names that are looked at, each behind each sync, where it is asked whether any sync promises anything.
+const MOST_LOOKS: usize = 50_000_000;
+/// Syncs behind which they are looked at where that would be more.
+const SAMPLES: usize = 64;
+
+/// What is said where the flag was set; whoever set it knows.
+const INTERRUPTED: &str = "it was interrupted";
+
+/// What the syncs of a work promise of its files.
+#[derive(Debug, PartialEq, Eq)]
+enum Promised {
+    /// Some file has to be there.
+    Something,
+    /// None, behind so many syncs that were looked at.
+    Nothing { looked_at: usize },
+    /// The flag was set.
+    Stopped,
+}
 
 /// A trace whose calls are done again, and what they leave.
 #[derive(Debug)]
 pub struct TracedWork {
     plan: Replay,
     course: Course,
+    /// Set: whatever goes on ends.
+    stop: Arc<AtomicBool>,
 }
 
 impl TracedWork {
-    /// Of a plan.
+    /// Of a plan. Whatever is done of it ends soon after the flag `stop` is set, with [`std::io::ErrorKind::Interrupted`].
     ///
     /// # Errors
-    /// Where no sync of it makes anything safe that can be looked for, one sentence without the file's name.
-    pub fn new(plan: Replay) -> std::result::Result<TracedWork, String> {
-        let course = follow(&plan);
-        let work = TracedWork { plan, course };
+    /// Where no sync of it makes anything safe that can be looked for, or the flag was set, one sentence without the file's name.
+    pub fn new(plan: Replay, stop: Arc<AtomicBool>) -> std::result::Result<TracedWork, String> {
+        let Some(course) = follow(&plan, &stop) else { return Err(INTERRUPTED.to_owned()) };
+        let work = TracedWork { plan, course, stop };
         if work.course.records.is_empty() {
             let why = match work.course.end {
                 Some(end) => format!("before {}, it asks", end.said()),
@@ -49,15 +73,25 @@ impl TracedWork {
                  database with synchronous=FULL), or race it with `fairlane race --replay`"
             ));
         }
-        match work.promises_something() {
-            true => Ok(work),
-            false => Err(
-                "it syncs files, but never by fsync the folders that their names are made in (fdatasync of a folder promises no \
-                 names), so nobody has to find them after a power cut; capture it where its files are there already, or have \
-                 it fsync the folder"
-                    .to_owned(),
-            ),
+        match work.promises_something(MOST_LOOKS) {
+            Promised::Something => Ok(work),
+            Promised::Stopped => Err(INTERRUPTED.to_owned()),
+            Promised::Nothing { looked_at } => Err(work.promises_nothing(looked_at)),
         }
+    }
+
+    /// Why it is refused; `looked_at`: behind how many of its syncs names were looked at.
+    fn promises_nothing(&self, looked_at: usize) -> String {
+        let syncs = self.course.records.len();
+        let after = match looked_at == syncs {
+            true => "after none of its syncs".to_owned(),
+            false => format!("after none of those {looked_at} of its {syncs} syncs that were looked at"),
+        };
+        format!(
+            "{after} has a file that it changed and synced to be there under any name: it had not fsynced the file, or not the \
+             folders that the names were made in (fdatasync of a folder promises no names), or touched the names again; capture \
+             it where its files are there already, or have it fsync the file and the folder"
+        )
     }
 
     /// How many syncs are acknowledged.
@@ -80,20 +114,28 @@ impl TracedWork {
         self.course.end.map(follow::End::said)
     }
 
-    /// Whether after some sync a file that the program changed must be there under some name.
-    fn promises_something(&self) -> bool {
-        let mut state = self.course.start.clone();
-        let mut at = 0;
-        // Some are enough: what one of many promises, those beside it do as a rule.
-        let every = self.course.records.len().div_ceil(64);
-        let ends = (0..self.course.records.len()).rev().step_by(every).map(|record| self.until(record as u64 + 1));
-        let mut ends: Vec<usize> = ends.collect();
-        ends.reverse();
-        ends.into_iter().any(|end| {
+    /// Whether after some sync a file that the program changed must be there under some name: looks behind all of them where that
+    /// is at most so many looks at names, else behind some.
+    fn promises_something(&self, most_looks: usize) -> Promised {
+        let records = self.course.records.len();
+        let named = self.course.effects.iter().filter(|effect| matches!(effect, Effect::Named { .. })).count();
+        let names = self.course.start.nodes.len() + named;
+        let every = if records.saturating_mul(names) <= most_looks { 1 } else { records.div_ceil(SAMPLES) };
+        let mut looked_at: Vec<usize> = (0..records).rev().step_by(every).collect();
+        looked_at.reverse();
+        let (mut state, mut at) = (self.course.start.clone(), 0);
+        for record in &looked_at {
+            if self.stop.load(Ordering::Relaxed) {
+                return Promised::Stopped;
+            }
+            let end = self.until(*record as u64 + 1);
             self.course.effects[at..end].iter().for_each(|effect| state.apply(effect));
             at = end;
-            promises_a_change(&state)
-        })
+            if promises_a_change(&state) {
+                return Promised::Something;
+            }
+        }
+        Promised::Nothing { looked_at: looked_at.len() }
     }
 
     /// How many changes may have been made when so many records are acknowledged: those before the next one.
@@ -115,8 +157,11 @@ impl TracedWork {
 
     pub(super) fn prepare(&self, folder: &Path, terms: Terms) -> Result<()> {
         let mut contents = Written(self.content(terms));
-        let made = OneByOne::new(&self.plan, folder).and_then(|work| work.prepare(folder, &mut contents));
-        made.map_err(|error| Error::other(error.to_string()))
+        let made = OneByOne::new(&self.plan, folder).and_then(|work| work.prepare(folder, &mut contents, &self.stop));
+        made.map_err(|error| match error {
+            EngineError::Interrupted => ErrorKind::Interrupted.into(),
+            error => Error::other(error.to_string()),
+        })
     }
 
     pub(super) fn run(&self, folder: &Path, terms: Terms, acknowledge: Acknowledge) -> Result<()> {
@@ -128,7 +173,7 @@ impl TracedWork {
         std::thread::scope(|scope| {
             let worker = scope.spawn(move || {
                 let mut heeded = Heeded { work: self, told: &work, next: 0, differences: Differences::default() };
-                work.run(&self.course.turns, &mut contents, &mut |number, step, got| match heeded
+                work.run(&self.course.turns, &mut contents, &self.stop, &mut |number, step, got| match heeded
                     .heed(number, step, got)?
                 {
                     Some(record) => {
@@ -163,7 +208,7 @@ fn promises_a_change(state: &State) -> bool {
             let Some(id) = entry.leads else { continue };
             match &state.nodes[id as usize] {
                 Node::Folder(_) => folders.push(id),
-                Node::File(file) if file.is_touched && state.promise(file).sizes.is_some() => return true,
+                Node::File(file) if file.is_touched && state.has_promised_size(file) => return true,
                 _ => {}
             }
         }

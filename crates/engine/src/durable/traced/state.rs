@@ -158,10 +158,15 @@ impl State {
         entry.changed <= folder.synced.max(self.all_synced)
     }
 
+    /// Whether a cut must leave a file's size: it was synced since it was made.
+    pub fn has_promised_size(&self, file: &File) -> bool {
+        file.is_synced || file.made <= self.all_synced
+    }
+
     /// What must be there of a file, whatever its name.
     pub fn promise(&self, file: &File) -> Promise {
         let is_clean = file.changed <= self.all_synced;
-        let is_synced = file.is_synced || file.made <= self.all_synced;
+        let is_synced = self.has_promised_size(file);
         let sizes = if is_clean { file.bytes } else { file.sizes };
         let (mut ranges, nothing) = (Vec::new(), Spans::default());
         let open = if is_clean { &nothing } else { &file.open };
@@ -238,7 +243,8 @@ impl State {
         file.sources.cut(to, until);
         for (begin, end, source) in parts {
             if let Some(source) = source {
-                file.sources.put(to + (begin - from), to + (end - from), source);
+                let there = |at: u64| to.saturating_add(at - from);
+                file.sources.put(there(begin), there(end), source);
             }
         }
         file.grows(until);

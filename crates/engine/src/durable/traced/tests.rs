@@ -1,5 +1,7 @@
 //! Programs that are made by hand, what their syncs promise, and what is found of it.
 
+mod limits;
+
 use super::state::{Id, Promise};
 use super::*;
 use rand_core::{Rng as _, SeedableRng as _};
@@ -90,7 +92,7 @@ impl Program {
     }
 
     fn work(self) -> TracedWork {
-        TracedWork::new(self.0).unwrap()
+        TracedWork::new(self.0, Arc::default()).unwrap()
     }
 }
 
@@ -322,14 +324,14 @@ fn a_trace_that_makes_nothing_safe_is_refused_with_the_remedy() {
     let file = of.open("a", MAKE);
     of.write(file, 10);
     of.on(code::FSYNC, file, [0; 4], -22);
-    let said = TracedWork::new(of.0).unwrap_err();
+    let said = TracedWork::new(of.0, Arc::default()).unwrap_err();
     assert!(said.contains("asks for no sync of a file that succeeded") && said.contains("race --replay"), "{said}");
     let mut of = Program::new();
     let file = of.open("a", MAKE);
     of.write(file, 10);
     of.sync(file);
-    let said = TracedWork::new(of.0).unwrap_err();
-    assert!(said.contains("never by fsync the folders that their names are made in"), "{said}");
+    let said = TracedWork::new(of.0, Arc::default()).unwrap_err();
+    assert!(said.contains("after none of its syncs") && said.contains("or not the folders"), "{said}");
 }
 
 #[test]
@@ -416,7 +418,7 @@ fn what_the_kernel_does_is_what_must_be_there() {
     let mut compared = 0;
     for seed in 0..150 {
         // Two links of one file that are renamed onto each other stay both: such programs contradict themselves here.
-        let Ok(work) = TracedWork::new(drawn(seed).0) else { continue };
+        let Ok(work) = TracedWork::new(drawn(seed).0, Arc::default()) else { continue };
         done(&work, |folder, record| {
             // Nothing behind this sync is done, and all before it: both ends of what may be there.
             for acknowledged in [record, record - 1] {

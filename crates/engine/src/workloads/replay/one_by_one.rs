@@ -61,17 +61,28 @@ impl<'a> OneByOne<'a> {
     /// Makes what has to be there before, in the folder, which is empty.
     ///
     /// # Errors
-    /// The first call that fails.
-    pub(crate) fn prepare(&self, folder: &Path, contents: &mut dyn Contents) -> Result<(), EngineError> {
+    /// The first call that fails; interrupted, where the flag is set.
+    pub(crate) fn prepare(
+        &self,
+        folder: &Path,
+        contents: &mut dyn Contents,
+        stop: &AtomicBool,
+    ) -> Result<(), EngineError> {
         let mut tree = Tree(contents, Vec::new());
-        tree::make(self.plan, (folder, self.top.as_fd()), &mut tree, &AtomicBool::new(false)).map(drop)
+        tree::make(self.plan, (folder, self.top.as_fd()), &mut tree, stop).map(drop)
     }
 
     /// Does all calls. It takes the calling thread, which stands in the folder from then on: give it one of its own.
     ///
     /// # Errors
-    /// Where the memory is not to be had, and what `heed` answers.
-    pub(crate) fn run(&self, turns: &[Turn], contents: &mut dyn Contents, heed: Heed) -> std::io::Result<()> {
+    /// Where the memory is not to be had, and what `heed` answers; interrupted, where the flag is set before some call.
+    pub(crate) fn run(
+        &self,
+        turns: &[Turn],
+        contents: &mut dyn Contents,
+        stop: &AtomicBool,
+        heed: Heed,
+    ) -> std::io::Result<()> {
         let failed = |error: EngineError| std::io::Error::other(error.to_string());
         rooms::check(self.plan, available_bytes()).map_err(std::io::Error::other)?;
         raise_descriptors(self.plan.descriptors).map_err(failed)?;
@@ -82,6 +93,10 @@ impl<'a> OneByOne<'a> {
         enter(self.top.as_fd(), self.shelter).map_err(failed)?;
         let mut done = Ok(());
         for (number, step) in steps().enumerate() {
+            if stop.load(Ordering::Relaxed) {
+                done = Err(std::io::ErrorKind::Interrupted.into());
+                break;
+            }
             let bytes = rooms::asked(step).min(room.len());
             if matches!(step.call, code::WRITE | code::PWRITE64) {
                 contents.of_call(number as u32, &mut room[..bytes]);
