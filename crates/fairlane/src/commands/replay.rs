@@ -15,6 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Seconds of racing where nobody says how long. Chosen: rounds of most programs are seconds long, and six of them decide much.
 const USUAL_BUDGET_SECONDS: f64 = 600.0;
+/// Threads that think one after another take no longer than the program did, but for calls that overlapped in the trace. Chosen.
+const MOST_THINKING: f64 = 2.0;
+/// And no longer than this in seconds, as at recorded times.
+const MOST_THINKING_SECONDS: f64 = 86_400.0;
 /// Lanes that are made larger grow in such steps.
 const LANE_STEP_BYTES: u64 = 256 << 20;
 /// Characters of a command in a title.
@@ -80,7 +84,30 @@ fn read(path: &Path, speed: Speed) -> Result<Replay, Failure> {
     let (replay, sha256) = plan(path, owned::open_to_read(path), &AtomicBool::new(false))?;
     let shown = model::text::escaped_path(path);
     let trace = std::path::absolute(path).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+    if speed == Speed::ThinkTime {
+        check_thinking(&replay).map_err(|what| Failure::usage(format!("{shown}: {what}")))?;
+    }
     Ok(Replay { trace, sha256, speed, facts: replay.facts })
+}
+
+/// Whether threads that wait for each other think no longer than the program did, as far as clocks of a trace go: one that was written by
+/// hand may say otherwise.
+fn check_thinking(replay: &trace::replay::Replay) -> Result<(), String> {
+    let (before, after) = replay.before_and_after;
+    let program = replay.facts.seconds + (before.saturating_add(after)) as f64 * 1e-9;
+    let thinks = replay.thinks() as f64 * 1e-9;
+    let human = model::units::human_seconds;
+    if thinks > MOST_THINKING_SECONDS {
+        return Err(format!("its threads think for {}, and a day is the most; take --speed max", human(thinks)));
+    }
+    match thinks > program * MOST_THINKING + 1.0 {
+        true => Err(format!(
+            "its threads think for {} one after another, and the program took {}: its times are wrong; take --speed max",
+            human(thinks),
+            human(program)
+        )),
+        false => Ok(()),
+    }
 }
 
 /// What a trace that was opened does, and its SHA-256 in hexadecimal digits.
@@ -195,4 +222,44 @@ pub fn left_out(replay: &Replay) -> Option<String> {
             names.join(", ")
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_think_longer_than_their_program_took_are_refused() {
+        const SECOND: u64 = 1_000_000_000;
+        let step = |start| trace::replay::Step { start, nanoseconds: 1, ..Default::default() };
+        let of = |starts: &[u64], (before, after)| {
+            let last = starts.iter().max().copied().unwrap_or(0) as f64 * 1e-9;
+            let facts = model::kinds::replay::Facts { seconds: last, ..Default::default() };
+            let threads = vec![starts.iter().map(|&start| step(start)).collect()];
+            check_thinking(&trace::replay::Replay {
+                threads,
+                before_and_after: (before, after),
+                facts,
+                ..Default::default()
+            })
+        };
+        assert_eq!(of(&[0, 2 * SECOND, 3 * SECOND], (SECOND, SECOND)), Ok(()));
+        // Clocks that go back add nothing.
+        assert_eq!(of(&[0, 20 * SECOND, 0, 20 * SECOND, 0, 20 * SECOND], (0, 0)), Ok(()));
+        assert!(of(&[0], (SECOND * 100_000, 0)).unwrap_err().contains("a day is the most"));
+        // The second thread waits for the first one's call that is late in the trace, and is early there itself, again and again.
+        let waits: Vec<trace::replay::Wait> = (0..9).map(|at| trace::replay::Wait { thread: at, steps: 1 }).collect();
+        let threads = (0..10u32).map(|at| {
+            let wait = if at == 0 { (0, 0) } else { (at - 1, 1) };
+            let start = if at % 2 == 0 { 20 * SECOND } else { 0 };
+            vec![trace::replay::Step { waits: wait, ..step(start) }]
+        });
+        let facts = model::kinds::replay::Facts { seconds: 20.0, ..Default::default() };
+        let hostile = trace::replay::Replay { threads: threads.collect(), waits, facts, ..Default::default() };
+        assert!(
+            check_thinking(&hostile).unwrap_err().contains("its times are wrong"),
+            "{:?}",
+            check_thinking(&hostile)
+        );
+    }
 }

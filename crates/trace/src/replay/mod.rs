@@ -76,7 +76,7 @@ impl Replay {
     pub fn thinks(&self) -> u64 {
         let times: Vec<Vec<u64>> = (0..self.threads.len()).map(|thread| self.think_times(thread)).collect();
         let mut done: Vec<Vec<u64>> = self.threads.iter().map(|steps| Vec::with_capacity(steps.len())).collect();
-        for turn in in_turn(self) {
+        for turn in in_turn(self, &|| true).unwrap_or_default() {
             let (thread, at) = (turn.thread as usize, turn.step as usize);
             let (first, count) = self.threads[thread][at].waits;
             let waits = self.waits.get(first as usize..first as usize + usize::from(count)).unwrap_or_default();
