@@ -202,22 +202,3 @@ fn a_lane_that_answers_otherwise_than_the_program_was_fails_with_the_call() {
     assert_one_sentence(&err, &["mkdirat no error where the program got EINVAL", "call 6"]);
     place.assert_nothing_left();
 }
-
-#[test]
-fn a_trace_at_which_the_control_loses_nothing_shows_nothing() {
-    if !root() {
-        return;
-    }
-    let place = Place::new();
-    // What its one sync makes safe was there before: no cut can take it.
-    let strace = "1 10:00:00.000000 openat(AT_FDCWD</w>, \"a\", O_RDWR) = 3</w/a> <0.000010>\n\
-                  1 10:00:00.000500 read(3</w/a>, \"x\"..., 4096) = 4096 <0.000010>\n\
-                  1 10:00:00.001000 ftruncate(3</w/a>, 4096) = 0 <0.000010>\n\
-                  1 10:00:00.002000 fsync(3</w/a>) = 0 <0.001000>\n";
-    std::fs::write(place.path().join("s.log"), strace).expect("a log");
-    place.expect(0, &["import", "s.log", "-o", "same.trace"]);
-    let words = ["powercut", "ext4", "--replay", "same.trace", "--cuts", "12", "--no-speed", "-q"];
-    let (_, err) = place.expect(1, &words);
-    assert_one_sentence(&err, &["the controls did not do what they must"]);
-    place.assert_nothing_left();
-}
