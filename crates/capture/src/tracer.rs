@@ -465,11 +465,14 @@ impl Tracer {
     }
 
     fn called(&mut self, thread: pid_t, woke: Instant) {
-        let Some(Told::Call(number, arguments, address)) = stops::told(thread) else { return };
+        let Some(Told::Call(number, arguments, address)) = stops::told(thread) else {
+            return self.was_held(thread, woke);
+        };
         if self.is_led(thread, address) {
             return self.was_held(thread, woke);
         }
-        let Some(&call) = self.calls.get(&number) else { return };
+        // Where it was attached to it stops at every call, and behind it.
+        let Some(&call) = self.calls.get(&number) else { return self.was_held(thread, woke) };
         self.stood_until_stop(thread, woke);
         let pending = self.pending(thread, call, &arguments);
         if pending.is_none() {

@@ -66,7 +66,9 @@ impl Tracer {
             Some(Left::Stopped { ended, released, on_cpu }) => {
                 let now = on_cpu_of(of.process, thread);
                 let worked = now.zip(on_cpu).map(|(now, then)| now.saturating_sub(then));
-                self.latency.of_gap(began.saturating_sub(ended), released.saturating_sub(ended), worked, 2)
+                // For what it was held between is told besides.
+                let gap = began.saturating_sub(ended).saturating_sub(of.held);
+                self.latency.of_gap(gap, released.saturating_sub(ended), worked, 2)
             }
         };
         self.tell_standing(thread, stood);
