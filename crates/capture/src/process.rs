@@ -2,6 +2,7 @@
 
 use crate::call_buffer::Buffered;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -40,14 +41,15 @@ impl Process {
     }
 
     /// Where a path begins that is relative to a descriptor.
-    pub(crate) fn directory_of(&self, pid: i32, descriptor: i32) -> Option<PathBuf> {
+    pub(crate) fn directory_of(&self, pid: i32, descriptor: i32) -> Option<Cow<'_, Path>> {
         if descriptor == libc::AT_FDCWD {
-            return Some(self.directory.clone());
+            return Some(Cow::Borrowed(&self.directory));
         }
-        match self.files.get(&descriptor) {
-            Some(file) => Some(file.path.clone()),
-            None => std::fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).ok().filter(|path| path.is_absolute()),
+        if let Some(file) = self.files.get(&descriptor) {
+            return Some(Cow::Borrowed(&file.path));
         }
+        let link = std::fs::read_link(format!("/proc/{pid}/fd/{descriptor}"));
+        link.ok().filter(|path| path.is_absolute()).map(Cow::Owned)
     }
 }
 
@@ -153,8 +155,8 @@ mod tests {
         assert_eq!(process.directory, std::env::current_dir().unwrap());
         let open = |close_on_exec| OpenFile { number: 0, path: "/a".into(), close_on_exec };
         process.files.extend([(kept + 1000, open(true)), (kept, open(false)), (kept + 2000, open(false))]);
-        assert_eq!(process.directory_of(own, kept), Some("/a".into()));
-        assert_eq!(process.directory_of(own, libc::AT_FDCWD), Some(process.directory.clone()));
+        assert_eq!(process.directory_of(own, kept).as_deref(), Some(Path::new("/a")));
+        assert_eq!(process.directory_of(own, libc::AT_FDCWD).as_deref(), Some(&*process.directory));
         process.executes(own);
         assert_eq!(process.files.keys().copied().collect::<Vec<_>>(), [kept]);
     }

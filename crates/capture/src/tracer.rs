@@ -31,7 +31,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use threads::Thread;
+use threads::{Sibling, Thread};
 use trace::{Before, End, Header, Item, Operation, VERSION, Writer};
 use undecided::Undecided;
 
@@ -170,7 +170,7 @@ struct Tracer {
     begun: Instant,
     threads: HashMap<pid_t, Thread, RandomState>,
     /// Those of each process.
-    threads_of: HashMap<pid_t, Vec<pid_t>, RandomState>,
+    threads_of: HashMap<pid_t, Vec<Sibling>, RandomState>,
     /// Where calls are that were done without a stop.
     buffer: Option<CallBuffer>,
     /// The call from the buffer that is looked at.
@@ -443,8 +443,8 @@ impl Tracer {
         let of = self.threads.get(&thread)?;
         let process = self.processes.get(&of.process)?;
         let from = match directory {
-            _ if said.is_absolute() => PathBuf::new(),
-            None => process.directory.clone(),
+            _ if said.is_absolute() => Cow::Borrowed(Path::new("")),
+            None => Cow::Borrowed(&*process.directory),
             Some(directory) => process.directory_of(of.process, arguments[directory] as i32)?,
         };
         Some(whole(&from, said))

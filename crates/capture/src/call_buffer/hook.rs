@@ -4,7 +4,8 @@
 //! that passes a path which is not there faults in it; the tracer then leads it to the call itself.
 
 use super::layout::{
-    CALLS, CLASSES_AT, CLOSES, HEAD_BYTES, INSIDE_BYTES, LOOKS, OPENS, PATH, PATH_BYTES, RING_BYTES, SECOND, WRITES,
+    CALLS, CLASSES_AT, CLOSES, HEAD_BYTES, INSIDE_BYTES, LOOKS, OPENS, PATH, PATH_BYTES, PIECE_BYTES, RING_BYTES,
+    SECOND, WRITES,
 };
 use std::arch::global_asm;
 
@@ -247,7 +248,34 @@ global_asm!(
     .globl fairlane_hook_ended
     .hidden fairlane_hook_ended
     fairlane_hook_ended:
-        mov rax, r11
+        mov r12, r11
+        # Whose record ends in another piece of the ring than it begins in has the pages of that one and the next mapped
+        # (MADV_POPULATE_WRITE, which older kernels refuse): threads that come to a page together would wait for each other.
+        sub rcx, r14
+        lea eax, [rcx - 4096]
+        lea r11d, [rbx + 103]
+        and r11d, -8
+        add r11d, eax
+        xor eax, r11d
+        test eax, {not_piece}
+        jz .Lhook_leaves
+        mov r13, rdi
+        mov r15, rsi
+        and r11d, {mask} & {not_piece}
+        lea rdi, [r14 + r11 + 4096]
+        mov esi, {mapped}
+        sub esi, r11d
+        sub esi, 4096
+        mov eax, 2 * {piece}
+        cmp esi, eax
+        cmova esi, eax
+        mov edx, 23
+        mov eax, 28
+        syscall
+        mov rdi, r13
+        mov rsi, r15
+    .Lhook_leaves:
+        mov rax, r12
         mov rdx, rbp
         add rsp, {frame}
         pop r15
@@ -359,6 +387,8 @@ global_asm!(
     not_looks = const !(LOOKS as u32),
     half = const RING_BYTES / 2,
     mask = const RING_BYTES - 1,
+    piece = const PIECE_BYTES,
+    not_piece = const !(PIECE_BYTES as u32 - 1),
     path = const PATH,
     second = const SECOND,
     opens = const OPENS,

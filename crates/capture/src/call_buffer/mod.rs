@@ -318,13 +318,16 @@ impl CallBuffer {
 
     fn sites_of(&mut self, thread: pid_t, text: &Range<u64>, source: String) -> Rc<[Site]> {
         let classes = &self.classes;
-        let find = || {
-            let mut bytes = vec![0; (text.end - text.start) as usize];
-            let got = memory::read(thread, text.start, &mut bytes);
-            let is_wanted = |number: u32| classes.get(number as usize).is_some_and(|class| *class != 0);
-            sites::find(&bytes[..got], is_wanted).into()
+        let is_wanted = |number: u32| classes.get(number as usize).is_some_and(|class| *class != 0);
+        let find = |source: &String| match own_text(source, text.end - text.start) {
+            Some(own) => sites::find(own, is_wanted).into(),
+            None => {
+                let mut bytes = vec![0; (text.end - text.start) as usize];
+                let got = memory::read(thread, text.start, &mut bytes);
+                sites::find(&bytes[..got], is_wanted).into()
+            }
         };
-        Rc::clone(self.sites.entry(source).or_insert_with(find))
+        Rc::clone(self.sites.entry(source).or_insert_with_key(find))
     }
 
     /// A process's calls stop from now on; the calling thread stands still.
@@ -438,6 +441,21 @@ pub(crate) fn share_memory(one: pid_t, other: pid_t) -> bool {
     const KCMP_VM: c_long = 1;
     // SAFETY: a question about two processes.
     unsafe { libc::syscall(libc::SYS_kcmp, c_long::from(one), c_long::from(other), KCMP_VM, 0, 0) <= 0 }
+}
+
+/// The same text where this process has it mapped too, as of its own C library: reading the other's would map each page there.
+fn own_text(source: &str, length: u64) -> Option<&'static [u8]> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    maps.lines().find_map(|line| {
+        let (range, rest) = line.split_once(' ')?;
+        let (begin, end) = range.split_once('-')?;
+        let [begin, end] = [begin, end].map(|at| usize::from_str_radix(at, 16).unwrap_or(0));
+        let is_library =
+            rest.starts_with("r-x") && rest.contains('/') && rest.split_whitespace().eq(source.split_whitespace());
+        // SAFETY: it is mapped for reading, and a library that was there at the begin stays.
+        (is_library && end.checked_sub(begin)? as u64 == length)
+            .then(|| unsafe { std::slice::from_raw_parts(begin as *const u8, end - begin) })
+    })
 }
 
 /// The text of which an address is, and what it is mapped from.

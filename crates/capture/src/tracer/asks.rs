@@ -8,7 +8,7 @@ use crate::system_calls::{Asks, REMOVE_DIRECTORY, SystemCall, code};
 use libc::{c_int, pid_t};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use trace::{Item, Operation};
 
 /// linux/fs.h: FICLONE.
@@ -257,7 +257,7 @@ impl Tracer {
             }
             Asks::DirectoryOf => {
                 let of = self.threads.get(&thread)?.process;
-                let directory: PathBuf = self.processes.get(&of)?.directory_of(of, arguments[0] as i32)?;
+                let directory = self.processes.get(&of)?.directory_of(of, arguments[0] as i32)?.into_owned();
                 asked.does = Does::Enters(directory);
             }
             Asks::Wait(at, options) => {

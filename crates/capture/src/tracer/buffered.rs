@@ -122,11 +122,12 @@ impl Tracer {
     /// The thread of a process whose own memory is there; the process's first where nobody's is.
     fn thread_of(&self, process: pid_t, own_memory: u64) -> Option<pid_t> {
         let of = self.threads_of.get(&process)?;
-        let is_its = |thread: &&pid_t| self.threads.get(thread).is_some_and(|of| of.own_memory == Some(own_memory));
+        let first = of.first()?;
         if of.len() == 1 {
-            return of.first().copied();
+            return Some(first.thread);
         }
-        of.iter().find(is_its).or_else(|| of.iter().find(|thread| **thread == process)).or(of.first()).copied()
+        let its = of.iter().find(|sibling| sibling.own_memory == Some(own_memory));
+        Some(its.or_else(|| of.iter().find(|sibling| sibling.thread == process)).unwrap_or(first).thread)
     }
 
     /// Whether the thread begins its call again.
@@ -183,13 +184,13 @@ impl Tracer {
         }
         let own_memory = CallBuffer::own_memory(thread);
         let process = self.threads.get(&thread).map(|of| of.process);
-        let siblings = process.and_then(|process| self.threads_of.get(&process)).cloned().unwrap_or_default();
-        for sibling in siblings {
-            if let Some(of) = self.threads.get_mut(&sibling)
-                && (sibling == thread || of.own_memory == own_memory)
-            {
-                // Who had it before is over, though that was not told yet.
-                of.own_memory = if sibling == thread { own_memory } else { None };
+        let siblings = process.and_then(|process| self.threads_of.get_mut(&process));
+        for sibling in siblings.into_iter().flatten() {
+            // Who had it before is over, though that was not told yet.
+            if sibling.thread == thread {
+                sibling.own_memory = own_memory;
+            } else if sibling.own_memory == own_memory {
+                sibling.own_memory = None;
             }
         }
     }

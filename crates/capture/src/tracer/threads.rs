@@ -25,6 +25,12 @@ pub(super) struct Thread {
     pub(super) left: Option<Left>,
     /// For how long it stood still since for other things.
     pub(super) held: Duration,
+}
+
+/// A thread, among those of its process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sibling {
+    pub(super) thread: pid_t,
     /// Where its own memory is, by which its calls in the buffer are known.
     pub(super) own_memory: Option<u64>,
 }
@@ -41,17 +47,9 @@ impl Tracer {
         self.next_thread += 1;
         self.threads.insert(
             thread,
-            Thread {
-                process,
-                number,
-                pending: None,
-                closing: HashMap::new(),
-                left: None,
-                held: Duration::ZERO,
-                own_memory: None,
-            },
+            Thread { process, number, pending: None, closing: HashMap::new(), left: None, held: Duration::ZERO },
         );
-        self.threads_of.entry(process).or_default().push(thread);
+        self.threads_of.entry(process).or_default().push(Sibling { thread, own_memory: None });
         let parent_number = of_parent.map_or(u32::MAX, |(_, number)| number);
         self.add(&Item::Thread { process: process as u32, thread: thread as u32, parent: parent_number });
         match of_parent {
@@ -85,7 +83,7 @@ impl Tracer {
         self.waiting.remove(&thread);
         let Some(gone) = self.threads.remove(&thread) else { return };
         let others = self.threads_of.entry(gone.process).or_default();
-        others.retain(|other| *other != thread);
+        others.retain(|other| other.thread != thread);
         if others.is_empty() {
             self.threads_of.remove(&gone.process);
             self.processes.remove(&gone.process);
@@ -117,7 +115,7 @@ impl Tracer {
         {
             own.pending = other.pending;
         }
-        self.threads_of.insert(thread, vec![thread]);
+        self.threads_of.insert(thread, vec![Sibling { thread, own_memory: None }]);
         self.gives_back(thread);
         if let Some(process) = self.processes.get_mut(&thread) {
             process.executes(thread);
