@@ -47,9 +47,7 @@ pub fn entries(folder: impl AsFd) -> Result<Vec<(CString, FileType)>, Errno> {
             continue;
         }
         let kind = match entry.file_type() {
-            FileType::Unknown => {
-                FileType::from_raw_mode(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode)
-            }
+            FileType::Unknown => FileType::from_raw_mode(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode),
             kind => kind,
         };
         found.push((name.to_owned(), kind));

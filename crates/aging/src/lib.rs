@@ -8,9 +8,9 @@ mod error;
 mod executor;
 pub mod life;
 mod lived;
+pub mod measures;
 mod numbers;
 pub mod profile;
-pub mod measures;
 pub mod state;
 mod until;
 
@@ -78,9 +78,12 @@ impl Life {
         }
         let files: f64 = self.expected_files();
         if files > MOST_FILES {
-            return wrong(format!("this life would have {files:.0} files, more than {MOST_FILES:.0}; give it a smaller size"));
+            return wrong(format!(
+                "this life would have {files:.0} files, more than {MOST_FILES:.0}; give it a smaller size"
+            ));
         }
-        let folders: u64 = self.profile.groups.iter().map(|group| u64::from(group.directories.count.unwrap_or(1))).sum();
+        let folders: u64 =
+            self.profile.groups.iter().map(|group| u64::from(group.directories.count.unwrap_or(1))).sum();
         if folders * life::BLOCK_BYTES * MOST_FOLDERS > self.capacity_bytes {
             return wrong(format!("{folders} folders take too much of this size; give the life a larger one"));
         }

@@ -6,9 +6,7 @@ use crate::executor::Executor;
 use crate::life::{Generator, Operation};
 use crate::measures::extents_of;
 use crate::state::{Ending, LastFilling, State};
-use crate::until::{
-    EndedBy, MOST_MINUTES, MOST_OVERWRITES, SETTLED_CHANGE, SETTLED_REWRITES, Until, WINDOW_REWRITES,
-};
+use crate::until::{EndedBy, MOST_MINUTES, MOST_OVERWRITES, SETTLED_CHANGE, SETTLED_REWRITES, Until, WINDOW_REWRITES};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -96,7 +94,8 @@ pub fn live(
         Some(state) if state.ended.as_ref().is_some_and(|ended| ended.key == life.key()) => return Ok(state.lived),
         Some(state) if state.last.is_some_and(|last| Some(last.full) != life.full || state.ended.is_some()) => {
             return Err(AgingError::Another(
-                "this life has had its last filling, behind which nothing follows; remove it, and begin anew".to_owned(),
+                "this life has had its last filling, behind which nothing follows; remove it, and begin anew"
+                    .to_owned(),
             ));
         }
         state => state,
@@ -125,7 +124,7 @@ impl<'a> Session<'a> {
         let mut state = state.unwrap_or_else(|| State::new(life));
         let at_end_of_cycle = replay(&mut generator, &state);
         // Of acts that were done and not kept the stamps are not known: beyond them by far.
-        let stamps = (generator.count() + u64::from(state.lived.resumed + 1) * (1 << 24)) * u64::from(!is_new);
+        let stamps = (generator.acts() + u64::from(state.lived.resumed + 1) * (1 << 24)) * u64::from(!is_new);
         let mut executor = Executor::new(root, life.profile.writers, life.seed, stamps)?;
         if is_new {
             write_state(&state, root, &mut executor)?;
@@ -153,7 +152,8 @@ impl<'a> Session<'a> {
     fn run(mut self, progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<Lived, AgingError> {
         let mut ended = self.reached(self.at_end_of_cycle);
         if self.state.last.is_some() {
-            ended = ended.or(self.state.lived.ended_by.filter(|by| *by != EndedBy::Interrupted)).or(Some(self.fallback()));
+            ended =
+                ended.or(self.state.lived.ended_by.filter(|by| *by != EndedBy::Interrupted)).or(Some(self.fallback()));
         }
         while ended.is_none() {
             if self.watched(progress).is_break() {
@@ -190,7 +190,7 @@ impl<'a> Session<'a> {
         self.state.lived.ended_by = Some(ended);
         if let Some(full) = self.life.full {
             if self.state.last.is_none() {
-                self.state.operations = self.generator.count();
+                self.state.operations = self.generator.acts();
                 self.state.last = Some(LastFilling { full, operations: 0 });
                 self.generator.finish(full);
             }
@@ -218,14 +218,14 @@ impl<'a> Session<'a> {
     }
 
     fn watched(&self, progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> ControlFlow<()> {
-        if !self.generator.count().is_multiple_of(ACTS_BETWEEN_LOOKS) {
+        if !self.generator.acts().is_multiple_of(ACTS_BETWEEN_LOOKS) {
             return ControlFlow::Continue(());
         }
         progress(&Progress {
-            operations: self.generator.count(),
+            operations: self.generator.acts(),
             bytes_written: self.generator.planned_bytes(),
             overwrites: self.overwrites(),
-            cycle: self.generator.cycle(),
+            cycle: self.generator.cycles(),
             used_share: self.generator.used_bytes() as f64 / self.life.capacity_bytes as f64,
             extents_per_file: self.state.lived.extents_per_file.last().copied(),
             seconds: self.seconds(),
@@ -235,14 +235,14 @@ impl<'a> Session<'a> {
     /// What ended it, where something did.
     fn reached(&self, at_end_of_cycle: bool) -> Option<EndedBy> {
         let minutes = |most: f64| {
-            let looks = self.generator.count().is_multiple_of(ACTS_BETWEEN_LOOKS);
+            let looks = self.generator.acts().is_multiple_of(ACTS_BETWEEN_LOOKS);
             looks && self.seconds() >= most * 60.0
         };
         match self.life.until {
-            Until::Operations(acts) => (self.generator.count() >= acts).then_some(EndedBy::Operations),
+            Until::Operations(acts) => (self.generator.acts() >= acts).then_some(EndedBy::Operations),
             Until::Minutes(most) => minutes(most).then_some(EndedBy::Minutes),
             Until::Overwrites(0.0) => Some(EndedBy::Overwrites),
-            _ if self.generator.cycle() == 0 => None,
+            _ if self.generator.cycles() == 0 => None,
             Until::Overwrites(times) => (at_end_of_cycle && self.overwrites() >= times).then_some(EndedBy::Overwrites),
             Until::Settled if at_end_of_cycle && self.has_settled() => Some(EndedBy::Settled),
             Until::Settled if at_end_of_cycle && self.overwrites() >= MOST_OVERWRITES => {
@@ -288,17 +288,18 @@ impl<'a> Session<'a> {
     /// Writes down what is done.
     fn keep(&mut self) -> Result<(), AgingError> {
         match &mut self.state.last {
-            Some(last) => last.operations = self.generator.count() - self.state.operations,
-            None => self.state.operations = self.generator.count(),
+            Some(last) => last.operations = self.generator.acts() - self.state.operations,
+            None => self.state.operations = self.generator.acts(),
         }
-        let (files, bytes) = self.generator.files().fold((0, 0), |(files, bytes), (_, of)| (files + 1, bytes + of.bytes));
+        let (files, bytes) =
+            self.generator.files().fold((0, 0), |(files, bytes), (_, of)| (files + 1, bytes + of.bytes));
         self.state.lost = self.executor.lost();
         let (seconds, overwrites) = (self.seconds(), self.overwrites());
         let lived = &mut self.state.lived;
-        lived.operations = self.generator.count();
+        lived.operations = self.generator.acts();
         lived.bytes_written = self.generator.planned_bytes();
         lived.overwrites = overwrites;
-        lived.cycles = self.generator.cycle();
+        lived.cycles = self.generator.cycles();
         (lived.refused_for_space, lived.skipped_for_space) = (self.executor.refused, self.executor.skipped);
         (lived.files, lived.bytes) = (files, bytes);
         lived.directories = self.generator.directories().count() as u64;
@@ -311,12 +312,12 @@ impl<'a> Session<'a> {
 /// Brings a generator to where a state is; whether a cycle had just ended.
 pub(crate) fn replay(generator: &mut Generator, state: &State) -> bool {
     let mut last_act = None;
-    while generator.count() < state.operations {
+    while generator.acts() < state.operations {
         last_act = generator.next();
     }
     if let Some(last) = state.last {
         generator.finish(last.full);
-        while generator.count() < state.operations + last.operations && generator.next().is_some() {}
+        while generator.acts() < state.operations + last.operations && generator.next().is_some() {}
     }
     matches!(last_act, Some(Operation::EndOfCycle { .. }))
 }

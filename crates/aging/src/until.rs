@@ -113,7 +113,8 @@ impl FromStr for Until {
     fn from_str(text: &str) -> Result<Until, String> {
         let text = text.trim();
         let shown = model::text::quoted(text);
-        let error = || format!("`{shown}` is no end of a life; write settled, 10x (overwrites), 30m or 50000op (operations)");
+        let error =
+            || format!("`{shown}` is no end of a life; write settled, 10x (overwrites), 30m or 50000op (operations)");
         let number = |rest: &str| rest.trim().parse::<f64>().map_err(|_| error());
         let until = if text == "settled" {
             Until::Settled

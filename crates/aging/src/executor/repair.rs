@@ -106,5 +106,4 @@ impl Executor<'_> {
         }
         Ok(true)
     }
-
 }

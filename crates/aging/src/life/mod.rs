@@ -7,8 +7,8 @@ mod tree;
 
 pub(crate) use operation::NAME_BYTES;
 pub use operation::{Name, Operation, Place};
-pub(crate) use tree::{Directory, place, space};
 pub use tree::{BLOCK_BYTES, File};
+pub(crate) use tree::{Directory, place, space};
 
 use crate::numbers::Random;
 use crate::profile::{FreedBy, Group, Profile, Replaced};
@@ -29,10 +29,17 @@ const NOWHERE: u32 = u32::MAX;
 enum Phase {
     Begin,
     Filling,
-    Deleting { to: u64 },
-    Refilling { to: u64 },
+    Deleting {
+        to: u64,
+        then: u64,
+    },
+    Refilling {
+        to: u64,
+    },
     /// Space is freed, then filled, to end at this many bytes.
-    Last { to: u64 },
+    Last {
+        to: u64,
+    },
     Ended,
 }
 
@@ -88,7 +95,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Acts so far.
-    pub fn count(&self) -> u64 {
+    pub fn acts(&self) -> u64 {
         self.count
     }
 
@@ -103,7 +110,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Cycles that have ended; the first filling is one.
-    pub fn cycle(&self) -> u32 {
+    pub fn cycles(&self) -> u32 {
         self.cycle
     }
 
@@ -371,6 +378,14 @@ impl<'a> Generator<'a> {
         self.queue.push_back(Operation::EndOfCycle { number: self.cycle });
     }
 
+    /// A cycle ends at a level of its own; enough is freed to get there, and the profile's share of it more.
+    fn next_cycle(&mut self) -> Phase {
+        let [low, high] = self.profile.settle;
+        let level = low + (high - low) * self.random.share();
+        let then = (self.capacity as f64 * level) as u64;
+        Phase::Deleting { to: (self.used.min(then) as f64 * (1.0 - self.profile.delete)) as u64, then }
+    }
+
     fn has_files(&self) -> bool {
         self.members.iter().any(|members| !members.files.is_empty())
     }
@@ -382,20 +397,16 @@ impl<'a> Generator<'a> {
             Phase::Filling => match self.room((self.capacity as f64 * self.profile.fill) as u64) {
                 0 => {
                     self.end_cycle();
-                    self.phase = Phase::Deleting { to: (self.used as f64 * (1.0 - self.profile.delete)) as u64 };
+                    self.phase = self.next_cycle();
                 }
                 room => self.create(self.group_by_space(false), room),
             },
-            Phase::Deleting { to } if self.used > to && self.has_files() => self.free_one(),
-            Phase::Deleting { .. } => {
-                let [low, high] = self.profile.settle;
-                let level = low + (high - low) * self.random.share();
-                self.phase = Phase::Refilling { to: (self.capacity as f64 * level) as u64 };
-            }
+            Phase::Deleting { to, .. } if self.used > to && self.has_files() => self.free_one(),
+            Phase::Deleting { then, .. } => self.phase = Phase::Refilling { to: then },
             Phase::Refilling { to } => match self.room(to) {
                 0 => {
                     self.end_cycle();
-                    self.phase = Phase::Deleting { to: (self.used as f64 * (1.0 - self.profile.delete)) as u64 };
+                    self.phase = self.next_cycle();
                 }
                 room => self.act(room),
             },

@@ -148,7 +148,8 @@ mod tests {
         for length in [9, 12, 17, 38, 64] {
             let names: BTreeSet<String> = (0..20_000).map(|serial| Name { serial, length }.text()).collect();
             assert_eq!(names.len(), 20_000);
-            let is_plain = |name: &String| name.len() == usize::from(length) && name.bytes().all(|b| b.is_ascii_alphanumeric());
+            let is_plain =
+                |name: &String| name.len() == usize::from(length) && name.bytes().all(|b| b.is_ascii_alphanumeric());
             assert!(names.iter().all(is_plain), "{length}");
         }
     }

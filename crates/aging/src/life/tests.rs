@@ -110,7 +110,7 @@ fn every_act_is_possible_and_every_cycle_ends_where_the_profile_says() {
         assert!((levels[0] - profile.fill).abs() < 0.005, "{name}: {levels:?}");
         let [low, high] = profile.settle;
         assert!(levels[1..].iter().all(|level| (low - 0.005..high + 0.005).contains(level)), "{name}: {levels:?}");
-        let acts = generator.count();
+        let acts = generator.acts();
         assert!(acts > 100 && generator.files().count() > 10, "{name}: {acts} acts");
     }
 }
@@ -119,7 +119,7 @@ fn every_act_is_possible_and_every_cycle_ends_where_the_profile_says() {
 fn groups_keep_their_share_of_the_space() {
     let profile = Profile::named("git").unwrap();
     let mut generator = Generator::new(&profile, 3, SIZE);
-    while generator.cycle() < 10 {
+    while generator.cycles() < 10 {
         generator.next();
     }
     let all: f64 = profile.groups.iter().map(|group| group.space).sum();
@@ -135,7 +135,7 @@ fn a_last_filling_reaches_its_level_and_ends() {
     for (cycles, full) in [(0, 0.5), (3, 0.95), (3, 0.4), (0, 0.0)] {
         let mut generator = Generator::new(&profile, 5, SIZE);
         let mut told = Told::default();
-        while generator.cycle() < cycles {
+        while generator.cycles() < cycles {
             told.tell(&generator.next().unwrap());
         }
         generator.finish(full);
@@ -153,7 +153,7 @@ fn young_files_go_first_where_the_profile_says_so() {
     let mut profile = Profile::named("churn").unwrap();
     let mean_age = |profile: &Profile| {
         let mut generator = Generator::new(profile, 9, SIZE);
-        while generator.cycle() < 20 {
+        while generator.cycles() < 20 {
             generator.next();
         }
         let born = f64::from(generator.born);

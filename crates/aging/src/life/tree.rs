@@ -1,8 +1,8 @@
 //! The tree as a life has it, without ever asking a filesystem.
 
 use super::operation::{Name, Place};
-use crate::profile::{Choose, Group};
 use crate::numbers::Random;
+use crate::profile::{Choose, Group};
 
 /// The block that space is counted in: files of 1 byte take as much. Filesystems may count otherwise.
 pub const BLOCK_BYTES: u64 = 4096;
@@ -54,7 +54,8 @@ impl Members {
             let (a, b) = (self.files[other].born, self.files[chosen].born);
             let is_better = match group.lifetimes.choose {
                 _ if !group.lifetimes.ages.is_empty() => {
-                    share_of_age(&group.lifetimes.ages, born - a, born) < share_of_age(&group.lifetimes.ages, born - b, born)
+                    share_of_age(&group.lifetimes.ages, born - a, born)
+                        < share_of_age(&group.lifetimes.ages, born - b, born)
                 }
                 Choose::Any => false,
                 Choose::Young => a > b,

@@ -41,7 +41,12 @@ pub(crate) fn two_samples(found: &[u64], expected: &[u64]) -> Option<ChiSquared>
         }
     }
     let degrees = classes.checked_sub(1).filter(|degrees| *degrees > 0)?;
-    Some(ChiSquared { statistic, degrees, probability: upper_tail(statistic, f64::from(degrees)), misplaced_share: misplaced })
+    Some(ChiSquared {
+        statistic,
+        degrees,
+        probability: upper_tail(statistic, f64::from(degrees)),
+        misplaced_share: misplaced,
+    })
 }
 
 /// The probability that chi-squared is larger (Wilson and Hilferty 1931: its cube root is nearly normal).

@@ -195,7 +195,9 @@ pub fn measure(root: BorrowedFd<'_>, life: &Life) -> Measures {
             measures.differing_files = Some(looking.differing + looking.model.len() as u64);
             compare(&mut measures, life, state, &looking.sizes, &looking.ages);
         }
-        None => measures.notes.push("no state of this life is in the folder: sizes and ages are compared with nothing".to_owned()),
+        None => measures
+            .notes
+            .push("no state of this life is in the folder: sizes and ages are compared with nothing".to_owned()),
     }
     measures
 }
@@ -234,7 +236,7 @@ fn told(looking: &mut Looking) -> Measures {
 fn compare(measures: &mut Measures, life: &Life, state: &State, sizes: &[u64], ages: &[u32]) {
     let mut other = Generator::new(&life.profile, mixed(life.seed ^ 0x6f74_6865_72), life.capacity_bytes);
     let cycles = state.lived.cycles - u32::from(state.last.is_some());
-    while other.cycle() < cycles || (cycles == 0 && other.count() < state.operations) {
+    while other.cycles() < cycles || (cycles == 0 && other.acts() < state.operations) {
         other.next();
     }
     if let Some(last) = state.last {
@@ -251,7 +253,8 @@ fn compare(measures: &mut Measures, life: &Life, state: &State, sizes: &[u64], a
     measures.sizes = chi_squared::two_samples(&count(&mut sizes.iter().copied()), &expected);
     let mut written: Vec<u32> = other.files().map(|(_, file)| file.cycle).collect();
     written.sort_unstable();
-    let mut edges: Vec<u32> = (1..AGE_CLASSES).filter_map(|at| written.get(at * written.len() / AGE_CLASSES).copied()).collect();
+    let mut edges: Vec<u32> =
+        (1..AGE_CLASSES).filter_map(|at| written.get(at * written.len() / AGE_CLASSES).copied()).collect();
     edges.dedup();
     let count = |cycles: &[u32]| {
         let mut counts = [0_u64; AGE_CLASSES];

@@ -47,7 +47,7 @@ pub(crate) fn walk(root: impl AsFd, in_name_order: bool, visitor: &mut dyn Visit
         visitor.folder(folder.as_fd(), &name, depth);
         let mut found = entries(folder.as_fd())?;
         if in_name_order {
-            found.sort();
+            found.sort_by(|a, b| a.0.cmp(&b.0));
         }
         let mut below = Vec::new();
         for (name, kind) in found {

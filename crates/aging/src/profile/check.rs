@@ -127,7 +127,10 @@ fn of_acts(acts: &Acts) -> Result<(), Mistake> {
     }
     // What never takes space would go on for ever.
     if acts.create + acts.append < 0.01 * all.iter().sum::<f64>() || acts.create + acts.append == 0.0 {
-        return Err(("acts", "need `create` or `append`, one in a hundred at least, because nothing else fills the disk"));
+        return Err((
+            "acts",
+            "need `create` or `append`, one in a hundred at least, because nothing else fills the disk",
+        ));
     }
     Ok(())
 }

@@ -33,7 +33,8 @@ fn read(name: &str, open: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>) -> Result
     if bytes.len() as u64 > model::bounds::TOML_BYTES {
         return Err(format!("{shown} has more than {}; name a shorter one", Bytes(model::bounds::TOML_BYTES)));
     }
-    let text = String::from_utf8(bytes).map_err(|_| format!("{shown} is no UTF-8; name a distribution of Geriatrix"))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| format!("{shown} is no UTF-8; name a distribution of Geriatrix"))?;
     let mut lines = text.lines();
     let count: usize = lines.next().unwrap_or_default().trim().parse().unwrap_or(0);
     let wrong = |line: usize, what: &str| Err(format!("{shown}, line {line}: {what}"));

@@ -317,7 +317,7 @@ mod tests {
             ("delete = 0.10", "delete = 1.0", &["delete", "below 1"]),
             ("median = \"8KiB\"", "median = \"0\"", &["sizes", "median"]),
             ("median = \"8KiB\", sigma", "steps = [[\"1KiB\", 1]], sigma", &["sizes"]),
-            ("create = 60", "create = 0\nrename = -1", &["acts"]),
+            ("{ create = 60,", "{ create = 0, rename = -1,", &["acts"]),
             ("create = 60", "create = nan", &["acts"]),
             ("count = 16", "count = 0", &["count"]),
         ] {
@@ -329,7 +329,8 @@ mod tests {
 
     #[test]
     fn distributions_of_geriatrix_are_read_by_name_and_within_bounds() {
-        let text = text("churn").unwrap().replacen("median = \"8KiB\", sigma = 2.2, most = \"32MiB\"", "from = \"s\"", 1);
+        let text =
+            text("churn").unwrap().replacen("median = \"8KiB\", sigma = 2.2, most = \"32MiB\"", "from = \"s\"", 1);
         assert!(text.contains("from = \"s\""));
         let read = |bytes: &[u8]| Profile::read("p", &text, &mut |_| Ok(bytes.to_vec()));
         let profile = read(b"3\n4096 0.5\n8192 0.25\n65536 0.25\n").unwrap();
