@@ -76,6 +76,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Serve(options) => commands::serve::run(options),
         Command::Trace(options) => commands::trace::run(options),
         Command::Import(options) => commands::import::run(options),
+        Command::Age(options) => commands::age::run(options),
         Command::Capture(_) => unreachable!("it has a status of its own"),
         Command::Clean => commands::clean::run(),
         Command::Powercut(options) => commands::powercut::run(options),

@@ -1,9 +1,11 @@
 //! Every option, declared once.
 
+mod age;
 mod durability;
 mod trace;
 mod values;
 
+pub use age::Age;
 pub use durability::{Integrity, Powercut, Recorder};
 pub use trace::{Capture, Import, Trace, TraceCommand};
 pub use values::{FindMaxBy, GuestKeeper, LaneState, Passes};
@@ -90,6 +92,8 @@ pub enum Command {
     Powercut(Box<Powercut>),
     /// Damaged blocks, a full disk, a failing disk: does each lane tell the truth?
     Integrity(Box<Integrity>),
+    /// Live years of use in a folder, and tell how old that made its filesystem
+    Age(Box<Age>),
     /// Run a program and write down what it asks of files
     Capture(Capture),
     /// What such a trace holds

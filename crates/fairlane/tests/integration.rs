@@ -15,6 +15,7 @@ mod user_mode_linux;
 
 mod abilities;
 mod advise;
+mod age;
 mod as_published;
 mod attach;
 mod call_buffer;

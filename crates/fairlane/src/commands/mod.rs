@@ -2,6 +2,7 @@
 
 mod abilities;
 pub mod advise;
+pub mod age;
 pub mod agent;
 pub mod calibrate;
 pub mod capture;

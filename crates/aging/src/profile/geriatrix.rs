@@ -1,0 +1,58 @@
+//! Distribution files of Geriatrix (Kadekodi and others, ATC'18): a count, then as many lines of a value and its weight.
+
+use super::{Group, Step};
+use model::Bytes;
+use std::io;
+
+/// Lines at most.
+const MOST_LINES: usize = 65_536;
+
+/// Puts what files say in place of their names.
+///
+/// # Errors
+/// The file, its line and the remedy.
+pub(super) fn resolve(group: &mut Group, open: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>) -> Result<(), String> {
+    for sizes in [Some(&mut group.sizes), group.appends.as_mut(), group.overwrites.as_mut()].into_iter().flatten() {
+        if let Some(name) = sizes.from.take() {
+            sizes.steps = read(&name, open)?.into_iter().map(|(value, weight)| Step(Bytes(value), weight)).collect();
+        }
+    }
+    if let Some(name) = group.lifetimes.ages_from.take() {
+        group.lifetimes.ages = read(&name, open)?;
+    }
+    if let Some(name) = group.directories.depths_from.take() {
+        let depth = |(value, weight): (u64, f64)| (u32::try_from(value).unwrap_or(u32::MAX), weight);
+        group.directories.depths = read(&name, open)?.into_iter().map(depth).collect();
+    }
+    Ok(())
+}
+
+fn read(name: &str, open: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>) -> Result<Vec<(u64, f64)>, String> {
+    let shown = model::text::escaped(name.as_bytes());
+    let bytes = open(name).map_err(|error| format!("cannot read {shown}: {error}; name a distribution beside it"))?;
+    if bytes.len() as u64 > model::bounds::TOML_BYTES {
+        return Err(format!("{shown} has more than {}; name a shorter one", Bytes(model::bounds::TOML_BYTES)));
+    }
+    let text =
+        String::from_utf8(bytes).map_err(|_| format!("{shown} is no UTF-8; name a distribution of Geriatrix"))?;
+    let mut lines = text.lines();
+    let count: usize = lines.next().unwrap_or_default().trim().parse().unwrap_or(0);
+    let wrong = |line: usize, what: &str| Err(format!("{shown}, line {line}: {what}"));
+    let mut values = Vec::new();
+    for (at, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let mut words = line.split_ascii_whitespace();
+        let value = words.next().and_then(|word| word.parse::<u64>().ok()).filter(|value| *value < 1 << 53);
+        let weight = words.next().and_then(|word| word.parse::<f64>().ok());
+        match (value, weight.filter(|weight| (0.0..=1e12).contains(weight)), words.next()) {
+            (Some(value), Some(weight), None) => values.push((value, weight)),
+            _ => return wrong(at + 2, "write a whole number and its weight, 0 or more"),
+        }
+        if values.len() > MOST_LINES {
+            return wrong(at + 2, "no distribution has so many lines; name a shorter one");
+        }
+    }
+    match count == values.len() && values.iter().any(|(_, weight)| *weight > 0.0) {
+        true => Ok(values),
+        false => wrong(1, "write the number of lines that follow, of which one has a weight above 0"),
+    }
+}
