@@ -18,6 +18,8 @@ pub const STATE: &CStr = c".fairlane-age.json";
 const DRAFT: &CStr = c".fairlane-age.new";
 /// Names in the folder of a life that are not its own files.
 pub const NAMES: [&CStr; 2] = [STATE, DRAFT];
+/// What ext4 puts into its topmost folder.
+pub const LOST_AND_FOUND: &CStr = c"lost+found";
 /// Bytes of a state at most.
 pub const MOST_BYTES: u64 = 64 << 20;
 /// Cycles whose ends are kept; of a longer life the last ones.

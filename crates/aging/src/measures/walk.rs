@@ -51,9 +51,10 @@ pub(crate) fn walk(root: impl AsFd, in_name_order: bool, visitor: &mut dyn Visit
         }
         let mut below = Vec::new();
         for (name, kind) in found {
-            let is_ours = depth == 0 && (name.as_c_str() == FRESH || state::NAMES.contains(&name.as_c_str()));
+            let here = name.as_c_str();
+            let is_none = here == FRESH || here == state::LOST_AND_FOUND || state::NAMES.contains(&here);
             match kind {
-                _ if is_ours => {}
+                _ if depth == 0 && is_none => {}
                 FileType::Directory if depth < MOST_DEPTH => below.push((Rc::clone(&folder), name, depth + 1)),
                 FileType::RegularFile => {
                     if !visitor.file(&looked_at(folder.as_fd(), &name, visitor.looks())?)? {
