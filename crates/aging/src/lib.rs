@@ -27,8 +27,8 @@ use sha2::{Digest, Sha256};
 const GENERATION: u32 = 1;
 /// Bytes of a life's size at least.
 pub const LEAST_CAPACITY: u64 = 16 << 20;
-/// Files of a life at most: each takes 24 bytes of memory.
-const MOST_FILES: f64 = 1e8;
+/// Files of a life at most: each takes 24 bytes of memory, and some more while it is measured.
+const MOST_FILES: f64 = 2e7;
 /// Share of the size that folders may take which are there from the beginning.
 const MOST_FOLDERS: u64 = 8;
 

@@ -1,13 +1,15 @@
 //! Lives a life below a folder: act after act, until it is enough, stopped, or gone on with.
 
 use crate::Life;
+use crate::beneath::entries;
 use crate::error::AgingError;
 use crate::executor::Executor;
 use crate::life::{Generator, Operation};
 use crate::measures::extents_of;
-use crate::state::{Ending, LastFilling, State};
+use crate::state::{self, Ending, LastFilling, State};
 use crate::until::{EndedBy, MOST_MINUTES, MOST_OVERWRITES, SETTLED_CHANGE, SETTLED_REWRITES, Until, WINDOW_REWRITES};
 use rustix::fd::BorrowedFd;
+use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -98,9 +100,24 @@ pub fn live(
                     .to_owned(),
             ));
         }
+        None if !is_empty(root)? => {
+            return Err(AgingError::Another(
+                "something lies in this folder, and it tells of no life; name an empty one".to_owned(),
+            ));
+        }
         state => state,
     };
     Session::begin(root, life, state)?.run(progress)
+}
+
+/// Nothing lies in a folder but what a filesystem puts there itself, and the draft of a state that never came to be one.
+fn is_empty(root: BorrowedFd) -> Result<bool, AgingError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let found = openat(root, c".", flags, Mode::empty()).and_then(entries);
+    let found = found.map_err(|errno| AgingError::system("list", ".", errno))?;
+    Ok(found
+        .iter()
+        .all(|(name, _)| state::NAMES.contains(&name.as_c_str()) || name.as_c_str() == state::LOST_AND_FOUND))
 }
 
 struct Session<'a> {

@@ -18,10 +18,14 @@ pub const STATE: &CStr = c".fairlane-age.json";
 const DRAFT: &CStr = c".fairlane-age.new";
 /// Names in the folder of a life that are not its own files.
 pub const NAMES: [&CStr; 2] = [STATE, DRAFT];
+/// What ext4 puts into its topmost folder.
+pub const LOST_AND_FOUND: &CStr = c"lost+found";
 /// Bytes of a state at most.
 pub const MOST_BYTES: u64 = 64 << 20;
 /// Cycles whose ends are kept; of a longer life the last ones.
 const MOST_CYCLES: usize = 100_000;
+/// Acts of a life at most: it is done again in the mind before it goes on.
+const MOST_OPERATIONS: u64 = 10_000_000_000;
 const VERSION: u32 = 1;
 
 /// A life so far.
@@ -115,7 +119,10 @@ impl State {
             return Err(AgingError::system("read", name.as_str(), errno));
         }
         match serde_json::from_slice::<State>(&text) {
-            Ok(state) if state.version == VERSION => Ok(Some(state)),
+            Ok(state) if state.version == VERSION => match state.operations.saturating_add(state.last_operations()) {
+                0..=MOST_OPERATIONS => Ok(Some(state)),
+                _ => broken("tells of more acts than any life has"),
+            },
             Ok(_) => broken("was written by another version of Fairlane"),
             Err(_) => broken("is no state of a life"),
         }
@@ -140,6 +147,10 @@ impl State {
             let _ = unlinkat(folder, DRAFT, AtFlags::empty());
         }
         written.map_err(error)
+    }
+
+    fn last_operations(&self) -> u64 {
+        self.last.map_or(0, |last| last.operations)
     }
 
     /// A cycle has ended now.

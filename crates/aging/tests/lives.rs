@@ -182,6 +182,20 @@ fn a_state_that_is_none_is_refused() {
 }
 
 #[test]
+fn a_folder_with_something_in_it_is_not_taken() {
+    let place = tempfile::tempdir_in("/var/tmp").unwrap();
+    std::fs::create_dir(place.path().join("lost+found")).unwrap();
+    let folder = File::open(place.path()).unwrap();
+    let shorter = life("churn", Until::Operations(100));
+    lived(place.path(), &shorter);
+    assert_eq!(lived(place.path(), &life("churn", Until::Operations(150))).operations, 150);
+    assert!(place.path().join("lost+found").is_dir(), "it is the filesystem's own");
+    std::fs::remove_file(place.path().join(".fairlane-age.json")).unwrap();
+    let said = live(folder.as_fd(), &shorter, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
+    assert!(said.contains("name an empty one"), "{said}");
+}
+
+#[test]
 fn a_fresh_copy_holds_the_same_files_and_goes() {
     use aging::measures::{copy_fresh, has_fresh, read_beside_fresh, remove_fresh};
     let place = tempfile::tempdir_in("/var/tmp").unwrap();

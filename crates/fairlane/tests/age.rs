@@ -109,7 +109,7 @@ fn what_fairlane_did_not_make_is_refused_and_stays() {
     std::fs::write(aged.join("letter"), "dear").unwrap();
     refused("tells of no life");
     symlink(mine.join("letter"), aged.join(".fairlane-age.json")).unwrap();
-    place.expect(1, &SMALL);
+    place.expect(2, &SMALL);
     std::fs::remove_file(aged.join(".fairlane-age.json")).unwrap();
     std::fs::write(aged.join(".fairlane-age.json"), "{}").unwrap();
     let (_, err) = place.expect(2, &["age", "disk", "--remove"]);

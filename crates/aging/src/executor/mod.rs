@@ -52,6 +52,11 @@ enum WithoutRoom {
     Kept,
 }
 
+/// No room for more, of the disk or of a quota.
+fn is_full(errno: Errno) -> bool {
+    matches!(errno, Errno::NOSPC | Errno::DQUOT)
+}
+
 /// Whoever does the acts.
 pub(crate) struct Executor<'a> {
     root: BorrowedFd<'a>,
@@ -151,17 +156,18 @@ impl<'a> Executor<'a> {
         call(folder.as_fd(), place.name.write(&mut [0; NAME_BYTES]))
     }
 
-    /// No room, or what follows from that: what is missing is missing.
+    /// No room, or what follows from that: what is missing is missing, and what could not be removed is in the way.
     fn is_for_space(&self, errno: Errno) -> bool {
-        matches!(errno, Errno::NOSPC | Errno::DQUOT) || (errno == Errno::NOENT && self.refused + self.skipped > 0)
+        let follows = matches!(errno, Errno::NOENT | Errno::NOTEMPTY) && self.refused + self.skipped > 0;
+        is_full(errno) || follows
     }
 
     /// Counts what there was no room for; other errors end the life.
     fn refuse(&mut self, act: &'static str, place: Place, errno: Errno) -> Result<(), AgingError> {
         match errno {
             _ if !self.is_for_space(errno) => return Err(self.error(act, place, errno)),
-            Errno::NOENT => self.skipped += 1,
-            _ => self.refused += 1,
+            errno if is_full(errno) => self.refused += 1,
+            _ => self.skipped += 1,
         }
         Ok(())
     }
@@ -314,7 +320,10 @@ impl<'a> Executor<'a> {
         };
         self.lost.insert(becomes.unwrap_or(place.name).serial);
         match undone {
-            Err(errno) if errno != Errno::NOENT => Err(self.error("undo half a write of", place, errno)),
+            // Copy-on-write filesystems may want room for that too: then it stays, and is counted as different.
+            Err(errno) if errno != Errno::NOENT && !is_full(errno) => {
+                Err(self.error("undo half a write of", place, errno))
+            }
             _ => Ok(()),
         }
     }
@@ -345,7 +354,7 @@ impl<'a> Executor<'a> {
         self.lost.insert(to.name.serial);
         // Nobody asks for the old name again: what has it would stay for ever.
         match self.at(place, |folder, name| unlinkat(folder, name, AtFlags::empty())) {
-            Err(errno) if errno != Errno::NOENT => Err(self.error("remove", place, errno)),
+            Err(errno) if errno != Errno::NOENT && !is_full(errno) => Err(self.error("remove", place, errno)),
             _ => Ok(()),
         }
     }
@@ -386,7 +395,7 @@ impl<'a> Executor<'a> {
         match syncfs(&self.opened) {
             Ok(()) => Ok(()),
             // Delayed allocation that found no room is told here.
-            Err(Errno::NOSPC | Errno::DQUOT) => {
+            Err(errno) if is_full(errno) => {
                 self.refused += 1;
                 Ok(())
             }

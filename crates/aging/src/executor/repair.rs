@@ -65,7 +65,8 @@ impl Executor<'_> {
         let found = entries(folder.as_fd()).map_err(|errno| of_folder(self, "list", errno))?;
         let (mut repaired, mut there) = (0, HashMap::new());
         for (name, kind) in found {
-            if number == 0 && state::NAMES.contains(&name.as_c_str()) {
+            let name_here = name.as_c_str();
+            if number == 0 && (state::NAMES.contains(&name_here) || name_here == state::LOST_AND_FOUND) {
                 continue;
             }
             let fits = match names.get(&name) {

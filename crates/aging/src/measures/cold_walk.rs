@@ -1,6 +1,6 @@
 //! Reading a whole tree with cold caches, as `grep -r` does, beside a fresh copy of it.
 
-use super::walk::{FRESH, Seen, Visitor, walk};
+use super::walk::{FRESH, Found, Visitor, walk};
 use crate::beneath::{open_folder, remove_tree};
 use crate::error::AgingError;
 use crate::life::BLOCK_BYTES;
@@ -71,7 +71,7 @@ impl Visitor for Reading<'_> {
         false
     }
 
-    fn file(&mut self, file: &Seen) -> Result<bool, Errno> {
+    fn file(&mut self, file: &Found) -> Result<bool, Errno> {
         if self.only.is_some_and(|only| !only.contains(file.name)) {
             return Ok(true);
         }
@@ -169,7 +169,7 @@ impl Visitor for Copying<'_> {
         }
     }
 
-    fn file(&mut self, file: &Seen) -> Result<bool, Errno> {
+    fn file(&mut self, file: &Found) -> Result<bool, Errno> {
         if let Some(errno) = self.failed {
             return Err(errno);
         }

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
-use walk::{Seen, Visitor, walk};
+use walk::{Found, Visitor, walk};
 
 /// Classes of ages, of as many files each.
 const AGE_CLASSES: usize = 10;
@@ -133,7 +133,7 @@ impl Visitor for Looking<'_> {
         }
     }
 
-    fn file(&mut self, file: &Seen) -> Result<bool, Errno> {
+    fn file(&mut self, file: &Found) -> Result<bool, Errno> {
         self.measures.files += 1;
         self.measures.bytes += file.bytes;
         self.measures.allocated_bytes += file.allocated;
@@ -235,8 +235,10 @@ fn told(looking: &mut Looking) -> Measures {
 /// Sizes and ages beside those of another life of the profile, which no filesystem saw.
 fn compare(measures: &mut Measures, life: &Life, state: &State, sizes: &[u64], ages: &[u32]) {
     let mut other = Generator::new(&life.profile, mixed(life.seed ^ 0x6f74_6865_72), life.capacity_bytes);
-    let cycles = state.lived.cycles - u32::from(state.last.is_some());
-    while other.cycles() < cycles || (cycles == 0 && other.acts() < state.operations) {
+    let cycles = state.lived.cycles.saturating_sub(u32::from(state.last.is_some()));
+    // Another seed's cycles have other acts, but not many times as many.
+    let most = state.operations.saturating_mul(4).saturating_add(1_000_000);
+    while other.acts() < most && (other.cycles() < cycles || (cycles == 0 && other.acts() < state.operations)) {
         other.next();
     }
     if let Some(last) = state.last {

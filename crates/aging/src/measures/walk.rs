@@ -12,7 +12,7 @@ use std::rc::Rc;
 pub const FRESH: &CStr = c".fairlane-fresh";
 
 /// A file or folder as a walk sees it.
-pub(crate) struct Seen<'a> {
+pub(crate) struct Found<'a> {
     pub(crate) folder: BorrowedFd<'a>,
     pub(crate) name: &'a CStr,
     pub(crate) bytes: u64,
@@ -25,7 +25,7 @@ pub(crate) trait Visitor {
     /// A folder, before what lies in it.
     fn folder(&mut self, _folder: BorrowedFd, _name: &CStr, _depth: usize) {}
     /// A regular file. Whether the walk goes on.
-    fn file(&mut self, file: &Seen) -> Result<bool, Errno>;
+    fn file(&mut self, file: &Found) -> Result<bool, Errno>;
     /// Whether files are looked at (`stat`) before they are handed over.
     fn looks(&self) -> bool {
         true
@@ -51,9 +51,10 @@ pub(crate) fn walk(root: impl AsFd, in_name_order: bool, visitor: &mut dyn Visit
         }
         let mut below = Vec::new();
         for (name, kind) in found {
-            let is_ours = depth == 0 && (name.as_c_str() == FRESH || state::NAMES.contains(&name.as_c_str()));
+            let here = name.as_c_str();
+            let is_none = here == FRESH || here == state::LOST_AND_FOUND || state::NAMES.contains(&here);
             match kind {
-                _ if is_ours => {}
+                _ if depth == 0 && is_none => {}
                 FileType::Directory if depth < MOST_DEPTH => below.push((Rc::clone(&folder), name, depth + 1)),
                 FileType::RegularFile => {
                     if !visitor.file(&looked_at(folder.as_fd(), &name, visitor.looks())?)? {
@@ -68,16 +69,16 @@ pub(crate) fn walk(root: impl AsFd, in_name_order: bool, visitor: &mut dyn Visit
     Ok(())
 }
 
-fn looked_at<'a>(folder: BorrowedFd<'a>, name: &'a CStr, looks: bool) -> Result<Seen<'a>, Errno> {
+fn looked_at<'a>(folder: BorrowedFd<'a>, name: &'a CStr, looks: bool) -> Result<Found<'a>, Errno> {
     if !looks {
-        return Ok(Seen { folder, name, bytes: 0, allocated: 0, modified_ns: 0 });
+        return Ok(Found { folder, name, bytes: 0, allocated: 0, modified_ns: 0 });
     }
     let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let modified_ns = (stat.st_mtime as u64).wrapping_mul(1_000_000_000).wrapping_add(stat.st_mtime_nsec as u64);
-    Ok(Seen { folder, name, bytes: stat.st_size as u64, allocated: stat.st_blocks as u64 * 512, modified_ns })
+    Ok(Found { folder, name, bytes: stat.st_size as u64, allocated: stat.st_blocks as u64 * 512, modified_ns })
 }
 
-impl Seen<'_> {
+impl Found<'_> {
     /// Opens the file to read it, and nothing else that may have its name by now.
     pub(crate) fn open(&self) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

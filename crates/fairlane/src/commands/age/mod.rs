@@ -52,10 +52,16 @@ pub fn run(options: &Age) -> Result<(), Failure> {
     if options.look {
         let aged = aged.ok_or_else(|| place.nothing("to look at"))?;
         let life = life_of(&aged.state, options);
+        life.check().map_err(failure)?;
         return result(&place, &aged, &life, &aged.state.lived, options, &stop);
     }
     let life = life(options, &place, aged.as_ref().map(|aged| &aged.state))?;
     life.check().map_err(failure)?;
+    if let Some(aged) =
+        aged.as_ref().filter(|aged| aged.state.ended.as_ref().is_some_and(|ended| ended.key == life.key()))
+    {
+        return result(&place, aged, &life, &aged.state.lived, options, &stop);
+    }
     let space = place.space()?;
     let plan = told::plan(&place, &life, &space, aged.as_ref().map(|aged| &aged.state));
     match options.format.as_str() {
