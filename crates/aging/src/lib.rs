@@ -109,7 +109,14 @@ impl Life {
         let size = self.capacity_bytes as f64;
         let fill = size * self.profile.fill;
         let full = self.full.unwrap_or(0.0) * size;
-        let (least, most) = self.until.forecast(size);
+        let (least, most) = match self.until {
+            // It is filled, and what each cycle removes is written again.
+            Until::Cycles(cycles) => {
+                let bytes = fill * (1.0 + f64::from(cycles.saturating_sub(1)) * self.profile.delete);
+                (bytes, Some(bytes))
+            }
+            until => until.forecast(size),
+        };
         match most {
             Some(0.0) => (full, full),
             Some(most) => (least.min(most), most.max(fill) + full * 0.25),

@@ -195,6 +195,7 @@ impl<'a> Session<'a> {
             Until::Overwrites(_) => EndedBy::Overwrites,
             Until::Minutes(_) => EndedBy::Minutes,
             Until::Operations(_) => EndedBy::Operations,
+            Until::Cycles(_) => EndedBy::Cycles,
         }
     }
 
@@ -261,6 +262,7 @@ impl<'a> Session<'a> {
             Until::Overwrites(0.0) => Some(EndedBy::Overwrites),
             _ if self.generator.cycles() == 0 => None,
             Until::Overwrites(times) => (at_end_of_cycle && self.overwrites() >= times).then_some(EndedBy::Overwrites),
+            Until::Cycles(cycles) => (at_end_of_cycle && self.generator.cycles() >= cycles).then_some(EndedBy::Cycles),
             Until::Settled if at_end_of_cycle && self.has_settled() => Some(EndedBy::Settled),
             Until::Settled if at_end_of_cycle && self.overwrites() >= MOST_OVERWRITES => {
                 Some(EndedBy::OverwritesWithoutSettling)

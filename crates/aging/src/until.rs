@@ -29,6 +29,8 @@ pub enum Until {
     Minutes(f64),
     /// After so many acts.
     Operations(u64),
+    /// After so many cycles; the first filling is one.
+    Cycles(u32),
 }
 
 /// What ended it.
@@ -43,6 +45,8 @@ pub enum EndedBy {
     Minutes,
     /// The acts that were asked for.
     Operations,
+    /// The cycles that were asked for.
+    Cycles,
     /// It did not settle within 10 overwrites.
     OverwritesWithoutSettling,
     /// It did not settle within 30 minutes.
@@ -59,6 +63,7 @@ impl EndedBy {
             EndedBy::Overwrites => "the overwrites that were asked for",
             EndedBy::Minutes => "the time that was asked for",
             EndedBy::Operations => "the operations that were asked for",
+            EndedBy::Cycles => "the cycles that were asked for",
             EndedBy::OverwritesWithoutSettling => "10 overwrites, within which it did not settle",
             EndedBy::MinutesWithoutSettling => "30 minutes, within which it did not settle",
             EndedBy::Interrupted => "interrupted",
@@ -90,7 +95,7 @@ impl Until {
             // It is filled, and three times what is used is written over.
             Until::Settled => (SETTLED_REWRITES * 0.75 * capacity, Some(MOST_OVERWRITES * capacity)),
             Until::Overwrites(times) => (times * capacity, Some(times * capacity)),
-            Until::Minutes(_) | Until::Operations(_) => (0.0, None),
+            Until::Minutes(_) | Until::Operations(_) | Until::Cycles(_) => (0.0, None),
         }
     }
 }
@@ -102,6 +107,7 @@ impl fmt::Display for Until {
             Until::Overwrites(times) => write!(f, "{times}x"),
             Until::Minutes(minutes) => write!(f, "{minutes}m"),
             Until::Operations(acts) => write!(f, "{acts}op"),
+            Until::Cycles(cycles) => write!(f, "{cycles}cycles"),
         }
     }
 }
@@ -109,17 +115,22 @@ impl fmt::Display for Until {
 impl FromStr for Until {
     type Err = String;
 
-    /// Reads `settled`, `10x`, `30m` (and other times), `50000op`.
+    /// Reads `settled`, `10x`, `30m` (and other times), `50000op`, `2000cycles`.
     fn from_str(text: &str) -> Result<Until, String> {
         let text = text.trim();
         let shown = model::text::quoted(text);
-        let error =
-            || format!("`{shown}` is no end of a life; write settled, 10x (overwrites), 30m or 50000op (operations)");
+        let error = || {
+            format!(
+                "`{shown}` is no end of a life; write settled, 10x (overwrites), 2000cycles, 30m or 50000op (operations)"
+            )
+        };
         let number = |rest: &str| rest.trim().parse::<f64>().map_err(|_| error());
         let until = if text == "settled" {
             Until::Settled
         } else if let Some(rest) = text.strip_suffix(['x', 'X']) {
             Until::Overwrites(number(rest)?)
+        } else if let Some(rest) = text.strip_suffix("cycles") {
+            Until::Cycles(rest.trim().parse().map_err(|_| error())?)
         } else if let Some(rest) = text.strip_suffix("op") {
             Until::Operations(rest.trim().parse().map_err(|_| error())?)
         } else {
@@ -143,6 +154,7 @@ mod tests {
             ("30m", Until::Minutes(30.0)),
             ("90s", Until::Minutes(1.5)),
             ("500op", Until::Operations(500)),
+            ("2000cycles", Until::Cycles(2000)),
         ] {
             assert_eq!(text.parse(), Ok(until));
             assert_eq!(until.to_string().parse(), Ok(until));

@@ -45,7 +45,12 @@ impl Aligned {
         &self.storage[self.start..self.start + self.length]
     }
 
-    fn bytes_mut(&mut self) -> &mut [u8] {
+    /// From now on it has so many bytes, no more than when it was made.
+    pub(crate) fn shorten(&mut self, length: usize) {
+        self.length = length.min(self.storage.len() - ALIGNMENT);
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.storage[self.start..self.start + self.length]
     }
 }
@@ -187,6 +192,23 @@ impl Image {
     fn write_failure(&self, error: &std::io::Error) -> LaneFailure {
         disk_full(error, &self.host, self.size_bytes)
             .unwrap_or_else(|| failed(format!("cannot write {}: {}", self.path.display(), plain(error))))
+    }
+
+    /// Writes a piece over what is there.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the host does not write.
+    pub(crate) fn overwrite(&self, piece: &Aligned, offset: u64) -> Result<(), LaneFailure> {
+        self.file.write_all_at(piece.bytes(), offset).map_err(|error| self.write_failure(&error))
+    }
+
+    /// Reads a piece.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where the host does not read.
+    pub(crate) fn read_piece(&self, piece: &mut Aligned, offset: u64) -> Result<(), LaneFailure> {
+        let read = self.file.read_exact_at(piece.bytes_mut(), offset);
+        read.map_err(|error| cannot(format!("read {}", self.path.display()), error))
     }
 
     /// Where it lies.

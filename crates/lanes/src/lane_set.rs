@@ -6,6 +6,7 @@ mod describe;
 pub(crate) mod guest;
 pub(crate) mod in_guest;
 mod open;
+pub(crate) mod past;
 mod rebuilding;
 pub(crate) mod resolve;
 pub(crate) mod stacked;
@@ -64,6 +65,10 @@ pub struct Settings {
     pub program: PathBuf,
     /// What a replay in guests reads.
     pub trace: Option<CarriedTrace>,
+    /// The lives of lanes with a past, in the order of `specs`; `None`: it is fresh.
+    pub lives: Vec<Option<aging::Life>>,
+    /// The folder of undo journals, in which their images are kept.
+    pub undo: PathBuf,
 }
 
 /// A lane that is ready for work.
@@ -122,6 +127,8 @@ pub(crate) struct LaneState {
     pub(crate) stack: Option<stacked::BuiltHere>,
     /// Bytes of that; 0: it has no layers, or they were never built.
     pub(crate) stacked_bytes: u64,
+    /// What it lived through before the race.
+    pub(crate) past: Option<past::Past>,
     pub(crate) open: Option<OpenLane>,
 }
 
@@ -168,6 +175,8 @@ pub struct LaneSet {
     pub(crate) run_directories: Vec<RunFolder>,
     /// The emulated disk.
     pub(crate) throttling: Option<Throttling>,
+    /// What happened while it was built and a reader should know.
+    pub(crate) remarks: Vec<String>,
     /// Ctrl-C: a guest that hangs while a lane is closed is not waited for then.
     pub(crate) stopping: Arc<AtomicBool>,
 }
@@ -194,7 +203,7 @@ impl LaneSet {
     /// Bytes that `build` writes: the images.
     pub fn bytes_to_write(&self) -> u64 {
         let images: usize = self.stores.iter().map(|ground| ground.image_files().len()).sum();
-        self.settings.lane_size.0.saturating_mul(images as u64)
+        self.settings.lane_size.0.saturating_mul(images as u64).saturating_add(self.bytes_to_live())
     }
 
     /// Makes everything: run directories, images, loop devices; then formats, mounts and unmounts
@@ -251,6 +260,7 @@ impl LaneSet {
         }
         self.prepare_throttling(journal)?;
         for lane in 0..self.lanes.len() {
+            self.have_past(lane, journal, &mut count, stop)?;
             let opened = self.open(lane, self.store_for(lane, 0), journal, stop)?;
             let tried = try_out(lane, &opened);
             let closed = self.close(lane, journal);

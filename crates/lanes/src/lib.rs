@@ -28,6 +28,7 @@ mod guest_needs;
 pub mod host;
 pub mod image;
 mod joined;
+pub mod kept_images;
 mod lane_set;
 mod layers;
 mod let_go;

@@ -33,7 +33,18 @@ static OPTIONS: [&str; 20] = [
 
 /// Whether a lane is a name of the table, with a label at most: what a suite may ask for.
 pub fn is_bare(lane: &LaneSpec) -> bool {
-    let LaneSpec { name, contestant, mkfs_options, mount_options, devices: _, layers: _, above, venue } = lane;
+    let LaneSpec {
+        name,
+        contestant,
+        mkfs_options,
+        mount_options,
+        devices: _,
+        aged: _,
+        full_percent: _,
+        layers: _,
+        above,
+        venue,
+    } = lane;
     let Contestant::Filesystem(filesystem) = contestant else { return false };
     // A label that is the name of another filesystem would have its figures taken for that one's.
     let honest = name == filesystem || filesystems::find(name).is_none();
@@ -42,6 +53,7 @@ pub fn is_bare(lane: &LaneSpec) -> bool {
         && mkfs_options.is_empty()
         && mount_options.is_empty()
         && !lane.is_stacked()
+        && !lane.has_past()
         && above.is_none()
         && venue.is_none()
 }

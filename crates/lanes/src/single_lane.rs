@@ -17,6 +17,7 @@ use crate::layers;
 use crate::let_go;
 use crate::other_devices::Image;
 use crate::same_names;
+use model::aged::states_line;
 use model::lane::{LaneSpec, Promises, Venue};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -76,6 +77,13 @@ impl SingleLane {
             return Err(usage(format!(
                 "lane {} does not stand on a block device of Fairlane's own, which is cut or damaged here; {remedy}",
                 spec.name
+            )));
+        }
+        if spec.has_past() {
+            return Err(usage(format!(
+                "lane {} has a past, and what is cut or damaged here is fresh; leave {} out",
+                spec.name,
+                states_line(spec.aged.as_ref(), spec.full_percent)
             )));
         }
         ground::check(spec, row)?;

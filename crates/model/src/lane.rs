@@ -1,10 +1,11 @@
-//! A contestant as the user writes it: `[NAME=]FS[:DISKS][,OPTION…][/LAYER…][@VENUE]`, or `ABOVE(FS…)[,OPTION…][@VENUE]`.
+//! A contestant as the user writes it: `[NAME=]FS[:DISKS][,OPTION…][+STATE…][/LAYER…][@VENUE]`, or `ABOVE(FS…)[,OPTION…][@VENUE]`.
 
 mod grammar;
 
 pub use grammar::LaneError;
 
 use crate::Bytes;
+use crate::aged::{AgedLane, AgedSpec};
 use crate::disk::QueueLimits;
 pub use crate::promises::Promises;
 use crate::stack::{self, LayerSpec};
@@ -28,6 +29,12 @@ pub struct LaneSpec {
     /// Devices that the filesystem itself takes; each is all that the layers make.
     #[serde(default = "stack::one", skip_serializing_if = "stack::is_one")]
     pub devices: u32,
+    /// What it lived through before the race; `None`: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aged: Option<AgedSpec>,
+    /// So full it is when the race begins, percent of the lane's size; `None`: as its past left it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_percent: Option<u8>,
     /// What it stands on, from top to bottom.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<LayerSpec>,
@@ -117,6 +124,9 @@ pub struct Lane {
     /// What lies above the filesystem, as the lane names it: `overlay`; empty: nothing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub above: String,
+    /// What became of its past; absent: it is fresh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aged: Option<AgedLane>,
     /// Disks that it stands on, of `size_bytes` each.
     #[serde(default = "stack::one", skip_serializing_if = "stack::is_one")]
     pub disks: u32,
@@ -164,6 +174,11 @@ impl LaneSpec {
     pub fn disks(&self) -> u32 {
         let spare = u32::from(self.devices > 1 && self.mount_options.iter().any(|word| word == stack::REBUILDING));
         self.layers.iter().fold(self.devices + spare, |disks, layer| disks.saturating_mul(layer.devices))
+    }
+
+    /// Whether its filesystem has a past.
+    pub fn has_past(&self) -> bool {
+        self.aged.is_some() || self.full_percent.is_some()
     }
 
     /// Whether anything stands between the filesystem and one disk; what lies above it does not count.

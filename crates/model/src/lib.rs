@@ -4,6 +4,7 @@
 //! what the agent is told and answers ([`agent`]), what a race writes ([`record`]) and what the
 //! statistics make of it ([`findings`]). Units stand in the field names.
 
+pub mod aged;
 pub mod agent;
 pub mod bounds;
 pub mod calibration;

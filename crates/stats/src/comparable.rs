@@ -344,6 +344,7 @@ pub(crate) mod tests {
             geometry: Vec::new(),
             layers: Vec::new(),
             above: String::new(),
+            aged: None,
             disks: 1,
             usable_bytes: 0,
             definition_sha256: String::new(),

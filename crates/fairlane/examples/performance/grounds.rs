@@ -36,6 +36,8 @@ impl Grounds {
             guest: Default::default(),
             program: "/proc/self/exe".into(),
             trace: None,
+            lives: Vec::new(),
+            undo: undo::directory()?,
         })?;
         let never = AtomicBool::new(false);
         let mut journal = Journal::begin(&undo::directory()?, &run_id)?;

@@ -253,6 +253,8 @@ pub(super) fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Result<Setti
         guest: plan.guest,
         program: PathBuf::from("/proc/self/exe"),
         trace: super::replay::carried(plan)?,
+        lives: plan.lanes.iter().map(|lane| super::age::of_lane(lane, plan.lane_size)).collect::<Result<_, _>>()?,
+        undo: undo::directory().map_err(lane_failure)?,
     })
 }
 

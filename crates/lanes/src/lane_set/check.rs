@@ -8,7 +8,9 @@ use crate::failure::{LaneFailure, failed, privilege, usage};
 use crate::guest::machine::MOST_QEMU_DISKS;
 use crate::guest::{GuestKind, Machine};
 use crate::host::{self, Host};
+use crate::kept_images;
 use crate::lane_set::guest;
+use crate::lane_set::past;
 use crate::lane_set::resolve::{Location, place, resolve_lanes};
 use crate::lane_set::stacked;
 use crate::lane_set::{LaneSet, LaneState, Settings};
@@ -50,6 +52,7 @@ impl LaneSet {
             host: None,
             run_directories: Vec::new(),
             throttling: None,
+            remarks: Vec::new(),
             stopping: std::sync::Arc::default(),
         };
         let places: Vec<Location> =
@@ -57,6 +60,9 @@ impl LaneSet {
         for lane in &lane_set.lanes {
             // What was typed wrongly is told before what is too small.
             stacked::check_words(lane).map_err(|error| error.in_lane(&lane.name))?;
+        }
+        for (lane, place) in lane_set.lanes.iter().zip(&places) {
+            past::check(lane, place).map_err(|error| error.in_lane(&lane.name))?;
         }
         lane_set.check_sizes(&places)?;
         for (lane, place) in lane_set.lanes.iter().zip(&places) {
@@ -85,6 +91,10 @@ impl LaneSet {
                 continue;
             }
             lane.contestant.check_mount_options(&lane.mount_options).map_err(|error| error.in_lane(&lane.name))?;
+        }
+        let pasts = lane_set.pasts().count() as u64;
+        if pasts > 0 {
+            kept_images::check_room(&lane_set.settings.undo, pasts, lane_set.settings.lane_size.0)?;
         }
         lane_set.lay_stores(&places)?;
         guest::check_slots(&lane_set)?;
@@ -458,6 +468,7 @@ impl LaneSet {
                 crate::missing::install(package)
             ));
         }
+        warnings.extend(self.remarks.iter().cloned());
         warnings.extend(self.stacked_warnings());
         warnings.extend(self.guest_warnings());
         warnings.extend(self.standing_limits());
@@ -527,7 +538,7 @@ fn check_lane_size(lane: &LaneState, disk: u64, work: u64, remedy: &str) -> Resu
             Bytes(needed.unwrap_or(u64::MAX))
         )));
     }
-    Ok(())
+    past::check_room(lane, room, work)
 }
 
 /// Whether a path that is not there ends in what is a layer elsewhere: `./folder/raid1:2`.

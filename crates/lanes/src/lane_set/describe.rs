@@ -109,6 +109,7 @@ impl LaneSet {
             geometry,
             layers: lane.spec.layers.iter().map(LayerSpec::to_line).collect(),
             above: lane.spec.above.as_ref().map(LayerSpec::to_line).unwrap_or_default(),
+            aged: lane.past.as_ref().and_then(|past| past.facts.clone()),
             disks: ground.disks() as u32,
             usable_bytes: lane.stacked_bytes,
             definition_sha256: match &lane.contestant {
@@ -182,6 +183,7 @@ impl LaneSet {
             lines.extend(lane.describe_layers());
             lines.push(format!("{}: {}", lane.name, command::display(&filled)));
         }
+        lines.extend(self.describe_past(index));
         let words = match &lane.contestant {
             Contestant::Directory(_) => {
                 lines.push(format!("{}: write and remove files in {}", lane.name, directory.display()));

@@ -243,6 +243,10 @@ impl LaneSet {
         self.check_named_devices_again(index)?;
         self.take_down_left_over(ground_index, journal)?;
         self.stores[ground_index].prepare_for_mkfs()?;
+        if let Some(seconds) = self.restore(index, ground_index, stop)? {
+            phases_seconds.insert("restore".to_owned(), seconds);
+            return self.stores[ground_index].settle_after_mkfs();
+        }
         if let Some(seconds) = self.stack(index, ground_index, journal, stop)? {
             phases_seconds.insert("layers".to_owned(), seconds);
         }

@@ -4,6 +4,7 @@ use crate::availability;
 use crate::contestant::{Commands, Contestant};
 use crate::failure::{LaneFailure, cannot, usage};
 use crate::lane_set::guest::{self, GuestSlot};
+use crate::lane_set::past::Past;
 use crate::lane_set::{LaneState, Settings};
 use crate::promises;
 use model::bounds::MOST_LANES;
@@ -48,11 +49,13 @@ pub(crate) fn resolve_lanes(settings: &Settings, guests: &mut Vec<GuestSlot>) ->
         return Err(usage(format!("{count} lanes are more than {MOST_LANES}; race fewer at once")));
     }
     let mut lanes: Vec<LaneState> = Vec::new();
-    for spec in &settings.specs {
-        lanes.push(resolve_lane(spec, spec.name.clone(), false, guests).map_err(|error| error.in_lane(&spec.name))?);
+    for (index, spec) in settings.specs.iter().enumerate() {
+        let lane = resolve_lane(spec, spec.name.clone(), false, guests).map_err(|error| error.in_lane(&spec.name))?;
+        lanes.push(LaneState { past: Past::of_lane(index, settings), ..lane });
     }
     if settings.with_self {
-        lanes.push(resolve_lane(first, twin_name(&first.name), true, guests)?);
+        let lane = resolve_lane(first, twin_name(&first.name), true, guests)?;
+        lanes.push(LaneState { past: Past::of_lane(0, settings), ..lane });
     }
     for (index, lane) in lanes.iter().enumerate() {
         if lanes[..index].iter().any(|earlier| earlier.name == lane.name) {
@@ -118,6 +121,7 @@ fn resolve_lane(
         stacked: Vec::new(),
         stack: None,
         stacked_bytes: 0,
+        past: None,
         open: None,
     };
     if !matches!(lane.contestant, Contestant::Directory(_)) {

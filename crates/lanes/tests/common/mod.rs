@@ -76,6 +76,8 @@ impl Scratch {
             guest: Default::default(),
             program: "/proc/self/exe".into(),
             trace: None,
+            lives: specs.iter().map(|_| None).collect(),
+            undo: self.undo(),
         }
     }
 

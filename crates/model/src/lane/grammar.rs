@@ -1,6 +1,7 @@
 //! The text of a lane: read from a command line, and written so that it makes the same lane again.
 
 use super::{Contestant, LaneSpec, Venue};
+use crate::aged::{self, Past};
 use crate::stack::{self, LayerSpec, PartError};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -55,6 +56,14 @@ pub enum LaneError {
         "lane `{0}`: one thing lies above a filesystem, and nothing above a directory, which is raced as it is; write it like overlay(ext4)"
     )]
     Above(String),
+    /// What follows a `+` is no state.
+    #[error("lane `{lane}`: there is no state `{state}`, or it is told twice; states are {}", aged::STATES)]
+    State {
+        /// The lane.
+        lane: String,
+        /// What was taken for a state.
+        state: String,
+    },
     /// A control character in an option.
     #[error("lane `{0}` has a control character in it; remove it")]
     Control(String),
@@ -94,6 +103,8 @@ impl FromStr for LaneSpec {
                 mkfs_options: Vec::new(),
                 mount_options: Vec::new(),
                 devices: 1,
+                aged: None,
+                full_percent: None,
                 layers: Vec::new(),
                 above: None,
                 venue: None,
@@ -104,7 +115,11 @@ impl FromStr for LaneSpec {
         let path_end = if is_path(body) { path_end(body) } else { 0 };
         let mut parts = stack::split(body, path_end).into_iter();
         let read = |part, from| stack::read(part, from).map_err(|error| in_lane(error, whole()));
-        let stack::Part { name: filesystem, devices, inside, options } = read(parts.next().unwrap_or(body), path_end)?;
+        let first = parts.next().unwrap_or(body);
+        let (behind_path, Past { aged, full_percent }) = Past::split(&first[path_end..])
+            .map_err(|state| LaneError::State { lane: whole(), state: crate::text::escaped(state.as_bytes()) })?;
+        let first = &first[..path_end + behind_path.len()];
+        let stack::Part { name: filesystem, devices, inside, options } = read(first, path_end)?;
         if filesystem.is_empty() {
             return Err(LaneError::Empty(whole()));
         }
@@ -142,7 +157,18 @@ impl FromStr for LaneSpec {
             return Err(LaneError::Name(whole()));
         }
         let layers = layers.into_iter().map(LayerSpec::from).collect();
-        Ok(LaneSpec { name, contestant, mkfs_options, mount_options, devices, layers, above, venue })
+        Ok(LaneSpec {
+            name,
+            contestant,
+            mkfs_options,
+            mount_options,
+            devices,
+            aged,
+            full_percent,
+            layers,
+            above,
+            venue,
+        })
     }
 }
 
@@ -168,10 +194,15 @@ fn refuse_no_layer<'a>(
 
 /// `NAME=` stands before any character that the rest of a lane could begin with.
 fn split_name(text: &str) -> (Option<&str>, &str) {
-    match text.find(['=', ',', '(', '@', '/']) {
+    match text[..states_begin(text)].find(['=', ',', '(', '@', '/']) {
         Some(at) if text.as_bytes()[at] == b'=' => (Some(&text[..at]), &text[at + 1..]),
         _ => (None, text),
     }
+}
+
+/// Where the first state begins.
+fn states_begin(text: &str) -> usize {
+    ["+aged", "+full="].iter().filter_map(|state| text.find(state)).min().unwrap_or(text.len())
 }
 
 fn is_path(text: &str) -> bool {
@@ -179,6 +210,7 @@ fn is_path(text: &str) -> bool {
 }
 
 fn names_toml(text: &str) -> bool {
+    let text = &text[..states_begin(text)];
     let end = text.find([',', '(', '@']).unwrap_or(text.len());
     text[..end].ends_with(".toml")
 }
@@ -293,6 +325,7 @@ impl LaneSpec {
             Form::CountBehind => format!("{mkfs}{count}{mount}"),
             Form::MountFirst => format!("{mount}{mkfs}{count}"),
         });
+        line.push_str(&aged::states_line(self.aged.as_ref(), self.full_percent));
         for layer in &self.layers {
             line.push('/');
             line.push_str(&layer.to_line());
@@ -357,6 +390,23 @@ mod tests {
     }
 
     #[test]
+    fn states_stand_behind_the_filesystems_options() {
+        let old = lane("old=xfs,noatime+aged=git:2000+full=80%/crypt@qemu");
+        assert_eq!((old.name.as_str(), &old.mount_options[..]), ("old", &["noatime".to_owned()][..]));
+        let aged = old.aged.clone().unwrap();
+        assert_eq!((aged.profile.as_str(), aged.age), ("git", crate::aged::Age::Cycles(2000)));
+        assert_eq!((old.full_percent, old.layers.len(), old.venue), (Some(80), 1, Some(Venue::Qemu(None))));
+        for text in ["ext4+aged", "ext4+aged=git", "ext4,noatime+full=90%"] {
+            assert_eq!(lane(text).name, text);
+        }
+        let custom = lane("./my.toml+aged");
+        assert_eq!((custom.contestant, custom.name.as_str()), (Contestant::Custom("./my.toml".into()), "my+aged"));
+        assert_eq!(lane("overlay(ext4+aged)").aged.unwrap().profile, "churn");
+        let wrong = "ext4+agde".parse::<LaneSpec>().unwrap_err().to_string();
+        assert!(wrong.contains("there is no state `agde`") && wrong.contains("full=90%"), "{wrong}");
+    }
+
+    #[test]
     fn an_at_sign_inside_an_option_stays_the_options() {
         let home = lane("btrfs,subvol=@home");
         assert_eq!((home.mount_options, home.venue), (vec!["subvol=@home".to_owned()], None));
@@ -403,6 +453,10 @@ mod tests {
             "overlay(ext4)",
             "over=overlay(xfs(-m reflink=0),noatime/thin),metacopy=on@qemu",
             "nfs(btrfs,-draid1,-mraid1:2),vers=4.1",
+            "ext4(-b 1024),noatime+aged=git:2000+full=80%@qemu",
+            "old=overlay(xfs+aged)",
+            "btrfs:2(-d raid1 -m raid1)+full=90%/crypt",
+            "./my.toml,fast+aged=mine.toml:10x",
         ] {
             let first = lane(text);
             let again = lane(&first.to_line());

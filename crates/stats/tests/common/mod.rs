@@ -41,6 +41,7 @@ pub fn lane(name: &str) -> Lane {
         geometry: Vec::new(),
         layers: Vec::new(),
         above: String::new(),
+        aged: None,
         disks: 1,
         usable_bytes: 0,
         definition_sha256: String::new(),

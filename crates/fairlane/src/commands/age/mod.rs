@@ -11,9 +11,11 @@ use crate::signals;
 use crate::terminal;
 use aging::measures::{BesideFresh, ColdWalk, cold_walk, copy_fresh, read_beside_fresh, remove_fresh};
 use aging::state::State;
-use aging::{AgingError, EndedBy, LEAST_CAPACITY, Life, Lived, Measures, Profile, Progress};
+use aging::{AgingError, EndedBy, LEAST_CAPACITY, Life, Lived, Measures, Profile, Progress, Until};
 use folder::{Aged, Place};
 use model::Bytes;
+use model::aged::{Age as Amount, USUAL_PROFILE, USUAL_SEED};
+use model::lane::LaneSpec;
 use rustix::io::Errno;
 use std::io::{IsTerminal, Read, Write};
 use std::ops::ControlFlow;
@@ -27,9 +29,6 @@ use std::time::{Duration, Instant};
 const SHARE_OF_FREE: f64 = 0.95;
 /// Sizes that are not given are whole ones of these.
 const WHOLE: u64 = Bytes::MIB;
-/// The seed where none is given: two machines that age with their defaults live the same life.
-const USUAL_SEED: u64 = 1;
-const USUAL_PROFILE: &str = "churn";
 /// Progress is shown so often.
 const BETWEEN_SHOWS: Duration = Duration::from_millis(500);
 
@@ -142,6 +141,33 @@ fn life(options: &Age, place: &Place, state: Option<&State>) -> Result<Life, Fai
         (_, Some(size)) if size.get() != life.capacity_bytes => differs("size", Bytes(life.capacity_bytes).to_string()),
         _ => Ok(life),
     }
+}
+
+/// The life that a lane's filesystem has behind it; `None`: it is fresh.
+///
+/// # Errors
+/// Where there is no such profile, or it cannot be lived.
+pub fn of_lane(lane: &LaneSpec, size: Bytes) -> Result<Option<Life>, Failure> {
+    if !lane.has_past() {
+        return Ok(None);
+    }
+    let aged = lane.aged.as_ref();
+    let named = aged.map_or(model::aged::USUAL_PROFILE, |aged| aged.profile.as_str());
+    let until = match aged.map(|aged| aged.age) {
+        // Only filled.
+        None => Until::Overwrites(0.0),
+        Some(Amount::Overwrites(times)) => Until::Overwrites(times.into()),
+        Some(Amount::Cycles(cycles)) => Until::Cycles(cycles),
+    };
+    let life = Life {
+        profile: profile(named)?,
+        seed: aged.map_or(model::aged::USUAL_SEED, |aged| aged.seed),
+        capacity_bytes: size.get(),
+        until,
+        full: lane.full_percent.map(|percent| f64::from(percent) / 100.0),
+    };
+    life.check().map_err(failure)?;
+    Ok(Some(life))
 }
 
 /// A profile by its name, or a file where the name has a slash or the end of TOML.

@@ -1,0 +1,494 @@
+//! Images of filesystems with a past: made once, kept in a folder that only this user writes, and laid on a lane's disk again for
+//! every round.
+
+use crate::failure::{LaneFailure, cannot, failed};
+use crate::image::{Aligned, Image};
+use model::Bytes;
+use model::aged::AgedLane;
+use rustix::fs::{FlockOperation, Mode, OFlags, Timestamps, flock, futimens, open};
+use serde::{Deserialize, Serialize};
+use std::fs::{DirBuilder, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+
+/// The folder of kept images, in the one of undo journals.
+pub const FOLDER: &str = "aged";
+/// Bytes that have a checksum of their own.
+const PIECE_BYTES: u64 = 4 << 20;
+/// Bytes of all kept images, at most: those that were not used for longest go first. Chosen: sixteen of the usual lanes.
+pub const MOST_BYTES: u64 = 32 << 30;
+/// So much of the disk is left free beside them.
+const SPARE_BYTES: u64 = 1 << 30;
+/// A description has a checksum for each piece, and little else.
+const MOST_DESCRIPTION_BYTES: u64 = 16 << 20;
+/// Changes when descriptions do.
+const VERSION: u32 = 1;
+
+/// What is known of a kept image.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    version: u32,
+    size_bytes: u64,
+    /// CRC-32C of each piece.
+    sums: Vec<u32>,
+    /// What mkfs told.
+    geometry: Vec<String>,
+    facts: AgedLane,
+}
+
+/// An image that is kept, open and locked: nobody else lays it meanwhile, because two filesystems of one identity are not mounted
+/// beside each other.
+#[derive(Debug)]
+pub(crate) struct KeptImage {
+    path: PathBuf,
+    file: File,
+    description: Description,
+}
+
+/// What was found under a key.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    /// It is as it was left.
+    Whole(KeptImage),
+    /// Nothing.
+    Nothing,
+    /// Another race uses it, or makes it.
+    Busy,
+    /// Something else; it is removed.
+    Damaged(String),
+}
+
+/// What `fairlane clean --aged` removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Images.
+    pub images: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Images that a race uses and that stay.
+    pub in_use: u64,
+}
+
+impl KeptImage {
+    /// Looks for the image of a key, and reads all of it.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Interrupted`]; what cannot be read is damaged.
+    pub(crate) fn find(folder: &Path, key: &str, stop: &AtomicBool) -> Result<Kept, LaneFailure> {
+        if is_being_made(&folder.join(format!("{key}.part"))) {
+            return Ok(Kept::Busy);
+        }
+        let path = folder.join(format!("{key}.image"));
+        let Some(file) = open_regular(&path, OFlags::RDONLY | OFlags::DIRECT) else { return Ok(Kept::Nothing) };
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Ok(Kept::Busy);
+        }
+        let damaged = |why: &str| {
+            remove(&path);
+            Ok(Kept::Damaged(why.to_owned()))
+        };
+        let Some(description) = read_description(&path.with_extension("json")) else {
+            return damaged("it has no description");
+        };
+        let size = description.size_bytes;
+        let has_size = file.metadata().is_ok_and(|of| of.len() == size);
+        if !has_size || description.sums.len() as u64 != size.div_ceil(PIECE_BYTES) {
+            return damaged("it has another size");
+        }
+        let kept = KeptImage { path: path.clone(), file, description };
+        match kept.each_piece(stop, &mut |_, _| Ok(())) {
+            Ok(()) => {
+                kept.was_used();
+                Ok(Kept::Whole(kept))
+            }
+            Err(LaneFailure::Interrupted) => Err(LaneFailure::Interrupted),
+            Err(_) => damaged("its bytes are not those that were kept"),
+        }
+    }
+
+    /// Keeps an image, which nobody has mounted.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where there is no room for it.
+    pub(crate) fn keep(
+        (folder, key): (&Path, &str),
+        image: &Image,
+        (geometry, facts): (Vec<String>, AgedLane),
+        stop: &AtomicBool,
+    ) -> Result<KeptImage, LaneFailure> {
+        make_room(folder, image.size_bytes())?;
+        let (path, part) = (folder.join(format!("{key}.image")), folder.join(format!("{key}.part")));
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::DIRECT;
+        let _ = std::fs::remove_file(&part);
+        let made = open(&part, flags, Mode::RUSR | Mode::WUSR);
+        let file = File::from(
+            made.map_err(|error| cannot(format!("create {}", part.display()), std::io::Error::from(error)))?,
+        );
+        let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        locked.map_err(|error| cannot(format!("lock {}", part.display()), std::io::Error::from(error)))?;
+        let copied = copy(image, &file, stop).and_then(|sums| {
+            let description = Description { version: VERSION, size_bytes: image.size_bytes(), sums, geometry, facts };
+            write_description(&path, &description)?;
+            std::fs::rename(&part, &path).map_err(|error| cannot(format!("name {}", path.display()), error))?;
+            sync_folder(folder)?;
+            Ok(description)
+        });
+        match copied {
+            Ok(description) => Ok(KeptImage { path, file, description }),
+            Err(error) => {
+                let _ = std::fs::remove_file(&part);
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes it over an image of its size.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where what is kept was changed meanwhile.
+    pub(crate) fn lay(&self, image: &Image, stop: &AtomicBool) -> Result<(), LaneFailure> {
+        if image.size_bytes() != self.description.size_bytes {
+            return Err(failed(format!(
+                "{} is of another size than the lane; this is a fault of Fairlane, report it",
+                self.path.display()
+            )));
+        }
+        self.each_piece(stop, &mut |offset, piece| image.overwrite(piece, offset))
+    }
+
+    pub(crate) fn geometry(&self) -> &[String] {
+        &self.description.geometry
+    }
+
+    pub(crate) fn facts(&self) -> &AgedLane {
+        &self.description.facts
+    }
+
+    /// Reads every piece, the next one while `act` is at work.
+    fn each_piece(
+        &self,
+        stop: &AtomicBool,
+        act: &mut dyn FnMut(u64, &Aligned) -> Result<(), LaneFailure>,
+    ) -> Result<(), LaneFailure> {
+        let Description { size_bytes, ref sums, .. } = self.description;
+        let changed =
+            || failed(format!("{} is not what was kept; race again, and it is made anew", self.path.display()));
+        std::thread::scope(|scope| {
+            let (full, read) = sync_channel::<(u64, Aligned)>(1);
+            let (empty, used) = sync_channel::<Aligned>(3);
+            for _ in 0..3 {
+                let _ = empty.send(Aligned::zeroed(PIECE_BYTES as usize));
+            }
+            let reader = scope.spawn(move || {
+                for (number, sum) in sums.iter().enumerate() {
+                    let Ok(mut piece) = used.recv() else { return true };
+                    let offset = number as u64 * PIECE_BYTES;
+                    piece.shorten((size_bytes - offset).min(PIECE_BYTES) as usize);
+                    let is_whole = self.file.read_exact_at(piece.bytes_mut(), offset).is_ok()
+                        && crc32c::crc32c(piece.bytes()) == *sum;
+                    if !is_whole {
+                        return false;
+                    }
+                    if full.send((offset, piece)).is_err() {
+                        return true;
+                    }
+                }
+                true
+            });
+            while let Ok((offset, piece)) = read.recv() {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(LaneFailure::Interrupted);
+                }
+                act(offset, &piece)?;
+                let _ = empty.send(piece);
+            }
+            match reader.join() {
+                Ok(true) => Ok(()),
+                _ => Err(changed()),
+            }
+        })
+    }
+
+    /// The one that was not used for longest goes first.
+    fn was_used(&self) {
+        use rustix::fs::{Timespec, UTIME_NOW};
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let _ = futimens(&self.file, &Timestamps { last_access: now, last_modification: now });
+    }
+}
+
+/// The folder of kept images, made where it is missing.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn folder(undo: &Path) -> Result<PathBuf, LaneFailure> {
+    let folder = undo.join(FOLDER);
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    made.map_err(|error| cannot(format!("make {}", folder.display()), error))?;
+    match folder.symlink_metadata() {
+        Ok(of) if of.is_dir() => Ok(folder),
+        _ => Err(failed(format!("{} is no folder; remove it", folder.display()))),
+    }
+}
+
+/// Removes what a race that died was making.
+pub fn sweep(undo: &Path) {
+    for path in files(&undo.join(FOLDER), "part") {
+        if !is_being_made(&path) {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+/// Removes all kept images that no race uses.
+pub fn remove_all(undo: &Path) -> Removed {
+    sweep(undo);
+    let mut removed = Removed::default();
+    let folder = undo.join(FOLDER);
+    for path in files(&folder, "image") {
+        let Some(file) = open_regular(&path, OFlags::RDONLY) else { continue };
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            removed.in_use += 1;
+            continue;
+        }
+        removed.images += 1;
+        removed.bytes += file.metadata().map_or(0, |of| of.len());
+        remove(&path);
+    }
+    // Only where it is empty.
+    let _ = std::fs::remove_dir(&folder);
+    removed
+}
+
+/// How many images are kept, and their bytes.
+pub fn kept(undo: &Path) -> (u64, u64) {
+    let sizes = files(&undo.join(FOLDER), "image").into_iter().filter_map(|path| path.symlink_metadata().ok());
+    sizes.fold((0, 0), |(count, bytes), of| (count + 1, bytes + of.len()))
+}
+
+/// Whether an image of this size can be kept there, once others are gone.
+///
+/// # Errors
+/// [`LaneFailure::Failed`] with the remedy.
+pub(crate) fn check_room(undo: &Path, images: u64, size_bytes: u64) -> Result<(), LaneFailure> {
+    let (_, kept) = kept(undo);
+    let free = free_bytes(undo).saturating_add(kept);
+    let needed = size_bytes.saturating_mul(images);
+    if needed <= MOST_BYTES && needed.saturating_add(SPARE_BYTES) <= free {
+        return Ok(());
+    }
+    Err(no_room(&undo.join(FOLDER), needed))
+}
+
+fn no_room(folder: &Path, needed: u64) -> LaneFailure {
+    failed(format!(
+        "images of lanes with a past take {} in {}, which may keep {} and leaves {} of its disk free; free some space, race fewer \
+         of them or lower --lane-size",
+        Bytes(needed),
+        folder.display(),
+        Bytes(MOST_BYTES),
+        Bytes(SPARE_BYTES)
+    ))
+}
+
+/// Removes the images that were not used for longest until one of this size has room.
+fn make_room(folder: &Path, size_bytes: u64) -> Result<(), LaneFailure> {
+    let used_at = |path: &PathBuf| path.symlink_metadata().and_then(|of| of.modified()).ok();
+    let mut images = files(folder, "image");
+    images.sort_by_key(used_at);
+    let mut images = images.into_iter();
+    let has_room = || {
+        let (_, kept) = folder.parent().map_or((0, 0), self::kept);
+        kept.saturating_add(size_bytes) <= MOST_BYTES && free_bytes(folder) >= size_bytes.saturating_add(SPARE_BYTES)
+    };
+    while !has_room() {
+        let Some(oldest) = images.next() else { return Err(no_room(folder, size_bytes)) };
+        let is_free = open_regular(&oldest, OFlags::RDONLY)
+            .is_none_or(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok());
+        if is_free {
+            remove(&oldest);
+        }
+    }
+    Ok(())
+}
+
+fn free_bytes(folder: &Path) -> u64 {
+    rustix::fs::statvfs(folder).map_or(0, |of| of.f_bavail.saturating_mul(of.f_frsize))
+}
+
+/// Copies an image; answers the checksums of its pieces.
+fn copy(image: &Image, to: &File, stop: &AtomicBool) -> Result<Vec<u32>, LaneFailure> {
+    let mut piece = Aligned::zeroed(PIECE_BYTES as usize);
+    let mut sums = Vec::new();
+    let mut offset = 0;
+    while offset < image.size_bytes() {
+        if stop.load(Ordering::Relaxed) {
+            return Err(LaneFailure::Interrupted);
+        }
+        piece.shorten((image.size_bytes() - offset).min(PIECE_BYTES) as usize);
+        image.read_piece(&mut piece, offset)?;
+        sums.push(crc32c::crc32c(piece.bytes()));
+        to.write_all_at(piece.bytes(), offset).map_err(|error| cannot("keep an image".to_owned(), error))?;
+        offset += piece.bytes().len() as u64;
+    }
+    to.sync_all().map_err(|error| cannot("keep an image".to_owned(), error))?;
+    Ok(sums)
+}
+
+fn write_description(image: &Path, description: &Description) -> Result<(), LaneFailure> {
+    let (path, part) = (image.with_extension("json"), image.with_extension("json.part"));
+    let bytes = serde_json::to_vec(description).expect("a description is plain data");
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let written = open(&part, flags, Mode::RUSR | Mode::WUSR).map_err(std::io::Error::from).and_then(|file| {
+        let mut file = File::from(file);
+        file.write_all(&bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&part, &path)
+    });
+    written.map_err(|error| cannot(format!("write {}", path.display()), error))
+}
+
+fn read_description(path: &Path) -> Option<Description> {
+    let mut text = Vec::new();
+    open_regular(path, OFlags::RDONLY)?.take(MOST_DESCRIPTION_BYTES).read_to_end(&mut text).ok()?;
+    serde_json::from_slice::<Description>(&text).ok().filter(|description| description.version == VERSION)
+}
+
+fn sync_folder(folder: &Path) -> Result<(), LaneFailure> {
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|error| cannot(format!("sync {}", folder.display()), error))
+}
+
+fn remove(image: &Path) {
+    let _ = std::fs::remove_file(image.with_extension("json"));
+    let _ = std::fs::remove_file(image);
+}
+
+fn is_being_made(part: &Path) -> bool {
+    open_regular(part, OFlags::RDONLY)
+        .is_some_and(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_err())
+}
+
+fn open_regular(path: &Path, flags: OFlags) -> Option<File> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = File::from(open(path, flags, Mode::empty()).ok()?);
+    file.metadata().is_ok_and(|of| of.is_file()).then_some(file)
+}
+
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| path.extension().is_some_and(|of| of == extension)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            let path = PathBuf::from(format!("/var/tmp/fairlane-kept-{name}-{}", std::process::id()));
+            std::fs::create_dir(&path).unwrap();
+            Scratch(path)
+        }
+
+        fn image(&self, name: &str, seed: u64) -> Image {
+            let folder = self.0.join(name);
+            std::fs::create_dir(&folder).unwrap();
+            // Not a multiple of a piece.
+            Image::create(&folder.join("image"), (9 << 20) + 4096, seed, &mut |_| {}, &AtomicBool::new(false)).unwrap()
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            std::fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    fn bytes(image: &Image) -> Vec<u8> {
+        std::fs::read(image.path()).unwrap()
+    }
+
+    #[test]
+    fn what_is_laid_again_is_what_was_kept_byte_by_byte() {
+        let scratch = Scratch::new("laid");
+        let go_on = AtomicBool::new(false);
+        let folder = folder(&scratch.0).unwrap();
+        let (aged, other) = (scratch.image("a", 1), scratch.image("b", 2));
+        let facts = AgedLane { states: "+aged".to_owned(), seed: 1, ..AgedLane::default() };
+        let kept = KeptImage::keep((&folder, "key"), &aged, (vec!["x: 1".to_owned()], facts.clone()), &go_on).unwrap();
+        assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Busy)), "this race holds it");
+        assert_eq!(remove_all(&scratch.0), Removed { images: 0, bytes: 0, in_use: 1 });
+        drop(kept);
+        let Ok(Kept::Whole(kept)) = KeptImage::find(&folder, "key", &go_on) else { panic!("it is there") };
+        assert_eq!((kept.geometry(), kept.facts()), (&["x: 1".to_owned()][..], &facts));
+        assert_ne!(bytes(&aged), bytes(&other));
+        kept.lay(&other, &go_on).unwrap();
+        assert_eq!(bytes(&aged), bytes(&other));
+        other.check_not_shrunk().unwrap();
+        assert_eq!(super::kept(&scratch.0), (1, aged.size_bytes()));
+        assert!(matches!(KeptImage::find(&folder, "another", &go_on), Ok(Kept::Nothing)));
+        drop(kept);
+        assert_eq!(remove_all(&scratch.0), Removed { images: 1, bytes: aged.size_bytes(), in_use: 0 });
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn what_was_changed_or_half_written_is_removed() {
+        let scratch = Scratch::new("changed");
+        let go_on = AtomicBool::new(false);
+        let aged = scratch.image("a", 1);
+        type Damage = fn(&Path);
+        let damages: [Damage; 4] = [
+            |image| {
+                let file = File::options().read(true).write(true).open(image).unwrap();
+                let mut byte = [0];
+                file.read_exact_at(&mut byte, 5 << 20).unwrap();
+                file.write_all_at(&[!byte[0]], 5 << 20).unwrap();
+            },
+            |image| File::options().write(true).open(image).unwrap().set_len(1 << 20).unwrap(),
+            |image| std::fs::write(image.with_extension("json"), b"{}").unwrap(),
+            |image| std::fs::remove_file(image.with_extension("json")).unwrap(),
+        ];
+        for damage in damages {
+            let folder = folder(&scratch.0).unwrap();
+            drop(KeptImage::keep((&folder, "key"), &aged, (Vec::new(), AgedLane::default()), &go_on).unwrap());
+            damage(&folder.join("key.image"));
+            assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Damaged(_))));
+            assert_eq!(files(&folder, "image"), Vec::<PathBuf>::new());
+        }
+        // A race that was killed while it kept one; one that lives is left alone.
+        let folder = folder(&scratch.0).unwrap();
+        let part = folder.join("key.part");
+        std::fs::write(&part, b"half").unwrap();
+        let lives = File::open(&part).unwrap();
+        flock(&lives, FlockOperation::NonBlockingLockExclusive).unwrap();
+        sweep(&scratch.0);
+        assert!(part.exists() && matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Busy)));
+        drop(lives);
+        sweep(&scratch.0);
+        assert!(!part.exists());
+        // A link is followed nowhere.
+        std::os::unix::fs::symlink("/etc/passwd", folder.join("key.image")).unwrap();
+        assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Nothing)));
+    }
+
+    #[test]
+    fn a_stop_ends_the_laying() {
+        let scratch = Scratch::new("stopped");
+        let folder = folder(&scratch.0).unwrap();
+        let aged = scratch.image("a", 1);
+        let stopped = AtomicBool::new(true);
+        let kept = |stop| KeptImage::keep((&folder, "key"), &aged, (Vec::new(), AgedLane::default()), stop);
+        assert_eq!(kept(&stopped).err(), Some(LaneFailure::Interrupted));
+        assert!(files(&folder, "part").is_empty(), "nothing is left of it");
+        let kept = kept(&AtomicBool::new(false)).unwrap();
+        assert_eq!(kept.lay(&aged, &stopped), Err(LaneFailure::Interrupted));
+    }
+}
