@@ -7,7 +7,7 @@ use common::{Place, assert_one_sentence, root, tool};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -256,17 +256,16 @@ fn a_folder_needs_no_root_and_under_sudo_its_files_are_the_users() {
     owners.push(aged.join(".fairlane-age.json").metadata().unwrap().uid());
     assert!(owners.len() > 50 && owners.iter().all(|uid| *uid == 65534), "{owners:?}");
     // Where that user may not write, root's rights are no help.
-    let closed = home.0.path().join("closed");
-    std::fs::create_dir(&closed).unwrap();
-    let mut command = home.0.fairlane(&["age", "closed", "--size", "24MiB", "--until", "1x"]);
+    let place = Place::new();
+    std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::create_dir(place.path().join("closed")).unwrap();
+    let mut command = place.fairlane(&["age", "closed", "--size", "24MiB", "--until", "1x"]);
     let output = command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").output().unwrap();
     assert_eq!(output.status.code(), Some(4));
-    assert_one_sentence(
-        &String::from_utf8_lossy(&output.stderr),
-        &["cannot make", "name a folder that you may write in"],
-    );
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_one_sentence(&err, &["cannot make closed/fairlane-aged", "name a folder that you may write in"]);
     // Somebody else's life is none of root's.
-    let (_, err) = home.0.expect(2, &["age", "disk", "--remove"]);
+    let (_, err) = place.expect(2, &["age", &disk.to_string_lossy(), "--remove"]);
     assert_one_sentence(&err, &["belongs to another user"]);
     let mut command = home.0.fairlane(&["age", "disk", "--remove"]);
     assert!(command.uid(65534).gid(65534).status().unwrap().success() && !aged.exists());
@@ -361,6 +360,7 @@ fn a_full_filesystem_is_part_of_life_and_is_counted() {
     assert_eq!(told["no_fresh_copy"].as_str(), Some("no room for a fresh copy"), "{out}");
     // Without --size a disk that others use is not taken.
     place.expect(0, &["age", "disk", "--remove"]);
+    std::fs::write(disk.mount.join("more"), vec![7_u8; 32 << 20]).unwrap();
     let (_, err) = place.expect(2, &["age", "disk"]);
     assert_one_sentence(&err, &["more than half", "--size"]);
     assert_eq!(std::fs::metadata(disk.mount.join("other")).unwrap().uid(), 0);

@@ -234,7 +234,7 @@ fn told(looking: &mut Looking) -> Measures {
 
 /// Sizes and ages beside those of another life of the profile, which no filesystem saw.
 fn compare(measures: &mut Measures, life: &Life, state: &State, sizes: &[u64], ages: &[u32]) {
-    let mut other = Generator::new(&life.profile, mixed(life.seed ^ 0x6f74_6865_72), life.capacity_bytes);
+    let mut other = Generator::new(&life.profile, mixed(life.seed ^ 0x006f_7468_6572), life.capacity_bytes);
     let cycles = state.lived.cycles.saturating_sub(u32::from(state.last.is_some()));
     // Another seed's cycles have other acts, but not many times as many.
     let most = state.operations.saturating_mul(4).saturating_add(1_000_000);
