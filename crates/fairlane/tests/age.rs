@@ -27,7 +27,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<u64>> {
                 folders.push(entry.path());
             }
             let name = entry.path().strip_prefix(folder).expect("below").to_owned();
-            found.insert(name, (!of.is_dir()).then(|| of.len()));
+            found.insert(name, (!of.is_dir()).then_some(of.len()));
         }
     }
     found
