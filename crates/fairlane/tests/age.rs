@@ -341,6 +341,40 @@ fn real_filesystems_live_one_life_and_each_tells_what_it_knows() {
 }
 
 #[test]
+fn a_life_that_settles_says_so_and_one_that_cannot_ends_all_the_same() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let disk = Disk::new(&place, "ext4", 512 << 20);
+    let (out, _) = place.expect(0, &["age", "disk", "--size", "160MiB", "--format", "json"]);
+    let lived = &json(&out)["lived"];
+    let windows: Vec<f64> =
+        lived["extents_per_file"].as_array().unwrap().iter().map(|of| of.as_f64().unwrap()).collect();
+    let [.., before, after] = windows[..] else { panic!("{out}") };
+    let rewrites =
+        lived["bytes_written"].as_f64().unwrap() / (lived["used_share"].as_f64().unwrap() * (160 << 20) as f64);
+    let is_settled = (after - before).abs() < 0.05 * before && rewrites >= 3.0;
+    match lived["ended_by"].as_str() {
+        Some("settled") => assert!(is_settled, "{out}"),
+        Some("overwrites_without_settling") => {
+            assert!(!is_settled && lived["overwrites"].as_f64() >= Some(10.0), "{out}")
+        }
+        other => panic!("{other:?}: {out}"),
+    }
+    drop(disk);
+    // A filesystem that tells of no extents.
+    let disk = place.path().join("memory");
+    std::fs::create_dir(&disk).unwrap();
+    tool("mount", &["-t", "tmpfs", "-o", "size=64m", "tmpfs", &disk.to_string_lossy()]);
+    let output = place.run(&["age", "memory", "--size", "16MiB", "--format", "json"]);
+    tool("umount", &[&*disk.to_string_lossy()]);
+    let told = json(&String::from_utf8_lossy(&output.stdout));
+    assert_eq!(told["lived"]["ended_by"].as_str(), Some("overwrites_without_settling"), "{told}");
+    assert!(told["measures"]["extents_per_file"].is_null() && told.to_string().contains("FIEMAP"), "{told}");
+}
+
+#[test]
 fn a_full_filesystem_is_part_of_life_and_is_counted() {
     if !root() {
         return;
