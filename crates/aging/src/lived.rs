@@ -137,7 +137,8 @@ impl<'a> Session<'a> {
     fn begin(root: BorrowedFd<'a>, life: &'a Life, state: Option<State>) -> Result<Self, AgingError> {
         let begun = Instant::now();
         let mut generator = Generator::new(&life.profile, life.seed, life.capacity_bytes);
-        let is_new = state.is_none();
+        // A state may have been written before anything else was.
+        let is_new = state.as_ref().is_none_or(|state| state.operations == 0) && is_empty(root)?;
         let mut state = state.unwrap_or_else(|| State::new(life));
         let at_end_of_cycle = replay(&mut generator, &state);
         // Of acts that were done and not kept the stamps are not known: beyond them by far.

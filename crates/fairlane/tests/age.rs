@@ -7,7 +7,7 @@ use common::{Place, assert_one_sentence, root, tool};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -27,7 +27,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<u64>> {
                 folders.push(entry.path());
             }
             let name = entry.path().strip_prefix(folder).expect("below").to_owned();
-            found.insert(name, (!of.is_dir()).then(|| of.len()));
+            found.insert(name, (!of.is_dir()).then_some(of.len()));
         }
     }
     found
@@ -256,17 +256,16 @@ fn a_folder_needs_no_root_and_under_sudo_its_files_are_the_users() {
     owners.push(aged.join(".fairlane-age.json").metadata().unwrap().uid());
     assert!(owners.len() > 50 && owners.iter().all(|uid| *uid == 65534), "{owners:?}");
     // Where that user may not write, root's rights are no help.
-    let closed = home.0.path().join("closed");
-    std::fs::create_dir(&closed).unwrap();
-    let mut command = home.0.fairlane(&["age", "closed", "--size", "24MiB", "--until", "1x"]);
+    let place = Place::new();
+    std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::create_dir(place.path().join("closed")).unwrap();
+    let mut command = place.fairlane(&["age", "closed", "--size", "24MiB", "--until", "1x"]);
     let output = command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").output().unwrap();
     assert_eq!(output.status.code(), Some(4));
-    assert_one_sentence(
-        &String::from_utf8_lossy(&output.stderr),
-        &["cannot make", "name a folder that you may write in"],
-    );
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_one_sentence(&err, &["cannot make closed/fairlane-aged", "name a folder that you may write in"]);
     // Somebody else's life is none of root's.
-    let (_, err) = home.0.expect(2, &["age", "disk", "--remove"]);
+    let (_, err) = place.expect(2, &["age", &disk.to_string_lossy(), "--remove"]);
     assert_one_sentence(&err, &["belongs to another user"]);
     let mut command = home.0.fairlane(&["age", "disk", "--remove"]);
     assert!(command.uid(65534).gid(65534).status().unwrap().success() && !aged.exists());
@@ -342,6 +341,40 @@ fn real_filesystems_live_one_life_and_each_tells_what_it_knows() {
 }
 
 #[test]
+fn a_life_that_settles_says_so_and_one_that_cannot_ends_all_the_same() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let disk = Disk::new(&place, "ext4", 512 << 20);
+    let (out, _) = place.expect(0, &["age", "disk", "--size", "160MiB", "--format", "json"]);
+    let lived = &json(&out)["lived"];
+    let windows: Vec<f64> =
+        lived["extents_per_file"].as_array().unwrap().iter().map(|of| of.as_f64().unwrap()).collect();
+    let [.., before, after] = windows[..] else { panic!("{out}") };
+    let rewrites =
+        lived["bytes_written"].as_f64().unwrap() / (lived["used_share"].as_f64().unwrap() * (160 << 20) as f64);
+    let is_settled = (after - before).abs() < 0.05 * before && rewrites >= 3.0;
+    match lived["ended_by"].as_str() {
+        Some("settled") => assert!(is_settled, "{out}"),
+        Some("overwrites_without_settling") => {
+            assert!(!is_settled && lived["overwrites"].as_f64() >= Some(10.0), "{out}")
+        }
+        other => panic!("{other:?}: {out}"),
+    }
+    drop(disk);
+    // A filesystem that tells of no extents.
+    let disk = place.path().join("memory");
+    std::fs::create_dir(&disk).unwrap();
+    tool("mount", &["-t", "tmpfs", "-o", "size=64m", "tmpfs", &disk.to_string_lossy()]);
+    let output = place.run(&["age", "memory", "--size", "16MiB", "--format", "json"]);
+    tool("umount", &[&*disk.to_string_lossy()]);
+    let told = json(&String::from_utf8_lossy(&output.stdout));
+    assert_eq!(told["lived"]["ended_by"].as_str(), Some("overwrites_without_settling"), "{told}");
+    assert!(told["measures"]["extents_per_file"].is_null() && told.to_string().contains("FIEMAP"), "{told}");
+}
+
+#[test]
 fn a_full_filesystem_is_part_of_life_and_is_counted() {
     if !root() {
         return;
@@ -361,6 +394,7 @@ fn a_full_filesystem_is_part_of_life_and_is_counted() {
     assert_eq!(told["no_fresh_copy"].as_str(), Some("no room for a fresh copy"), "{out}");
     // Without --size a disk that others use is not taken.
     place.expect(0, &["age", "disk", "--remove"]);
+    std::fs::write(disk.mount.join("more"), vec![7_u8; 32 << 20]).unwrap();
     let (_, err) = place.expect(2, &["age", "disk"]);
     assert_one_sentence(&err, &["more than half", "--size"]);
     assert_eq!(std::fs::metadata(disk.mount.join("other")).unwrap().uid(), 0);

@@ -16,7 +16,7 @@ pub use free_space::FreeClass;
 pub use walk::FRESH;
 
 use crate::Life;
-use crate::life::{BLOCK_BYTES, Generator, NAME_BYTES};
+use crate::life::{BLOCK_BYTES, Generator, NAME_BYTES, Operation};
 use crate::lived::replay;
 use crate::numbers::mixed;
 use crate::state::State;
@@ -63,7 +63,7 @@ pub struct Measures {
     pub free_extents: Option<Vec<FreeClass>>,
     /// Sizes of files beside those of a life of the same profile, size and length with another seed.
     pub sizes: Option<ChiSquared>,
-    /// Ages of files (by their times of change, in cycles) beside the same.
+    /// Ages of files (what was written since, by their times of change and the ends of cycles) beside the same.
     pub ages: Option<ChiSquared>,
     /// Files that are missing, too many, or of another size than the life has them.
     pub differing_files: Option<u64>,
@@ -232,38 +232,83 @@ fn told(looking: &mut Looking) -> Measures {
     measures
 }
 
+/// A life with what was written when each of its cycles ended, bytes.
+struct Written<'a> {
+    generator: Generator<'a>,
+    ends: Vec<u64>,
+}
+
+impl<'a> Written<'a> {
+    fn new(life: &'a Life, seed: u64) -> Self {
+        Written { generator: Generator::new(&life.profile, seed, life.capacity_bytes), ends: Vec::new() }
+    }
+
+    /// One act more; whether there was one.
+    fn step(&mut self) -> bool {
+        let act = self.generator.next();
+        if matches!(act, Some(Operation::EndOfCycle { .. })) {
+            self.ends.push(self.generator.planned_bytes());
+        }
+        act.is_some()
+    }
+
+    /// The last filling of a state, where it had one.
+    fn finish(&mut self, state: &State) {
+        if let Some(last) = state.last {
+            self.generator.finish(last.full);
+            while self.step() {}
+        }
+    }
+
+    /// What was written since files of these cycles were, in sizes of the life. Of a cycle's files nobody knows the order:
+    /// they are spread over it.
+    fn ages(&self, cycles: impl Iterator<Item = u32>) -> Vec<f64> {
+        let total = self.generator.planned_bytes();
+        let age = |(at, cycle): (usize, u32)| {
+            let cycle = (cycle as usize).min(self.ends.len());
+            let from = cycle.checked_sub(1).map_or(0, |before| self.ends[before]);
+            let to = self.ends.get(cycle).copied().unwrap_or(total);
+            // Multiples of the golden ratio, whose fractions lie evenly.
+            let place = (at as f64 * 0.618_033_988_749_895).fract();
+            total as f64 - (from as f64 + place * to.saturating_sub(from) as f64)
+        };
+        cycles.enumerate().map(age).collect()
+    }
+}
+
 /// Sizes and ages beside those of another life of the profile, which no filesystem saw.
 fn compare(measures: &mut Measures, life: &Life, state: &State, sizes: &[u64], ages: &[u32]) {
-    let mut other = Generator::new(&life.profile, mixed(life.seed ^ 0x6f74_6865_72), life.capacity_bytes);
-    let cycles = state.lived.cycles.saturating_sub(u32::from(state.last.is_some()));
+    let mut own = Written::new(life, life.seed);
+    while own.generator.acts() < state.operations && own.step() {}
+    let cycles = own.ends.len();
+    own.finish(state);
+    let mut other = Written::new(life, mixed(life.seed ^ 0x006f_7468_6572));
     // Another seed's cycles have other acts, but not many times as many.
     let most = state.operations.saturating_mul(4).saturating_add(1_000_000);
-    while other.acts() < most && (other.cycles() < cycles || (cycles == 0 && other.acts() < state.operations)) {
-        other.next();
+    while other.generator.acts() < most
+        && (other.ends.len() < cycles || (cycles == 0 && other.generator.acts() < state.operations))
+    {
+        other.step();
     }
-    if let Some(last) = state.last {
-        other.finish(last.full);
-        other.by_ref().for_each(drop);
-    }
+    other.finish(state);
     let class = |bytes: u64| bytes.max(1).ilog2() as usize;
     let count = |sizes: &mut dyn Iterator<Item = u64>| {
         let mut counts = [0_u64; 64];
         sizes.for_each(|bytes| counts[class(bytes)] += 1);
         counts
     };
-    let expected = count(&mut other.files().map(|(_, file)| file.bytes));
+    let expected = count(&mut other.generator.files().map(|(_, file)| file.bytes));
     measures.sizes = chi_squared::two_samples(&count(&mut sizes.iter().copied()), &expected);
-    let mut written: Vec<u32> = other.files().map(|(_, file)| file.cycle).collect();
-    written.sort_unstable();
-    let mut edges: Vec<u32> =
-        (1..AGE_CLASSES).filter_map(|at| written.get(at * written.len() / AGE_CLASSES).copied()).collect();
-    edges.dedup();
-    let count = |cycles: &[u32]| {
+    let mut expected = other.ages(other.generator.files().map(|(_, file)| file.cycle));
+    expected.sort_by(f64::total_cmp);
+    let edge = |at: usize| expected.get(at * expected.len() / AGE_CLASSES).copied();
+    let edges: Vec<f64> = (1..AGE_CLASSES).filter_map(edge).collect();
+    let count = |ages: &[f64]| {
         let mut counts = [0_u64; AGE_CLASSES];
-        cycles.iter().for_each(|cycle| counts[edges.partition_point(|edge| edge < cycle)] += 1);
+        ages.iter().for_each(|age| counts[edges.partition_point(|edge| edge <= age)] += 1);
         counts
     };
-    measures.ages = chi_squared::two_samples(&count(ages), &count(&written));
+    measures.ages = chi_squared::two_samples(&count(&own.ages(ages.iter().copied())), &count(&expected));
 }
 
 #[cfg(test)]

@@ -56,11 +56,8 @@ pub(crate) fn walk(root: impl AsFd, in_name_order: bool, visitor: &mut dyn Visit
             match kind {
                 _ if depth == 0 && is_none => {}
                 FileType::Directory if depth < MOST_DEPTH => below.push((Rc::clone(&folder), name, depth + 1)),
-                FileType::RegularFile => {
-                    if !visitor.file(&looked_at(folder.as_fd(), &name, visitor.looks())?)? {
-                        return Ok(());
-                    }
-                }
+                FileType::RegularFile if visitor.file(&looked_at(folder.as_fd(), &name, visitor.looks())?)? => {}
+                FileType::RegularFile => return Ok(()),
                 _ => {}
             }
         }

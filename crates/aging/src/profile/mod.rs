@@ -262,7 +262,7 @@ impl Profile {
             return Err(wrong(format!("it has more than {}; make it shorter", Bytes(model::bounds::TOML_BYTES))));
         }
         let mut profile: Profile = toml::from_str(text).map_err(|error| {
-            wrong(format!("{}; `fairlane age --help` names a profile to copy", model::text::toml_mistake(text, &error)))
+            wrong(format!("{}; docs/aging.md has a profile to copy", model::text::toml_mistake(text, &error)))
         })?;
         check::shape(&profile, text).map_err(&wrong)?;
         for group in &mut profile.groups {

@@ -270,6 +270,7 @@ static SUITES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 });
 static CUSTOM: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| files("docs", "toml"));
 static SCENARIOS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| files("scenarios", "toml"));
+static PROFILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| files("profiles", "toml"));
 static FEATURES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| files("features", "toml"));
 static PUBLISHED: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| files("published", "toml"));
 
@@ -492,6 +493,10 @@ readers! {
         lanes::custom::Custom::parse(&text(bytes), "x.toml").is_ok()
     };
     a_scenario_is_read: "scenario", 10_000, |draw| mutate(draw, &SCENARIOS), |bytes| Scenario::from_toml(&text(bytes)).is_ok();
+    a_profile_of_ageing_is_read: "profile of ageing", 5_000, |draw| mutate(draw, &PROFILES), |bytes| {
+        // What it names is as hostile as it is itself.
+        aging::Profile::read("x.toml", &text(bytes), &mut |_| Ok(bytes.to_vec())).is_ok()
+    };
     features_are_read: "features", 3_000, |draw| mutate(draw, &FEATURES), |bytes| Features::from_toml(&text(bytes)).is_ok();
     published_figures_are_read: "published", 800, |draw| mutate(draw, &PUBLISHED), |bytes| {
         Published::from_toml(&text(bytes)).is_ok()

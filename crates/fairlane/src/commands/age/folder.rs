@@ -7,7 +7,7 @@ use crate::owner::Owner;
 use aging::beneath::{entries, open_folder, remove_tree};
 use aging::state::{NAMES, State};
 use aging::{AgingError, Life};
-use rustix::fs::{FlockOperation, Mode, flock, fstat, fstatvfs, mkdirat, stat};
+use rustix::fs::{FlockOperation, Mode, flock, fstat, fstatfs, fstatvfs, mkdirat, stat, statfs};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::io;
@@ -160,7 +160,10 @@ impl Place {
     pub fn space(&self) -> Result<Space, Failure> {
         let look = || {
             let of = fstatvfs(&self.parent)?;
-            let is_root = stat("/")?.st_dev == fstat(&self.parent)?.st_dev;
+            // Subvolumes of Btrfs have device numbers of their own: what looks like the root's disk is taken for it.
+            let (root, here) = (statfs("/")?, fstatfs(&self.parent)?);
+            let looks_alike = (root.f_type, root.f_blocks, root.f_bsize) == (here.f_type, here.f_blocks, here.f_bsize);
+            let is_root = looks_alike || stat("/")?.st_dev == fstat(&self.parent)?.st_dev;
             Ok(Space {
                 size_bytes: of.f_blocks * of.f_frsize,
                 used_bytes: (of.f_blocks - of.f_bfree) * of.f_frsize,

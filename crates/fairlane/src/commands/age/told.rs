@@ -215,10 +215,10 @@ fn walks(outcome: &Outcome) -> String {
 fn against_profile(measures: &Measures) -> String {
     let told = |of: &ChiSquared| {
         format!(
-            "chi-squared {:.1} of {} degrees of freedom (p {:.2}), {} of the files would be in another class",
+            "chi-squared {:.1} of {} degrees of freedom ({}), {} of the files would be in another class",
             of.statistic,
             of.degrees,
-            of.probability,
+            if of.probability < 0.005 { "p below 0.01".to_owned() } else { format!("p {:.2}", of.probability) },
             percent(of.misplaced_share)
         )
     };
