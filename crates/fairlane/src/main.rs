@@ -56,7 +56,7 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<(), Failure> {
     if !matches!(
         command,
-        Command::Agent | Command::Clean | Command::Recorder(_) | Command::GuestKeeper(_) | Command::Serve(_)
+        Command::Agent | Command::Clean { .. } | Command::Recorder(_) | Command::GuestKeeper(_) | Command::Serve(_)
     ) {
         // Whatever a crashed race left behind is undone by the next command, but for the one that only
         // reads, and the one whose answer it is.
@@ -78,7 +78,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Import(options) => commands::import::run(options),
         Command::Age(options) => commands::age::run(options),
         Command::Capture(_) => unreachable!("it has a status of its own"),
-        Command::Clean => commands::clean::run(),
+        Command::Clean { aged } => commands::clean::run(*aged),
         Command::Powercut(options) => commands::powercut::run(options),
         Command::Integrity(options) => commands::integrity::run(options),
         Command::Agent => commands::agent::run(),

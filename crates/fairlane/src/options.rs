@@ -101,7 +101,11 @@ pub enum Command {
     /// Make a trace of what strace, fio or Darshan wrote down
     Import(Import),
     /// Remove what a crashed race left behind
-    Clean,
+    Clean {
+        /// And the images of aged lanes that are kept for further races
+        #[arg(long)]
+        aged: bool,
+    },
     /// Make the load on behalf of a race (internal)
     #[command(hide = true)]
     Agent,
@@ -163,16 +167,9 @@ pub struct Race {
     /// workload that can
     #[arg(long, value_name = "RATIO", conflicts_with = "resume")]
     pub data: Option<String>,
-    /// What becomes of the last disk of every lane: `degraded`, taken out before the work, or `rebuilding`, rebuilt again and
-    /// again beside it; of arrays (the topmost of a lane) and of Btrfs on several disks
-    #[arg(
-        long,
-        value_name = "degraded|rebuilding",
-        value_enum,
-        ignore_case = true,
-        hide_possible_values = true,
-        conflicts_with = "resume"
-    )]
+    /// The state of every lane: `degraded`, its last disk is taken out before the work, or `rebuilding`, rebuilt again and again
+    /// beside it (of arrays, the topmost of a lane, and of Btrfs on several disks); or a past: `aged`, `aged=git:10x`, `full=90%`
+    #[arg(long, value_name = "STATE", conflicts_with = "resume")]
     pub state: Option<LaneState>,
     /// Behind the rounds, do each workload once more in every lane and look where the time of its operations goes: passes
     /// that count in no verdict, about as long as a round each. Rounds leave time for them in --budget, and where it is too short

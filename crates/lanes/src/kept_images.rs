@@ -259,8 +259,10 @@ pub fn remove_all(undo: &Path) -> Removed {
         removed.bytes += file.metadata().map_or(0, |of| of.len());
         remove(&path);
     }
-    // Only where it is empty.
-    let _ = std::fs::remove_dir(&folder);
+    if folder.is_absolute() {
+        // Only where it is empty.
+        let _ = std::fs::remove_dir(&folder);
+    }
     removed
 }
 
@@ -380,6 +382,10 @@ fn open_regular(path: &Path, flags: OFlags) -> Option<File> {
 }
 
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    // Without a folder of undo journals there are none, and `aged` in the working directory is somebody's own.
+    if !folder.is_absolute() {
+        return Vec::new();
+    }
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.filter(|path| path.extension().is_some_and(|of| of == extension)).collect()
 }

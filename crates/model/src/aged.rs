@@ -85,6 +85,14 @@ impl Past {
     }
 }
 
+/// What `--state` says of every lane's past: `aged=git:10x+full=90%`. `None`: it is no past.
+pub fn read_states(text: &str) -> Option<(Option<AgedSpec>, Option<u8>)> {
+    match Past::split(&format!("x+{text}")) {
+        Ok(("x", past)) => Some((past.aged, past.full_percent)),
+        _ => None,
+    }
+}
+
 fn aged(value: Option<&str>) -> Option<AgedSpec> {
     let usual = |profile: &str| AgedSpec { profile: profile.to_owned(), age: USUAL_AGE, seed: USUAL_SEED };
     let Some(value) = value else { return Some(usual(USUAL_PROFILE)) };
@@ -177,6 +185,15 @@ pub struct AgedLane {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn states_of_all_lanes_are_read_alone() {
+        let git = read_states("aged=git+full=90%").unwrap();
+        assert_eq!((git.0.unwrap().profile.as_str(), git.1), ("git", Some(90)));
+        for text in ["", "ext4", "aged,x", "x+aged", "aged="] {
+            assert_eq!(read_states(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn states_are_split_off_and_come_back() {

@@ -1,6 +1,7 @@
 //! What the statistics make of a record. Everything a report shows is decided here.
 
 mod advice;
+mod aged;
 mod answer;
 mod appenders;
 mod comparison;
@@ -22,6 +23,7 @@ pub use advice::{
     Advice, AdviceLead, AdviceNote, AdviceReason, AdviceReport, Equal, EqualWork, Excluded, Flip, LaneFact, NoAdvice,
     NotMeasured, RacedWithout,
 };
+pub use aged::{AgedFinding, AgedFlip, AgedRanks, AgedRow};
 pub use answer::{Answer, NotRanked, Reached, Reason};
 pub use comparison::{
     Comparison, ComparisonRow, Difference, PublishedComparison, PublishedFigures, PublishedPairing, PublishedRatio,
@@ -104,6 +106,12 @@ pub struct Findings {
     /// One per lane on layers or on several disks: what those cost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<LayerCost>,
+    /// One per lane with a past: what that did to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aged: Vec<AgedFinding>,
+    /// Which of two filesystems is better, fresh and aged; absent where no two of one past were raced with their fresh ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aged_ranks: Option<AgedRanks>,
     /// What has to be known before any verdict is read: lanes' disks are no disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_only: Option<Sentence>,

@@ -10,6 +10,7 @@
 //! command of its own.
 
 mod advice;
+mod aged;
 mod answer;
 mod appenders;
 mod calibration;

@@ -4,7 +4,7 @@ use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::words::operations as wording;
 use crate::{
-    Input, Style, advice, answer, appenders, explanations, facts, figures, layers, lines, operations, questions,
+    Input, Style, advice, aged, answer, appenders, explanations, facts, figures, layers, lines, operations, questions,
     transactions, words,
 };
 use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding};
@@ -48,6 +48,7 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
     }
     measured(&mut out, findings);
     layers::markdown(&mut out, findings);
+    aged::markdown(&mut out, findings);
     if explanations::has_shares(findings) {
         open(&mut out, words::EXPLAINED_TITLE);
         explanations::markdown(&mut out, findings, escape);

@@ -5,7 +5,7 @@ use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
 use crate::{
-    Input, Style, advice, appenders, calibration, explanations, facts, layers, operations, transactions, words,
+    Input, Style, advice, aged, appenders, calibration, explanations, facts, layers, operations, transactions, words,
 };
 use model::findings::ResultFinding;
 use model::sentence::Weight;
@@ -29,6 +29,7 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     transactions::text(&mut out, findings, style);
     figures(&mut out, input, style);
     layers::text(&mut out, findings, style);
+    aged::text(&mut out, findings, style);
     if explanations::has_shares(findings) {
         explanations::text(&mut out, findings, false, style);
     }

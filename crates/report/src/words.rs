@@ -2,6 +2,7 @@
 //! Nothing else in this crate words anything. Here: labels, and what all rooms of the folder share.
 
 pub(crate) mod advice;
+pub(crate) mod aged;
 pub(crate) mod answer;
 pub(crate) mod appenders;
 pub(crate) mod calibration;

@@ -14,6 +14,7 @@ pub(crate) fn raced(lanes: &[&Lane]) -> Option<Sentence> {
         let size = || Value::Bytes(lane.size_bytes as f64);
         let is_device = std::path::Path::new(&lane.ground).starts_with("/dev");
         let place = match lane.venue.as_str() {
+            "image" if lane.aged.is_some() => statement::on_filesystems_with_a_past_of(size()),
             "device" => statement::on_fresh_filesystems_on(name(&lane.ground)),
             "library" if is_device => statement::on_fresh_filesystems_on(name(&lane.ground)),
             "image" | "library" => statement::on_fresh_filesystems_of(size()),

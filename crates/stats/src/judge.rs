@@ -17,6 +17,7 @@ use crate::limit;
 use crate::marks;
 use crate::operations;
 use crate::pair::{self, Setting, finite};
+use crate::past;
 use crate::ranking;
 use crate::recorded;
 use crate::row_mean;
@@ -457,6 +458,8 @@ pub fn findings(record: &Record) -> Findings {
         transactions: transactions::tables(record),
         searches: search::findings(record),
         layers: layer_costs(record, &results),
+        aged: past::aged(&header.lanes, &results),
+        aged_ranks: past::ranks(&header.lanes, &results),
         code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),
         conclusion: Conclusion::default(),

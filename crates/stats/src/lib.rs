@@ -41,6 +41,7 @@ pub mod operations;
 pub mod order;
 pub mod page;
 mod pair;
+mod past;
 mod ranking;
 mod recorded;
 pub mod resample;

@@ -7,6 +7,7 @@ use crate::owner::Owner;
 use crate::progress;
 use crate::terminal;
 use lanes::undo;
+use model::Bytes;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -31,6 +32,7 @@ pub fn recover() {
             return;
         }
     };
+    lanes::kept_images::sweep(&directory);
     let recovered = undo::recover(&directory);
     for line in &recovered.cleaned {
         terminal::say!("cleaned up after an earlier race: {line}");
@@ -50,7 +52,7 @@ pub fn recover() {
 ///
 /// # Errors
 /// When something cannot be undone.
-pub fn run() -> Result<(), Failure> {
+pub fn run(aged: bool) -> Result<(), Failure> {
     progress::sweep();
     let links = doctor::sweep();
     let drafts = engine::programs::sweep_material();
@@ -63,7 +65,8 @@ pub fn run() -> Result<(), Failure> {
     let links = links.iter().map(|folder| format!("removed {}", folder.display()));
     let lines = recovered.cleaned.iter().cloned().chain(drafts).chain(material).chain(links);
     let mut text: String = lines.map(|line| format!("{line}\n")).collect();
-    let told = clean_as_user()?;
+    text.push_str(&kept_images(&directory, aged));
+    let told = clean_as_user(aged)?;
     text.push_str(&told);
     for pid in &recovered.living {
         text.push_str(&format!("a race still runs or is ending (process {pid}): what it made is its own\n"));
@@ -83,15 +86,44 @@ pub fn run() -> Result<(), Failure> {
     }
 }
 
+/// Images of aged lanes: removed where that was asked for, told where they are kept.
+fn kept_images(undo: &Path, remove: bool) -> String {
+    use lanes::kept_images::{self, Removed};
+    kept_images::sweep(undo);
+    let counted = |count: u64| if count == 1 { "1 image".to_owned() } else { format!("{count} images") };
+    let (images, bytes) = kept_images::kept(undo);
+    if !remove {
+        return match images {
+            0 => String::new(),
+            _ => format!(
+                "{} of aged lanes are kept, {} of at most {}: `fairlane clean --aged` removes them\n",
+                counted(images),
+                Bytes(bytes),
+                Bytes(kept_images::MOST_BYTES)
+            ),
+        };
+    }
+    let Removed { images, bytes, in_use } = kept_images::remove_all(undo);
+    let mut text = String::new();
+    if images > 0 {
+        text.push_str(&format!("removed {} of aged lanes, {}\n", counted(images), Bytes(bytes)));
+    }
+    if in_use > 0 {
+        text.push_str(&format!("{} of aged lanes stay: a race uses them\n", counted(in_use)));
+    }
+    text
+}
+
 /// Under sudo: what races of that user left, who raced in guests and directories, with his rights alone, because his journal
 /// is no command to root. Answers what was said of it, nothing where there was nothing.
-fn clean_as_user() -> Result<String, Failure> {
+fn clean_as_user(aged: bool) -> Result<String, Failure> {
     let owner = Owner::current();
     let (Some((user, group)), Some(home)) = (owner.ids(), owner.home()) else { return Ok(String::new()) };
     let mut command = Command::new("/proc/self/exe");
     command
         .arg0("fairlane")
         .arg("clean")
+        .args(aged.then_some("--aged"))
         .env_clear()
         .env("HOME", home)
         .env("PATH", std::env::var_os("PATH").unwrap_or_default());

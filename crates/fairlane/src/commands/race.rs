@@ -11,8 +11,9 @@ use crate::failure::Failure;
 use crate::options::{FindMaxBy, LaneState, Passes, Race};
 use crate::suites;
 use lanes::states::State;
+use model::aged::AgedSpec;
 use model::appenders::{AppendersMethod, MOST_PROCESSES};
-use model::lane::LaneSpec;
+use model::lane::{Contestant, LaneSpec};
 use model::plan::{Plan, Rounds};
 use model::search::{Criterion, FindMax};
 use model::workload::{Kind, Suite};
@@ -161,12 +162,30 @@ fn suite_of(options: &Race) -> Result<Suite, Failure> {
 
 /// The lanes, each told what `--state` says.
 fn in_state(lanes: Vec<LaneSpec>, options: &Race) -> Result<Vec<LaneSpec>, Failure> {
-    let state = match options.state {
+    let state = match &options.state {
         None => return Ok(lanes),
         Some(LaneState::Degraded) => State::Degraded,
         Some(LaneState::Rebuilding) => State::Rebuilding,
+        Some(LaneState::Past(aged, full_percent)) => {
+            return lanes.iter().map(|lane| with_past(lane, aged.as_ref(), *full_percent)).collect();
+        }
     };
     lanes.iter().map(|lane| state.of_lane(lane).map_err(super::lane_failure)).collect()
+}
+
+/// A lane with a past; one that has a past already keeps what of it is said there.
+fn with_past(lane: &LaneSpec, aged: Option<&AgedSpec>, full_percent: Option<u8>) -> Result<LaneSpec, Failure> {
+    if matches!(lane.contestant, Contestant::Directory(_)) {
+        return Err(Failure::usage(format!(
+            "lane {} is a directory, which is raced as it is; leave --state out, or have it grow old before: fairlane age DIR",
+            lane.name
+        )));
+    }
+    let told = lane.told(|lane| {
+        lane.aged = lane.aged.take().or_else(|| aged.cloned());
+        lane.full_percent = lane.full_percent.or(full_percent);
+    });
+    told.map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// Whether passes are done, and whether only as far as the time has room for them: beside what was typed, the suite may ask

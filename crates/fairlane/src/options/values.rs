@@ -1,15 +1,34 @@
 //! Words that options of `race` take, and options of a command that Fairlane gives itself.
 
 use clap::{Args, ValueEnum};
+use model::aged::{self, AgedSpec};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// What becomes of a disk of every lane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaneState {
     /// The last one is taken out
     Degraded,
     /// The last one is rebuilt beside the work
     Rebuilding,
+    /// Its filesystem has a past
+    Past(Option<AgedSpec>, Option<u8>),
+}
+
+impl FromStr for LaneState {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<LaneState, String> {
+        match text.to_ascii_lowercase().as_str() {
+            "degraded" => Ok(LaneState::Degraded),
+            "rebuilding" => Ok(LaneState::Rebuilding),
+            _ => match aged::read_states(text) {
+                Some((aged, full_percent)) => Ok(LaneState::Past(aged, full_percent)),
+                None => Err(format!("there is no such state; states are degraded, rebuilding, {}", aged::STATES)),
+            },
+        }
+    }
 }
 
 /// Whether passes look where the time of operations goes.

@@ -475,6 +475,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("loop_does_not_spin", "es gilt nicht als drehend, die Platte schon"),
     ("raced_there", "gemessen {places}"),
     ("on_fresh_filesystems_of", "auf frischen Dateisystemen von {size}"),
+    ("on_filesystems_with_a_past_of", "auf Dateisystemen von {size} mit einer Vergangenheit"),
     ("on_fresh_filesystems_of_in", "auf frischen Dateisystemen von {size} in {guest}"),
     ("on_fresh_filesystems_on", "auf frischen Dateisystemen auf {device}"),
     ("in_a_directory_as_it_is", "in {path}, wie es ist"),

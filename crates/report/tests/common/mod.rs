@@ -310,6 +310,8 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, mut answer: Option<An
         transactions: Vec::new(),
         searches: Vec::new(),
         layers: Vec::new(),
+        aged: Vec::new(),
+        aged_ranks: None,
         code_only: None,
         answer,
         conclusion: Conclusion::default(),

@@ -1,0 +1,87 @@
+//! What age did to lanes, for a terminal and as Markdown.
+
+use crate::clean::name;
+use crate::layout::{Phrase, Tone, align, hang};
+use crate::lines::CLOSING_COLUMNS;
+use crate::markdown::{close, code, escape, open};
+use crate::words::aged as wording;
+use crate::{Style, figures};
+use model::findings::{AgedFinding, AgedRow, Findings, Verdict};
+
+/// The section for a terminal.
+pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
+    if findings.aged.is_empty() {
+        return;
+    }
+    out.push('\n');
+    hang(out, wording::AGED, CLOSING_COLUMNS, &Phrase::new(wording::LEGEND), None, style);
+    let mut rows = vec![wording::COLUMNS.map(str::to_owned).to_vec()];
+    rows.extend(findings.aged.iter().map(|aged| [vec![name(&aged.lane)], cells(aged)].concat()));
+    for (at, line) in align(&rows).iter().enumerate() {
+        let tone = if at == 0 { Tone::Quiet } else { Tone::Plain };
+        out.push_str(&format!("  {}\n", Phrase::default().tone(tone, line).paint(style)));
+    }
+    for line in sentences(findings) {
+        hang(out, "", CLOSING_COLUMNS, &Phrase::new(line), None, style);
+    }
+}
+
+/// The section as Markdown.
+pub(crate) fn markdown(out: &mut String, findings: &Findings) {
+    if findings.aged.is_empty() {
+        return;
+    }
+    open(out, wording::TITLE);
+    out.push_str(&format!("{}\n\n", escape(wording::LEGEND)));
+    crate::markdown::row(out, &wording::COLUMNS.map(str::to_owned));
+    crate::markdown::row(out, &["---", "---:", "---:", "---:", "---:", "---:", "---:"].map(str::to_owned));
+    for aged in &findings.aged {
+        let lane = code(&name(&aged.lane), true);
+        let cells = cells(aged).iter().map(|cell| escape(cell)).collect();
+        crate::markdown::row(out, &[vec![lane], cells].concat());
+    }
+    out.push('\n');
+    sentences(findings).iter().for_each(|line| out.push_str(&format!("- {}\n", escape(line))));
+    close(out);
+}
+
+/// The cells of a row behind its lane, in the order of [`wording::COLUMNS`].
+fn cells(aged: &AgedFinding) -> Vec<String> {
+    let facts = &aged.facts;
+    let known =
+        |figure: Option<f64>| figure.map_or_else(|| wording::ABSENT.to_owned(), |figure| format!("{figure:.2}"));
+    vec![
+        format!("{:.1}x", facts.overwrites),
+        figures::whole(facts.refused_for_space),
+        figures::whole(facts.files),
+        figures::share(if facts.filesystem_used_share > 0.0 { facts.filesystem_used_share } else { facts.used_share }),
+        known(facts.extents_per_file),
+        known(facts.layout_score),
+    ]
+}
+
+/// What is said below the table: each lane beside its fresh one, then the ranks.
+fn sentences(findings: &Findings) -> Vec<String> {
+    let of_lane = |aged: &AgedFinding| match &aged.beside {
+        Some(fresh) if !aged.rows.is_empty() => {
+            let rows: Vec<String> = aged.rows.iter().map(of_row).collect();
+            wording::against(&name(&aged.lane), &name(fresh), &rows.join("; "))
+        }
+        _ => wording::alone(&name(&aged.lane)),
+    };
+    let mut lines: Vec<String> = findings.aged.iter().map(of_lane).collect();
+    if let Some(ranks) = &findings.aged_ranks {
+        lines.push(wording::ranks(ranks.flips.len(), ranks.decided, ranks.open));
+        lines.extend(ranks.flips.iter().map(|flip| {
+            let [fresh, aged] = [&flip.fresh, &flip.aged].map(|lanes| (name(&lanes[0]), name(&lanes[1])));
+            wording::flip(&crate::clean_text(&flip.title), (&fresh.0, &fresh.1), (&aged.0, &aged.1))
+        }));
+    }
+    lines
+}
+
+fn of_row(row: &AgedRow) -> String {
+    let interval = row.low.zip(row.high).map(|(low, high)| (figures::times(low), figures::times(high)));
+    let is_decided = matches!(row.verdict, Verdict::Faster | Verdict::Slower | Verdict::Tie);
+    wording::row(&crate::clean_text(&row.title), &figures::times(row.ratio), interval, is_decided)
+}

@@ -1,0 +1,40 @@
+//! What is said of lanes with a past.
+
+pub(crate) const AGED: &str = "AGED";
+pub(crate) const TITLE: &str = "What age did";
+pub(crate) const LEGEND: &str = "written: by the life before the race, in sizes of the lane. Extents per file (FIEMAP) and layout score \
+     (share of a file's blocks that follow the one before, Smith and Seltzer) are of the aged tree before the race. aged/fresh: below 1 \
+     the aged lane is slower; in brackets the interval, a star where it is decided. -: not known, or no such lane was raced.";
+pub(crate) const COLUMNS: [&str; 7] =
+    ["lane", "written", "refused", "files", "used", "extents per file", "layout score"];
+pub(crate) const ABSENT: &str = "-";
+
+pub(crate) fn against(lane: &str, fresh: &str, rows: &str) -> String {
+    format!("{lane} / {fresh}: {rows}.")
+}
+
+pub(crate) fn alone(lane: &str) -> String {
+    format!("{lane}: the same lane fresh was not raced, so what age did to it is not known.")
+}
+
+pub(crate) fn row(title: &str, ratio: &str, interval: Option<(String, String)>, decided: bool) -> String {
+    let star = if decided { "*" } else { "" };
+    let interval = interval.map_or_else(String::new, |(low, high)| format!(" ({low} to {high})"));
+    format!("{title} {ratio}{star}{interval}")
+}
+
+/// `one` and `other` are pairs: the better lane, then the worse.
+pub(crate) fn flip(title: &str, fresh: (&str, &str), aged: (&str, &str)) -> String {
+    format!("{title}: fresh {} is ahead of {}, aged {} of {}.", fresh.0, fresh.1, aged.0, aged.1)
+}
+
+pub(crate) fn ranks(flips: usize, decided: u32, open: u32) -> String {
+    let flips = match flips {
+        0 => "no rank flips".to_owned(),
+        1 => "1 rank flips".to_owned(),
+        many => format!("{many} ranks flip"),
+    };
+    let pairs =
+        if decided == 1 { "1 comparison that is".to_owned() } else { format!("{decided} comparisons that are") };
+    format!("Of {pairs} decided both fresh and aged {flips}; {open} more are not decided on one side.")
+}
