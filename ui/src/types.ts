@@ -104,6 +104,13 @@ export type Flip =
  */
 export type NoAdvice = "too-little-measured" | "all-excluded" | "undecided" | "not-comparable";
 /**
+ * What a pair's interval means.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Verdict".
+ */
+export type Verdict = "faster" | "slower" | "tie" | "undecided" | "none";
+/**
  * What may be said of several chosen lanes where no difference between them is named.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -456,13 +463,6 @@ export type Part =
  * via the `definition` "KeptForm".
  */
 export type KeptForm = "inline" | "compressed" | "tail";
-/**
- * What a pair's interval means.
- *
- * This interface was referenced by `Page`'s JSON-Schema
- * via the `definition` "Verdict".
- */
-export type Verdict = "faster" | "slower" | "tie" | "undecided" | "none";
 /**
  * One thing to say about a result. Every pair of lanes is said, or follows from what is said.
  *
@@ -873,6 +873,14 @@ export interface Findings {
    */
   advice: Advice[];
   /**
+   * One per lane with a past: what that did to it.
+   */
+  aged?: AgedFinding[];
+  /**
+   * Which of two filesystems is better, fresh and aged; absent where no two of one past were raced with their fresh ones.
+   */
+  aged_ranks?: AgedRanks | null;
+  /**
    * What to do; `None` where nothing was measured.
    */
   answer?: Answer | null;
@@ -1258,6 +1266,156 @@ export interface AdviceReason {
    * What the part is.
    */
   what: string;
+}
+/**
+ * A lane with a past, beside the same lane without (method 8.6).
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "AgedFinding".
+ */
+export interface AgedFinding {
+  /**
+   * The same lane of this race, fresh; absent: none was raced.
+   */
+  beside?: string | null;
+  facts: AgedLane;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * One per result in which both have a figure.
+   */
+  rows?: AgedRow[];
+}
+/**
+ * What became of a lane's past, in the record.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "AgedLane".
+ */
+export interface AgedLane {
+  /**
+   * See `files`.
+   */
+  bytes: number;
+  /**
+   * Bytes that its life wrote into files, refused ones too.
+   */
+  bytes_written: number;
+  /**
+   * The same for all blocks in the order in which a walk reads them, by where they lie, 0 to 1.
+   */
+  dynamic_layout_score?: number | null;
+  /**
+   * Extents per file (FIEMAP), 1 or more; absent: the filesystem does not tell.
+   */
+  extents_per_file?: number | null;
+  /**
+   * Files that were there in the end, and the sum of their sizes in bytes.
+   */
+  files: number;
+  /**
+   * Share of its own room that the filesystem called used, 0 to 1; 0: not known.
+   */
+  filesystem_used_share: number;
+  /**
+   * Whether it was restored from an image of an earlier race.
+   */
+  from_cache?: boolean;
+  /**
+   * Share of the files' blocks that follow the one before them (Smith and Seltzer), 0 to 1.
+   */
+  layout_score?: number | null;
+  /**
+   * Hash of all that decides the acts of its life.
+   */
+  life: string;
+  /**
+   * The same in sizes of the lane.
+   */
+  overwrites: number;
+  /**
+   * Acts for which there was no room, and acts on files that were missing for that reason.
+   */
+  refused_for_space: number;
+  /**
+   * The seed of its life; lanes of one seed and profile lived the same life.
+   */
+  seed: number;
+  /**
+   * The states as the lane has them: `+aged=git:10x`.
+   */
+  states: string;
+  /**
+   * Share of the lane's size that they take by the life, 0 to 1.
+   */
+  used_share: number;
+}
+/**
+ * What a lane does aged, as a multiple of what it does fresh.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "AgedRow".
+ */
+export interface AgedRow {
+  /**
+   * See `low`.
+   */
+  high?: number | null;
+  /**
+   * Interval at the confidence of the look.
+   */
+  low?: number | null;
+  /**
+   * Aged/fresh of rates and fresh/aged of times, so that below 1 age made it slower.
+   */
+  ratio: number;
+  /**
+   * The work, with its group where it has several.
+   */
+  title: string;
+  verdict: Verdict;
+}
+/**
+ * Two filesystems of one past each, compared fresh and aged.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "AgedRanks".
+ */
+export interface AgedRanks {
+  /**
+   * Pairs of lanes in rows that were told apart both fresh and aged.
+   */
+  decided: number;
+  /**
+   * Those of which the other one is better aged.
+   */
+  flips?: AgedFlip[];
+  /**
+   * Pairs in rows that could have been, and were not told apart fresh or aged.
+   */
+  open: number;
+}
+/**
+ * A rank that flips with age.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "AgedFlip".
+ */
+export interface AgedFlip {
+  /**
+   * The lane that does better of the two aged ones, then the other.
+   */
+  aged: string[];
+  /**
+   * The lane that does better of the two fresh ones, then the other.
+   */
+  fresh: string[];
+  /**
+   * The work, with its group where it has several.
+   */
+  title: string;
 }
 /**
  * What to do, from the measured results alone.
@@ -1853,6 +2011,10 @@ export interface Lane {
    * What lies above the filesystem, as the lane names it: `overlay`; empty: nothing.
    */
   above?: string;
+  /**
+   * What became of its past; absent: it is fresh.
+   */
+  aged?: AgedLane | null;
   /**
    * The disk under it, as the kernel names it (`nvme0n1`); empty: none.
    */
