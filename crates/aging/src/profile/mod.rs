@@ -299,6 +299,14 @@ mod tests {
         assert!(said.contains("`churn` is near"), "{said}");
     }
 
+    #[test]
+    fn the_profile_that_the_documents_show_is_one() {
+        let page = include_str!("../../../../docs/aging.md");
+        let shown = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a profile");
+        let profile = Profile::read("mine", shown, &mut |_| Err(io::ErrorKind::NotFound.into())).unwrap();
+        assert_eq!((profile.name.as_str(), profile.groups.len()), ("mine", 1));
+    }
+
     /// What is said of the profile `churn` with a change.
     fn mistake(from: &str, to: &str) -> String {
         let text = text("churn").unwrap();
