@@ -21,7 +21,7 @@ pub(crate) const TREE: &str = "aged";
 /// Of one past a race, and others beside it, have so many images at most.
 const MOST_COPIES: u32 = 64;
 /// Of what a life leaves free so much may be worked on: filesystems keep some for themselves.
-const SHARE_FOR_WORK: f64 = 0.8;
+const SHARE_FOR_WORK: f64 = 0.7;
 
 /// A lane's past.
 #[derive(Debug)]
