@@ -1320,6 +1320,10 @@ export interface AgedLane {
    */
   filesystem_used_share: number;
   /**
+   * Bytes that it called free; 0: not known.
+   */
+  free_bytes?: number;
+  /**
    * Whether it was restored from an image of an earlier race.
    */
   from_cache?: boolean;

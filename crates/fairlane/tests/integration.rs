@@ -16,6 +16,7 @@ mod user_mode_linux;
 mod abilities;
 mod advise;
 mod age;
+mod aged_lanes;
 mod as_published;
 mod attach;
 mod call_buffer;

@@ -200,10 +200,15 @@ impl LaneSet {
         Ok(())
     }
 
-    /// Bytes that `build` writes: the images.
-    pub fn bytes_to_write(&self) -> u64 {
+    /// Bytes of the images.
+    pub fn image_bytes(&self) -> u64 {
         let images: usize = self.stores.iter().map(|ground| ground.image_files().len()).sum();
-        self.settings.lane_size.0.saturating_mul(images as u64).saturating_add(self.bytes_to_live())
+        self.settings.lane_size.0.saturating_mul(images as u64)
+    }
+
+    /// Bytes that `build` writes at most: the images, and what their pasts take where none is kept.
+    pub fn bytes_to_write(&self) -> u64 {
+        self.image_bytes().saturating_add(self.bytes_to_live())
     }
 
     /// Makes everything: run directories, images, loop devices; then formats, mounts and unmounts

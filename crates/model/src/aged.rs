@@ -168,6 +168,9 @@ pub struct AgedLane {
     pub used_share: f64,
     /// Share of its own room that the filesystem called used, 0 to 1; 0: not known.
     pub filesystem_used_share: f64,
+    /// Bytes that it called free; 0: not known.
+    #[serde(default)]
+    pub free_bytes: u64,
     /// Extents per file (FIEMAP), 1 or more; absent: the filesystem does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extents_per_file: Option<f64>,

@@ -32,6 +32,7 @@ mod limits;
 mod limits_programs;
 mod operations;
 mod page;
+mod past;
 mod rounds;
 mod stalls;
 mod swarms;

@@ -38,7 +38,7 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
     PlanSummary {
         contestants: contestants(plan, lane_set),
         written_bytes: Some(images + (most.bytes * share) as u64),
-        needed_bytes: Some(images),
+        needed_bytes: Some(lane_set.image_bytes()),
         workloads: plan.workloads.len() as u32,
         rounds,
         ranks: lane_set.lane_count() > 1 && plan.find_max.is_none() && !plan.calibration,

@@ -22,6 +22,8 @@ pub(crate) const TREE: &str = "aged";
 const MOST_COPIES: u32 = 64;
 /// Of what a life leaves free so much may be worked on: filesystems keep some for themselves.
 const SHARE_FOR_WORK: f64 = 0.7;
+/// The same of what it says is free: metadata of the work takes room too.
+const SHARE_OF_FREE: f64 = 0.9;
 
 /// A lane's past.
 #[derive(Debug)]
@@ -144,9 +146,25 @@ impl LaneSet {
                 lane.geometry = found.geometry().to_vec();
             }
             past.kept = Some(found);
-            return Ok(());
+            return self.check_free(index);
         }
         Err(failed("too many races use images of this past; wait until one has ended".to_owned()))
+    }
+
+    /// Refuses work that has no room beside what the life really left, which only the filesystem knows.
+    fn check_free(&self, index: usize) -> Result<(), LaneFailure> {
+        let lane = &self.lanes[index];
+        let free = lane.past.as_ref().and_then(|past| past.facts.as_ref()).map_or(0, |facts| facts.free_bytes);
+        let work = self.work_on(lane, None);
+        if free == 0 || work as f64 <= free as f64 * SHARE_OF_FREE {
+            return Ok(());
+        }
+        Err(usage(format!(
+            "the work needs {}, and its past left {} free in {}; raise --lane-size, or race workloads that need less",
+            model::units::human_bytes(work as f64),
+            model::units::human_bytes(free as f64),
+            lane.contestant.filesystem_name()
+        )))
     }
 
     /// All that decides what an image of a past holds; each `copy` is a filesystem of its own.
@@ -270,6 +288,7 @@ fn facts_of(life: &Life, lived: &Lived, measures: &Measures) -> AgedLane {
         files: measures.files,
         bytes: measures.bytes,
         used_share: lived.used_share,
+        free_bytes: measures.filesystem_bytes.saturating_sub(measures.filesystem_used_bytes),
         filesystem_used_share: share(measures.filesystem_used_bytes, measures.filesystem_bytes),
         extents_per_file: measures.extents_per_file,
         layout_score: measures.layout_score,

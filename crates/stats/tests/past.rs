@@ -1,0 +1,76 @@
+//! What their past did to lanes, from whole records.
+
+use crate::common;
+
+use common::{io, lane, record, run};
+use model::aged::AgedLane;
+use model::findings::Verdict;
+use model::lane::Lane;
+use model::plan::Rounds;
+use model::record::Record;
+use model::workload::Pattern;
+use stats::judge;
+
+const ROUNDS: u32 = 8;
+
+fn of_states(filesystem: &str, states: &str) -> Lane {
+    let mut of = lane(&format!("{filesystem}{states}"));
+    of.filesystem = filesystem.to_owned();
+    of.spec = format!("{filesystem}{states}");
+    of.aged = (!states.is_empty()).then(|| AgedLane { states: states.to_owned(), ..AgedLane::default() });
+    of
+}
+
+fn race(lanes: Vec<Lane>, rates: &[f64]) -> Record {
+    let mut record = record(lanes, vec![io("read", Pattern::RandRead, 8, 0)], Rounds::Auto, true);
+    run(&mut record, ROUNDS, rates, 0.0, 1);
+    record
+}
+
+#[test]
+fn an_aged_lane_stands_beside_the_same_lane_fresh_and_a_flip_is_named() {
+    let lanes = [("ext4", ""), ("xfs", ""), ("ext4", "+aged"), ("xfs", "+aged")].map(|(of, past)| of_states(of, past));
+    let record = race(lanes.to_vec(), &[1000.0, 800.0, 500.0, 700.0]);
+    let findings = judge::findings(&record);
+    let [ext4, xfs] = &findings.aged[..] else { panic!("{:?}", findings.aged) };
+    for (aged, fresh, ratio) in [(ext4, "ext4", 0.5), (xfs, "xfs", 0.875)] {
+        assert_eq!(aged.beside.as_deref(), Some(fresh));
+        let [row] = &aged.rows[..] else { panic!("{aged:?}") };
+        assert!((row.ratio - ratio).abs() < 1e-3 && row.verdict == Verdict::Slower, "{row:?}");
+        assert!(row.low.unwrap() <= row.ratio && row.ratio <= row.high.unwrap(), "{row:?}");
+    }
+    let ranks = findings.aged_ranks.unwrap();
+    assert_eq!((ranks.decided, ranks.open), (1, 0));
+    let [flip] = &ranks.flips[..] else { panic!("{ranks:?}") };
+    assert_eq!(flip.fresh, ["ext4", "xfs"].map(str::to_owned));
+    assert_eq!(flip.aged, ["xfs+aged", "ext4+aged"].map(str::to_owned));
+}
+
+#[test]
+fn what_was_not_raced_fresh_or_has_another_past_is_compared_with_nothing() {
+    // Their pasts differ, so that no ranks are compared.
+    let lanes =
+        [("ext4", ""), ("xfs", ""), ("ext4", "+aged"), ("xfs", "+aged=git")].map(|(of, past)| of_states(of, past));
+    let findings = judge::findings(&race(lanes.to_vec(), &[1000.0, 800.0, 500.0, 700.0]));
+    assert_eq!((findings.aged.len(), findings.aged_ranks), (2, None));
+    // Options make another lane, and so does another place.
+    let mut fresh = of_states("ext4", ",noatime");
+    let aged = of_states("ext4", "+aged");
+    fresh.aged = None;
+    let alone = judge::findings(&race(vec![fresh, aged.clone()], &[1000.0, 500.0]));
+    assert_eq!((&alone.aged[0].beside, alone.aged[0].rows.len()), (&None, 0));
+    let mut elsewhere = of_states("ext4", "");
+    elsewhere.ground = "images in /elsewhere".to_owned();
+    let alone = judge::findings(&race(vec![elsewhere, aged], &[1000.0, 500.0]));
+    assert_eq!(alone.aged[0].beside, None);
+}
+
+#[test]
+fn ranks_that_are_not_decided_both_times_are_counted_and_do_not_flip() {
+    let lanes = [("ext4", ""), ("xfs", ""), ("ext4", "+aged"), ("xfs", "+aged")].map(|(of, past)| of_states(of, past));
+    let findings = judge::findings(&race(lanes.to_vec(), &[1000.0, 1000.0, 500.0, 700.0]));
+    let ranks = findings.aged_ranks.unwrap();
+    assert_eq!((ranks.decided, ranks.open, ranks.flips.len()), (0, 1, 0));
+    let answer = findings.answer.unwrap();
+    assert!(answer.raced.unwrap().to_string().contains("with a past"));
+}
