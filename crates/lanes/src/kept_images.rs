@@ -53,7 +53,7 @@ pub(crate) struct KeptImage {
 #[derive(Debug)]
 pub(crate) enum Kept {
     /// It is as it was left.
-    Whole(KeptImage),
+    Whole(Box<KeptImage>),
     /// Nothing.
     Nothing,
     /// Another race uses it, or makes it.
@@ -103,7 +103,7 @@ impl KeptImage {
         match kept.each_piece(stop, &mut |_, _| Ok(())) {
             Ok(()) => {
                 kept.was_used();
-                Ok(Kept::Whole(kept))
+                Ok(Kept::Whole(Box::new(kept)))
             }
             Err(LaneFailure::Interrupted) => Err(LaneFailure::Interrupted),
             Err(_) => damaged("its bytes are not those that were kept"),

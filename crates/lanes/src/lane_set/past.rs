@@ -129,7 +129,7 @@ impl LaneSet {
             let key = self.key_of_past(index, copy);
             let found = match KeptImage::find(&folder, &key, stop)? {
                 Kept::Busy => continue,
-                Kept::Whole(kept) => kept,
+                Kept::Whole(kept) => *kept,
                 Kept::Nothing => self.live(index, (&folder, &key), journal, count, stop)?,
                 Kept::Damaged(why) => {
                     self.remarks

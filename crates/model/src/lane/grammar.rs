@@ -97,18 +97,7 @@ impl FromStr for LaneSpec {
             return Err(LaneError::Empty(whole()));
         }
         if is_path(rest) && !names_toml(rest) {
-            return Ok(LaneSpec {
-                name: name.unwrap_or(rest).to_owned(),
-                contestant: Contestant::Directory(PathBuf::from(rest)),
-                mkfs_options: Vec::new(),
-                mount_options: Vec::new(),
-                devices: 1,
-                aged: None,
-                full_percent: None,
-                layers: Vec::new(),
-                above: None,
-                venue: None,
-            });
+            return Ok(directory(name, rest));
         }
         let (whole_body, venue) = split_venue(rest);
         let (above, body) = unwrap_above(whole_body, whole)?;
@@ -143,15 +132,7 @@ impl FromStr for LaneSpec {
         } else {
             Contestant::Filesystem(filesystem.to_owned())
         };
-        let default_name = match &contestant {
-            _ if above.is_some() => whole_body.to_owned(),
-            // A path makes a poor name: the file's own stem says it shorter.
-            Contestant::Custom(path) => {
-                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-                format!("{stem}{}", &body[filesystem.len()..])
-            }
-            _ => body.to_owned(),
-        };
+        let default_name = default_name(&contestant, above.is_some(), whole_body, &body[filesystem.len()..]);
         let name = name.map_or(default_name, str::to_owned);
         if name.chars().count() > 64 {
             return Err(LaneError::Name(whole()));
@@ -169,6 +150,33 @@ impl FromStr for LaneSpec {
             above,
             venue,
         })
+    }
+}
+
+/// A directory that is raced as it is.
+fn directory(name: Option<&str>, path: &str) -> LaneSpec {
+    LaneSpec {
+        name: name.unwrap_or(path).to_owned(),
+        contestant: Contestant::Directory(PathBuf::from(path)),
+        mkfs_options: Vec::new(),
+        mount_options: Vec::new(),
+        devices: 1,
+        aged: None,
+        full_percent: None,
+        layers: Vec::new(),
+        above: None,
+        venue: None,
+    }
+}
+
+/// What a lane is called that nobody named: as it was typed, without its venue. `behind`: what stands behind the filesystem.
+fn default_name(contestant: &Contestant, is_below: bool, whole_body: &str, behind: &str) -> String {
+    match contestant {
+        // A path makes a poor name: the file's own stem says it shorter.
+        Contestant::Custom(path) if !is_below => {
+            format!("{}{behind}", path.file_stem().unwrap_or_default().to_string_lossy())
+        }
+        _ => whole_body.to_owned(),
     }
 }
 
