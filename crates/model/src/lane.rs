@@ -155,6 +155,14 @@ impl Lane {
         self.layers == other.layers && self.disks == other.disks && self.above == other.above
     }
 
+    /// What its filesystem lived through before the race: `fresh`, `+aged=git:10x (life 21d38b884c93260c)`.
+    pub fn past(&self) -> String {
+        match &self.aged {
+            Some(facts) => format!("{} (life {})", facts.states, facts.life),
+            None => "fresh".to_owned(),
+        }
+    }
+
     /// What its filesystem stands on, and what lies above it: `1 disk`, `raid5:3 on 3 disks`, `1 disk, below overlay`.
     pub fn stands_on(&self) -> String {
         let disks = if self.disks == 1 { "1 disk".to_owned() } else { format!("{} disks", self.disks) };

@@ -313,6 +313,9 @@ impl<'a> Sides<'a> {
         if !a.stands_alike(b) {
             return (Verdict::None, format!("different ground: {}, then {}", a.stands_on(), b.stands_on()));
         }
+        if a.past() != b.past() {
+            return (Verdict::None, format!("different past: {}, then {}", a.past(), b.past()));
+        }
         if a.venue != b.venue {
             return (Verdict::None, format!("different venue: {} and {}", a.venue, b.venue));
         }
@@ -452,6 +455,9 @@ fn lane_warnings(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Vec<Stri
         }
         if !before.stands_alike(lane) {
             warnings.push(format!("{name}: different ground, {} and {}", before.stands_on(), lane.stands_on()));
+        }
+        if before.past() != lane.past() {
+            warnings.push(format!("{name}: different pasts, {} and {}", before.past(), lane.past()));
         }
         if before.venue != lane.venue {
             warnings.push(format!("{name}: different venues, {} and {}", before.venue, lane.venue));

@@ -39,6 +39,8 @@ struct Made {
     mount_options: Vec<String>,
     /// Its layers, and how many disks.
     stands_on: String,
+    /// What it lived through before.
+    past: String,
     venue: String,
     /// What its guest is made of but for the kernel; `None`: it lives in none.
     guest: Option<String>,
@@ -85,6 +87,7 @@ pub fn figures(record: &Record, name: &str) -> RecordFigures {
         mkfs_command: lane.mkfs_command.clone(),
         mount_options: lane.mount_options.clone(),
         stands_on: lane.stands_on(),
+        past: lane.past(),
         venue: lane.venue.clone(),
         guest: guest_of(lane),
         kernel: lane.kernel.clone(),

@@ -9,6 +9,7 @@ use model::lane::Lane;
 use model::plan::Rounds;
 use model::record::Record;
 use model::workload::Pattern;
+use stats::compare::compare;
 use stats::judge;
 
 const ROUNDS: u32 = 8;
@@ -63,6 +64,20 @@ fn what_was_not_raced_fresh_or_has_another_past_is_compared_with_nothing() {
     elsewhere.ground = "images in /elsewhere".to_owned();
     let alone = judge::findings(&race(vec![elsewhere, aged], &[1000.0, 500.0]));
     assert_eq!(alone.aged[0].beside, None);
+}
+
+#[test]
+fn records_of_other_pasts_are_not_compared_as_one_lane() {
+    let named = |states: &str| Lane { name: "old".to_owned(), ..of_states("ext4", states) };
+    let of = |states: &str| race(vec![named(states), of_states("xfs", "")], &[1000.0, 800.0]);
+    let (fresh, aged) = (of(""), of("+aged"));
+    let of = |a: &Record, b: &Record| compare(a, b, "then", "now");
+    let apart = of(&fresh, &aged);
+    let warned = apart.warnings.join("; ");
+    assert!(warned.contains("old: different pasts, fresh and +aged"), "{warned}");
+    let row = apart.rows.iter().find(|row| row.lane == "old").expect("a row");
+    assert_eq!(row.verdict, Verdict::None);
+    assert!(!of(&aged, &aged).warnings.join("; ").contains("different pasts"));
 }
 
 #[test]

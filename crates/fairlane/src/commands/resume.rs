@@ -116,7 +116,8 @@ fn lanes_again(recorded: &[LaneSpec], typed: &[String], name: &str, trusted: boo
             (a, b) => a == b,
         };
         let of = |lane: &LaneSpec| {
-            (lane.name.clone(), lane.mkfs_options.clone(), lane.mount_options.clone(), lane.venue.clone())
+            let past = (lane.aged.clone(), lane.full_percent);
+            (lane.name.clone(), lane.mkfs_options.clone(), lane.mount_options.clone(), past, lane.venue.clone())
         };
         contestant && of(a) == of(b)
     };
@@ -224,7 +225,12 @@ pub fn same_lanes(record: &Record, now: &[Lane], path: &Path) -> Result<(), Fail
 /// Names what is no longer the same.
 pub fn same_built(record: &Record, now: &[Lane], path: &Path) -> Result<(), Failure> {
     let found = record.header.lanes.iter().zip(now).find_map(|(then, now)| {
-        told(then, &[("promises", then.promises == now.promises), ("geometry", then.geometry == now.geometry)])
+        let pairs = [
+            ("promises", then.promises == now.promises),
+            ("geometry", then.geometry == now.geometry),
+            ("past", then.past() == now.past()),
+        ];
+        told(then, &pairs)
     });
     found.map_or(Ok(()), |what| Err(differs(path, &what)))
 }

@@ -127,6 +127,13 @@ fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result
             "lane {lane} stands on {on} in {of_a} and on {other} in {of_b}; race the two as lanes of one race"
         ));
     }
+    if mine.past() != theirs.past() {
+        return Err(format!(
+            "lane {lane} is {} in {of_a} and {} in {of_b}; race the two as lanes of one race",
+            mine.past(),
+            theirs.past()
+        ));
+    }
     if mine.promises != theirs.promises {
         let mut different = mine.promises.durability_differences(&theirs.promises);
         if mine.promises.data_checksums != theirs.promises.data_checksums {
