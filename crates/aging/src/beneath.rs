@@ -1,9 +1,9 @@
 //! Folders below a folder: opened by descriptors, through no link and into no other mount, and removed the same way.
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Levels of folders that are walked at most: a life has 16.
 pub(crate) const MOST_DEPTH: usize = 64;
@@ -23,7 +23,8 @@ pub fn open_folder(folder: impl AsFd, name: &CStr) -> Result<OwnedFd, Errno> {
             // Before Linux 5.6, and where a container's filter does not know the call.
             Err(Errno::NOSYS | Errno::PERM) => {
                 let opened = openat(folder, name, FOLDER, Mode::empty())?;
-                return match fstat(&opened)?.st_dev == fstat(folder)?.st_dev {
+                // The same filesystem may be mounted there a second time, from elsewhere.
+                return match mount_id(&opened)? == mount_id(folder)? {
                     true => Ok(opened),
                     false => Err(Errno::XDEV),
                 };
@@ -31,6 +32,14 @@ pub fn open_folder(folder: impl AsFd, name: &CStr) -> Result<OwnedFd, Errno> {
             other => return other,
         }
     }
+}
+
+/// The mount that an open folder lies in (proc_pid_fdinfo(5)).
+fn mount_id(folder: impl AsFd) -> Result<u64, Errno> {
+    let path = format!("/proc/self/fdinfo/{}", folder.as_fd().as_raw_fd());
+    let text = std::fs::read_to_string(path).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    let number = text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
+    number.ok_or(Errno::NOSYS)
 }
 
 /// What a folder holds, in the order in which the filesystem tells it: names and types.
@@ -99,6 +108,9 @@ mod tests {
         assert!(open_folder(&folder, c"tree").is_ok());
         std::os::unix::fs::symlink(&keep, place.path().join("link")).unwrap();
         assert!(matches!(open_folder(&folder, c"link"), Err(Errno::LOOP | Errno::NOTDIR)));
+        let proc = std::fs::File::open("/proc").unwrap();
+        assert_eq!(mount_id(&folder), mount_id(&open_folder(&folder, c"tree").unwrap()));
+        assert_ne!(mount_id(&folder), mount_id(&proc));
         remove_tree(&folder, c"tree").unwrap();
         remove_tree(&folder, c"tree").unwrap();
         remove_tree(&folder, c"link").unwrap();

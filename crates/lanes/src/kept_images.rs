@@ -7,9 +7,10 @@ use model::Bytes;
 use model::aged::AgedLane;
 use rustix::fs::{FlockOperation, Mode, OFlags, Timestamps, flock, futimens, open};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::fs::{DirBuilder, File};
 use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -26,6 +27,8 @@ const SPARE_BYTES: u64 = 1 << 30;
 const MOST_DESCRIPTION_BYTES: u64 = 16 << 20;
 /// Changes when descriptions do.
 const VERSION: u32 = 1;
+/// A lock is tried so often, a millisecond apart.
+const LOCK_TRIALS: u32 = 20;
 
 /// What is known of a kept image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,12 +57,67 @@ pub(crate) struct KeptImage {
 pub(crate) enum Kept {
     /// It is as it was left.
     Whole(Box<KeptImage>),
-    /// Nothing.
-    Nothing,
+    /// Nothing; it may be made.
+    Nothing(Draft),
     /// Another race uses it, or makes it.
     Busy,
-    /// Something else; it is removed.
-    Damaged(String),
+    /// Something else, which was removed, and why; it may be made.
+    Damaged(Draft, String),
+}
+
+/// The file of an image that is being made, locked from before its life is lived: no other race makes the same one.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    folder: PathBuf,
+    key: String,
+    file: File,
+    is_named: bool,
+}
+
+impl Draft {
+    /// `None`: another race makes it.
+    fn begin(folder: &Path, key: &str) -> Result<Option<Draft>, LaneFailure> {
+        let path = folder.join(format!("{key}.part"));
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::DIRECT;
+        for _ in 0..LOCK_TRIALS {
+            let made = open(&path, flags, Mode::RUSR | Mode::WUSR);
+            let failed =
+                |error: rustix::io::Errno| cannot(format!("create {}", path.display()), std::io::Error::from(error));
+            let file = File::from(made.map_err(failed)?);
+            if !lock(&file) {
+                return Ok(None);
+            }
+            // Who sweeps may have removed it before it was locked.
+            let is_there = |of: &File| {
+                let (own, named) = (of.metadata().ok()?, path.symlink_metadata().ok()?);
+                Some((own.dev(), own.ino()) == (named.dev(), named.ino()))
+            };
+            if is_there(&file) == Some(true) {
+                file.set_len(0).map_err(|error| cannot(format!("write {}", path.display()), error))?;
+                return Ok(Some(Draft { folder: folder.to_owned(), key: key.to_owned(), file, is_named: false }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join(format!("{}.part", self.key))
+    }
+
+    /// It is whole from now on, under its own name; the lock stays.
+    fn name(mut self, path: &Path) -> Result<File, LaneFailure> {
+        std::fs::rename(self.path(), path).map_err(|error| cannot(format!("name {}", path.display()), error))?;
+        self.is_named = true;
+        self.file.try_clone().map_err(|error| cannot(format!("hold {}", path.display()), error))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.is_named {
+            let _ = std::fs::remove_file(self.path());
+        }
+    }
 }
 
 /// What `fairlane clean --aged` removed.
@@ -74,30 +132,29 @@ pub struct Removed {
 }
 
 impl KeptImage {
-    /// Looks for the image of a key, and reads all of it.
+    /// Looks for the image of a key, and reads all of it. `Nothing` and `Damaged` come with the right to make it, which nobody else
+    /// has meanwhile.
     ///
     /// # Errors
-    /// [`LaneFailure::Interrupted`]; what cannot be read is damaged.
+    /// [`LaneFailure::Interrupted`], and where the folder cannot be written; what cannot be read is damaged.
     pub(crate) fn find(folder: &Path, key: &str, stop: &AtomicBool) -> Result<Kept, LaneFailure> {
-        if is_being_made(&folder.join(format!("{key}.part"))) {
-            return Ok(Kept::Busy);
-        }
+        let Some(draft) = Draft::begin(folder, key)? else { return Ok(Kept::Busy) };
         let path = folder.join(format!("{key}.image"));
-        let Some(file) = open_regular(&path, OFlags::RDONLY | OFlags::DIRECT) else { return Ok(Kept::Nothing) };
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let Some(file) = open_regular(&path, OFlags::RDONLY | OFlags::DIRECT) else { return Ok(Kept::Nothing(draft)) };
+        if !lock(&file) {
             return Ok(Kept::Busy);
         }
-        let damaged = |why: &str| {
+        let damaged = |why: &str, draft| {
             remove(&path);
-            Ok(Kept::Damaged(why.to_owned()))
+            Ok(Kept::Damaged(draft, why.to_owned()))
         };
         let Some(description) = read_description(&path.with_extension("json")) else {
-            return damaged("it has no description");
+            return damaged("it has no description", draft);
         };
         let size = description.size_bytes;
         let has_size = file.metadata().is_ok_and(|of| of.len() == size);
         if !has_size || description.sums.len() as u64 != size.div_ceil(PIECE_BYTES) {
-            return damaged("it has another size");
+            return damaged("it has another size", draft);
         }
         let kept = KeptImage { path: path.clone(), file, description };
         match kept.each_piece(stop, &mut |_, _| Ok(())) {
@@ -106,7 +163,7 @@ impl KeptImage {
                 Ok(Kept::Whole(Box::new(kept)))
             }
             Err(LaneFailure::Interrupted) => Err(LaneFailure::Interrupted),
-            Err(_) => damaged("its bytes are not those that were kept"),
+            Err(_) => damaged("its bytes are not those that were kept", draft),
         }
     }
 
@@ -115,35 +172,20 @@ impl KeptImage {
     /// # Errors
     /// [`LaneFailure::Failed`] where there is no room for it.
     pub(crate) fn keep(
-        (folder, key): (&Path, &str),
+        draft: Draft,
         image: &Image,
         (geometry, facts): (Vec<String>, AgedLane),
         stop: &AtomicBool,
     ) -> Result<KeptImage, LaneFailure> {
-        make_room(folder, image.size_bytes())?;
-        let (path, part) = (folder.join(format!("{key}.image")), folder.join(format!("{key}.part")));
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::DIRECT;
-        let _ = std::fs::remove_file(&part);
-        let made = open(&part, flags, Mode::RUSR | Mode::WUSR);
-        let file = File::from(
-            made.map_err(|error| cannot(format!("create {}", part.display()), std::io::Error::from(error)))?,
-        );
-        let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
-        locked.map_err(|error| cannot(format!("lock {}", part.display()), std::io::Error::from(error)))?;
-        let copied = copy(image, &file, stop).and_then(|sums| {
-            let description = Description { version: VERSION, size_bytes: image.size_bytes(), sums, geometry, facts };
-            write_description(&path, &description)?;
-            std::fs::rename(&part, &path).map_err(|error| cannot(format!("name {}", path.display()), error))?;
-            sync_folder(folder)?;
-            Ok(description)
-        });
-        match copied {
-            Ok(description) => Ok(KeptImage { path, file, description }),
-            Err(error) => {
-                let _ = std::fs::remove_file(&part);
-                Err(error)
-            }
-        }
+        let (folder, path) = (draft.folder.clone(), draft.folder.join(format!("{}.image", draft.key)));
+        make_room(&folder, image.size_bytes())?;
+        let sums = copy(image, &draft.file, stop)?;
+        let facts = AgedLane { image: hash_of(&sums), ..facts };
+        let description = Description { version: VERSION, size_bytes: image.size_bytes(), sums, geometry, facts };
+        write_description(&path, &description)?;
+        let file = draft.name(&path)?;
+        sync_folder(&folder)?;
+        Ok(KeptImage { path, file, description })
     }
 
     /// Writes it over an image of its size.
@@ -237,9 +279,19 @@ pub fn folder(undo: &Path) -> Result<PathBuf, LaneFailure> {
 
 /// Removes what a race that died was making.
 pub fn sweep(undo: &Path) {
-    for path in files(&undo.join(FOLDER), "part") {
-        if !is_being_made(&path) {
+    let folder = undo.join(FOLDER);
+    for path in files(&folder, "part") {
+        if let Some(file) = open_regular(&path, OFlags::RDONLY)
+            && lock(&file)
+        {
             let _ = std::fs::remove_file(&path);
+        }
+    }
+    // A description comes before its image has its name: of one that is being made it is left alone.
+    for description in files(&folder, "json").into_iter().chain(files(&folder, "draft")) {
+        let is_of = |extension: &str| description.with_extension(extension).symlink_metadata().is_ok();
+        if !is_of("part") && (!is_of("image") || description.extension().is_some_and(|of| of == "draft")) {
+            let _ = std::fs::remove_file(&description);
         }
     }
 }
@@ -251,7 +303,7 @@ pub fn remove_all(undo: &Path) -> Removed {
     let folder = undo.join(FOLDER);
     for path in files(&folder, "image") {
         let Some(file) = open_regular(&path, OFlags::RDONLY) else { continue };
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if !lock(&file) {
             removed.in_use += 1;
             continue;
         }
@@ -276,9 +328,16 @@ pub fn kept(undo: &Path) -> (u64, u64) {
 ///
 /// # Errors
 /// [`LaneFailure::Failed`] with the remedy.
-pub(crate) fn check_room(undo: &Path, images: u64, size_bytes: u64) -> Result<(), LaneFailure> {
+/// `taken`: what the race's own images take of the disk of `beside`.
+pub(crate) fn check_room(
+    undo: &Path,
+    (images, size_bytes): (u64, u64),
+    (taken, beside): (u64, &Path),
+) -> Result<(), LaneFailure> {
     let (_, kept) = kept(undo);
-    let free = free_bytes(undo).saturating_add(kept);
+    let device = |path: &Path| path.metadata().map(|of| of.dev()).ok();
+    let taken = if device(undo) == device(beside) { taken } else { 0 };
+    let free = free_bytes(undo).saturating_add(kept).saturating_sub(taken);
     let needed = size_bytes.saturating_mul(images);
     if needed <= MOST_BYTES && needed.saturating_add(SPARE_BYTES) <= free {
         return Ok(());
@@ -309,8 +368,7 @@ fn make_room(folder: &Path, size_bytes: u64) -> Result<(), LaneFailure> {
     };
     while !has_room() {
         let Some(oldest) = images.next() else { return Err(no_room(folder, size_bytes)) };
-        let is_free = open_regular(&oldest, OFlags::RDONLY)
-            .is_none_or(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok());
+        let is_free = open_regular(&oldest, OFlags::RDONLY).is_none_or(|file| lock(&file));
         if is_free {
             remove(&oldest);
         }
@@ -342,7 +400,7 @@ fn copy(image: &Image, to: &File, stop: &AtomicBool) -> Result<Vec<u32>, LaneFai
 }
 
 fn write_description(image: &Path, description: &Description) -> Result<(), LaneFailure> {
-    let (path, part) = (image.with_extension("json"), image.with_extension("json.part"));
+    let (path, part) = (image.with_extension("json"), image.with_extension("draft"));
     let bytes = serde_json::to_vec(description).expect("a description is plain data");
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let written = open(&part, flags, Mode::RUSR | Mode::WUSR).map_err(std::io::Error::from).and_then(|file| {
@@ -370,9 +428,20 @@ fn remove(image: &Path) {
     let _ = std::fs::remove_file(image);
 }
 
-fn is_being_made(part: &Path) -> bool {
-    open_regular(part, OFlags::RDONLY)
-        .is_some_and(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_err())
+/// Takes the lock of a file; who only looks holds it for a moment.
+fn lock(file: &File) -> bool {
+    (0..LOCK_TRIALS).any(|trial| {
+        if trial > 0 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+    })
+}
+
+/// What tells one image from another.
+fn hash_of(sums: &[u32]) -> String {
+    let bytes: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+    Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn open_regular(path: &Path, flags: OFlags) -> Option<File> {
@@ -428,18 +497,24 @@ mod tests {
         let folder = folder(&scratch.0).unwrap();
         let (aged, other) = (scratch.image("a", 1), scratch.image("b", 2));
         let facts = AgedLane { states: "+aged".to_owned(), seed: 1, ..AgedLane::default() };
-        let kept = KeptImage::keep((&folder, "key"), &aged, (vec!["x: 1".to_owned()], facts.clone()), &go_on).unwrap();
+        let Ok(Kept::Nothing(draft)) = KeptImage::find(&folder, "key", &go_on) else { panic!("nothing is there") };
+        assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Busy)), "this race makes it");
+        sweep(&scratch.0);
+        let kept = KeptImage::keep(draft, &aged, (vec!["x: 1".to_owned()], facts.clone()), &go_on).unwrap();
         assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Busy)), "this race holds it");
         assert_eq!(remove_all(&scratch.0), Removed { images: 0, bytes: 0, in_use: 1 });
         drop(kept);
         let Ok(Kept::Whole(kept)) = KeptImage::find(&folder, "key", &go_on) else { panic!("it is there") };
+        let facts = AgedLane { image: kept.facts().image.clone(), ..facts };
         assert_eq!((kept.geometry(), kept.facts()), (&["x: 1".to_owned()][..], &facts));
+        assert_eq!(facts.image.len(), 16);
         assert_ne!(bytes(&aged), bytes(&other));
         kept.lay(&other, &go_on).unwrap();
         assert_eq!(bytes(&aged), bytes(&other));
         other.check_not_shrunk().unwrap();
         assert_eq!(super::kept(&scratch.0), (1, aged.size_bytes()));
-        assert!(matches!(KeptImage::find(&folder, "another", &go_on), Ok(Kept::Nothing)));
+        assert!(matches!(KeptImage::find(&folder, "another", &go_on), Ok(Kept::Nothing(_))));
+        assert_eq!(files(&folder, "part"), Vec::<PathBuf>::new());
         drop(kept);
         assert_eq!(remove_all(&scratch.0), Removed { images: 1, bytes: aged.size_bytes(), in_use: 0 });
         assert!(!folder.exists());
@@ -464,9 +539,10 @@ mod tests {
         ];
         for damage in damages {
             let folder = folder(&scratch.0).unwrap();
-            drop(KeptImage::keep((&folder, "key"), &aged, (Vec::new(), AgedLane::default()), &go_on).unwrap());
+            let Ok(Kept::Nothing(draft)) = KeptImage::find(&folder, "key", &go_on) else { panic!("nothing is there") };
+            drop(KeptImage::keep(draft, &aged, (Vec::new(), AgedLane::default()), &go_on).unwrap());
             damage(&folder.join("key.image"));
-            assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Damaged(_))));
+            assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Damaged(..))));
             assert_eq!(files(&folder, "image"), Vec::<PathBuf>::new());
         }
         // A race that was killed while it kept one; one that lives is left alone.
@@ -480,9 +556,17 @@ mod tests {
         drop(lives);
         sweep(&scratch.0);
         assert!(!part.exists());
+        // What tells of an image that never had its name.
+        for left in ["key.json", "key.draft"] {
+            std::fs::write(folder.join(left), b"{}").unwrap();
+        }
+        sweep(&scratch.0);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
         // A link is followed nowhere.
         std::os::unix::fs::symlink("/etc/passwd", folder.join("key.image")).unwrap();
-        assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Nothing)));
+        assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Nothing(_))));
+        std::os::unix::fs::symlink("/etc/passwd", folder.join("another.part")).unwrap();
+        assert!(KeptImage::find(&folder, "another", &go_on).is_err());
     }
 
     #[test]
@@ -491,7 +575,10 @@ mod tests {
         let folder = folder(&scratch.0).unwrap();
         let aged = scratch.image("a", 1);
         let stopped = AtomicBool::new(true);
-        let kept = |stop| KeptImage::keep((&folder, "key"), &aged, (Vec::new(), AgedLane::default()), stop);
+        let kept = |stop| {
+            let draft = Draft::begin(&folder, "key").unwrap().expect("nobody makes it");
+            KeptImage::keep(draft, &aged, (Vec::new(), AgedLane::default()), stop)
+        };
         assert_eq!(kept(&stopped).err(), Some(LaneFailure::Interrupted));
         assert!(files(&folder, "part").is_empty(), "nothing is left of it");
         let kept = kept(&AtomicBool::new(false)).unwrap();

@@ -4,6 +4,7 @@
 use crate::failure::LaneFailure;
 use crate::filesystems::{self, FILESYSTEMS, Home};
 use crate::mount_words;
+use model::aged::{Age, AgedSpec};
 use model::lane::{Contestant, LaneSpec, Venue};
 
 /// Mount options of any filesystem, or of several, that change how a lane's own filesystem works and nothing else, whatever
@@ -30,6 +31,9 @@ static OPTIONS: [&str; 20] = [
     "user_xattr",
     "usrquota",
 ];
+
+/// A past that was written no oftener than this speaks for itself.
+const MOST_UNTYPED: u32 = 10;
 
 /// Whether a lane is a name of the table, with a label at most: what a suite may ask for.
 pub fn is_bare(lane: &LaneSpec) -> bool {
@@ -77,6 +81,11 @@ pub fn must_be_typed(lane: &LaneSpec) -> Option<&'static str> {
     }
     if matches!(&lane.venue, Some(Venue::Qemu(Some(_)))) {
         return Some("it names a kernel");
+    }
+    if let Some(AgedSpec { profile, age, .. }) = &lane.aged
+        && (profile.contains('.') || !matches!(age, Age::Overwrites(times) if *times <= MOST_UNTYPED))
+    {
+        return Some("its past names a file, or writes much");
     }
     if !has_plain_options(lane) {
         return Some("it has mount options that do not speak for themselves");
@@ -203,6 +212,9 @@ mod tests {
             "tmpfs,size=1T",
             "ext4,x-mount.mkdir",
             "ext9",
+            "ext4+aged=churn:1000x",
+            "ext4+aged=git:2000",
+            "ext4+aged=mine.toml",
             "btrfs,subvol=/",
             "btrfs,compress=a/b",
         ] {

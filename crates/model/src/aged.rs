@@ -180,6 +180,9 @@ pub struct AgedLane {
     /// The same for all blocks in the order in which a walk reads them, by where they lie, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamic_layout_score: Option<f64>,
+    /// Hash of the image that every round begins with: a life that is lived once more leaves another one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub image: String,
     /// Whether it was restored from an image of an earlier race.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_cache: bool,

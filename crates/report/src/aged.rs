@@ -67,7 +67,8 @@ fn sentences(findings: &Findings) -> Vec<String> {
             let rows: Vec<String> = aged.rows.iter().map(of_row).collect();
             wording::against(&name(&aged.lane), &name(fresh), &rows.join("; "))
         }
-        _ => wording::alone(&name(&aged.lane)),
+        Some(fresh) => wording::without_rows(&name(&aged.lane), &name(fresh)),
+        None => wording::alone(&name(&aged.lane)),
     };
     let mut lines: Vec<String> = findings.aged.iter().map(of_lane).collect();
     if let Some(ranks) = &findings.aged_ranks {

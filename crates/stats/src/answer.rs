@@ -8,6 +8,7 @@ use crate::estimate;
 use crate::ground;
 use crate::level;
 use crate::pair;
+use crate::past;
 use crate::ranking::{beats, beats_over_race};
 use crate::series::Series;
 use crate::statements;
@@ -65,8 +66,8 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
     let mut not_tested: Vec<Sentence> =
         unraced.iter().map(|title| statements::race::never_reached(statements::text(*title))).collect();
     // A suite says it of all races, and this one has aged lanes.
-    let is_old = |lane: &Lane| lane.aged.as_ref().is_some_and(|facts| facts.states.contains("+aged"));
-    let is_tested = |what: &&String| what.as_str() == AGING && header.lanes.iter().any(is_old);
+    let is_old = past::aged(&header.lanes, results).iter().any(past::tells);
+    let is_tested = |what: &&String| what.as_str() == AGING && is_old;
     let listed = header.plan.not_tested.iter().filter(|what| !is_tested(what));
     not_tested.extend(listed.cloned().map(Sentence::from));
     let more_lanes = usize::from(comparable_lane::is_missing(record, results));

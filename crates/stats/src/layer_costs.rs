@@ -31,6 +31,7 @@ fn bare<'a>(lanes: &'a [Lane], lane: &Lane) -> Option<&'a Lane> {
             && other.venue == lane.venue
             && other.kernel == lane.kernel
             && other.above == lane.above
+            && other.aged.is_none()
             && other.mount_options == lane.mount_options;
         // Profiles are how a filesystem lays several disks, as layers do it otherwise.
         let made_alike = without_profiles(&other.mkfs_command) == without_profiles(&lane.mkfs_command);

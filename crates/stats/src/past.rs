@@ -22,6 +22,12 @@ pub(crate) fn aged(lanes: &[Lane], results: &[ResultFinding]) -> Vec<AgedFinding
     found
 }
 
+/// Whether what age did to a lane was decided in any row.
+pub(crate) fn tells(aged: &AgedFinding) -> bool {
+    let is_decided = |row: &AgedRow| !matches!(row.verdict, Verdict::Undecided | Verdict::None);
+    aged.facts.states.contains("+aged") && aged.rows.iter().any(is_decided)
+}
+
 /// Every two lanes of one past whose fresh lanes were raced too.
 pub(crate) fn ranks(lanes: &[Lane], results: &[ResultFinding]) -> Option<AgedRanks> {
     let old: Vec<(&Lane, &Lane)> = lanes
@@ -36,13 +42,15 @@ pub(crate) fn ranks(lanes: &[Lane], results: &[ResultFinding]) -> Option<AgedRan
                 continue;
             }
             for result in results {
+                // 1: the first is ahead, -1: the other one, 0: a tie; `Some(None)`: not decided.
                 let better = |a: &Lane, b: &Lane| match seen(&result.pairs, &a.name, &b.name)?.3 {
-                    Verdict::Faster => Some(Some(true)),
-                    Verdict::Slower => Some(Some(false)),
+                    Verdict::Faster => Some(Some(1)),
+                    Verdict::Slower => Some(Some(-1)),
+                    Verdict::Tie => Some(Some(0)),
+                    Verdict::Undecided => Some(None),
                     Verdict::None => None,
-                    Verdict::Tie | Verdict::Undecided => Some(None),
                 };
-                let ordered = |a: &Lane, b: &Lane, first: bool| match first {
+                let ordered = |a: &Lane, b: &Lane, order: i32| match order > 0 {
                     true => [a.name.clone(), b.name.clone()],
                     false => [b.name.clone(), a.name.clone()],
                 };
@@ -54,7 +62,7 @@ pub(crate) fn ranks(lanes: &[Lane], results: &[ResultFinding]) -> Option<AgedRan
                     continue;
                 };
                 ranks.decided += 1;
-                if fresh != aged {
+                if fresh * aged < 0 {
                     ranks.flips.push(AgedFlip {
                         title: title(result, results),
                         fresh: ordered(one_fresh, other_fresh, fresh),

@@ -75,7 +75,12 @@ pub fn extents_of(file: impl AsFd) -> Result<Vec<Extent>, Errno> {
             add(&mut found, Extent { physical: raw.physical, length: raw.length });
         }
         match mapped.last() {
-            Some(last) if last.flags & LAST == 0 && found.len() < MOST_EXTENTS => {
+            // Extents without a length would be told again and again.
+            Some(last)
+                if last.flags & LAST == 0
+                    && found.len() < MOST_EXTENTS
+                    && last.logical.saturating_add(last.length) > start =>
+            {
                 start = last.logical.saturating_add(last.length);
             }
             _ => return Ok(found),

@@ -107,7 +107,7 @@ fn setting(plan: &Plan, lane_set: &LaneSet) -> Setting {
         rates,
         lanes: lanes.len() as f64,
         formatted: formatted as f64,
-        mkfs_bytes: mkfs_bytes(&lanes, formatted),
+        mkfs_bytes: mkfs_bytes(&lanes, formatted) + lane_set.restored_bytes() as f64 / formatted.max(1) as f64,
         probed: lane_set.blocks() as f64,
         side_by_side: lane_set.side_by_side(),
         quiet_seconds: quiet_of(plan).as_secs_f64(),

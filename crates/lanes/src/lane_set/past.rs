@@ -2,7 +2,7 @@
 
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, cannot, failed, usage};
-use crate::kept_images::{self, Kept, KeptImage};
+use crate::kept_images::{self, Draft, Kept, KeptImage};
 use crate::lane_set::resolve::Location;
 use crate::lane_set::{LaneSet, LaneState, Settings};
 use crate::undo::Journal;
@@ -89,9 +89,15 @@ pub(crate) fn check_room(lane: &LaneState, room: u64, work: u64) -> Result<(), L
 }
 
 impl LaneSet {
-    /// Bytes that ageing writes, at most, where nothing is kept.
+    /// Bytes that ageing writes, at most, where nothing is kept: lives, and copies of their images.
     pub(crate) fn bytes_to_live(&self) -> u64 {
-        self.pasts().map(|past| forecast(&past.life)).sum()
+        let each = |past: &Past| forecast(&past.life).saturating_add(self.settings.lane_size.0);
+        self.pasts().map(each).fold(0, u64::saturating_add)
+    }
+
+    /// Bytes that kept images write when all lanes are opened once.
+    pub fn restored_bytes(&self) -> u64 {
+        self.settings.lane_size.0.saturating_mul(self.pasts().count() as u64)
     }
 
     /// Lanes with a past.
@@ -130,11 +136,11 @@ impl LaneSet {
             let found = match KeptImage::find(&folder, &key, stop)? {
                 Kept::Busy => continue,
                 Kept::Whole(kept) => *kept,
-                Kept::Nothing => self.live(index, (&folder, &key), journal, count, stop)?,
-                Kept::Damaged(why) => {
+                Kept::Nothing(draft) => self.live(index, draft, journal, count, stop)?,
+                Kept::Damaged(draft, why) => {
                     self.remarks
                         .push(format!("the kept image of lane {} was made anew: {why}", self.lanes[index].name));
-                    self.live(index, (&folder, &key), journal, count, stop)?
+                    self.live(index, draft, journal, count, stop)?
                 }
             };
             let lane = &mut self.lanes[index];
@@ -183,6 +189,7 @@ impl LaneSet {
             (&lane.mkfs_command, &lane.mount_options),
             kernel,
             (life, self.settings.lane_size.0, copy),
+            mkfs_of(&lane.mkfs_command),
         );
         let text = serde_json::to_vec(&all).unwrap_or_default();
         Sha256::digest(&text).iter().take(12).map(|byte| format!("{byte:02x}")).collect()
@@ -192,7 +199,7 @@ impl LaneSet {
     fn live(
         &mut self,
         index: usize,
-        place: (&Path, &str),
+        draft: Draft,
         journal: &mut Journal,
         count: &mut dyn FnMut(u64),
         stop: &AtomicBool,
@@ -210,7 +217,7 @@ impl LaneSet {
         }
         self.stores[ground].drop_caches()?;
         let images = self.stores[ground].carrying_images();
-        KeptImage::keep(place, images[0], (geometry, facts), stop)
+        KeptImage::keep(draft, images[0], (geometry, facts), stop)
     }
 
     fn live_in_open_lane(
@@ -271,6 +278,14 @@ fn make_tree(base: &Path) -> Result<OwnedFd, LaneFailure> {
     made.map_err(|error| cannot(format!("make the folder {TREE} in {}", base.display()), std::io::Error::from(error)))
 }
 
+/// What tells one version of a mkfs, and of its defaults, from another: sizes and times of their files.
+fn mkfs_of(command: &[String]) -> Vec<(u64, i64)> {
+    use std::os::unix::fs::MetadataExt;
+    let program = command.first().and_then(|program| crate::command::find_program(program));
+    let files = program.into_iter().chain(["/etc/mke2fs.conf".into()]);
+    files.filter_map(|path| path.metadata().ok()).map(|of| (of.len(), of.mtime())).collect()
+}
+
 fn forecast(life: &Life) -> u64 {
     let (least, most) = life.forecast_bytes();
     if most.is_finite() { most as u64 } else { least as u64 }
@@ -288,6 +303,7 @@ fn facts_of(life: &Life, lived: &Lived, measures: &Measures) -> AgedLane {
         files: measures.files,
         bytes: measures.bytes,
         used_share: lived.used_share,
+        image: String::new(),
         free_bytes: measures.filesystem_bytes.saturating_sub(measures.filesystem_used_bytes),
         filesystem_used_share: share(measures.filesystem_used_bytes, measures.filesystem_bytes),
         extents_per_file: measures.extents_per_file,

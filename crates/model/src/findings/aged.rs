@@ -40,9 +40,9 @@ pub struct AgedRow {
 /// Two filesystems of one past each, compared fresh and aged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgedRanks {
-    /// Pairs of lanes in rows that were told apart both fresh and aged.
+    /// Pairs of lanes in rows that were decided both fresh and aged, ties among them.
     pub decided: u32,
-    /// Pairs in rows that could have been, and were not told apart fresh or aged.
+    /// Pairs in rows that could have been, and were not decided fresh, aged or both.
     pub open: u32,
     /// Those of which the other one is better aged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -17,6 +17,10 @@ pub(crate) fn alone(lane: &str) -> String {
     format!("{lane}: the same lane fresh was not raced, so what age did to it is not known.")
 }
 
+pub(crate) fn without_rows(lane: &str, fresh: &str) -> String {
+    format!("{lane} / {fresh}: no row has figures of both.")
+}
+
 pub(crate) fn row(title: &str, ratio: &str, interval: Option<(String, String)>, decided: bool) -> String {
     let star = if decided { "*" } else { "" };
     let interval = interval.map_or_else(String::new, |(low, high)| format!(" ({low} to {high})"));
@@ -36,5 +40,7 @@ pub(crate) fn ranks(flips: usize, decided: u32, open: u32) -> String {
     };
     let pairs =
         if decided == 1 { "1 comparison that is".to_owned() } else { format!("{decided} comparisons that are") };
-    format!("Of {pairs} decided both fresh and aged {flips}; {open} more are not decided on one side.")
+    format!(
+        "Of {pairs} decided both fresh and aged, ties among them, {flips}; {open} more are not decided fresh, aged or both."
+    )
 }

@@ -110,7 +110,8 @@ fn is_same(a: &Record, b: &Record) -> bool {
 
 /// What makes two lanes of two records the same one.
 fn identity(lane: &Lane) -> [Vec<String>; 3] {
-    let words = [&lane.name, &lane.filesystem, &lane.venue, &lane.stands_on(), &lane.past()].map(String::clone).to_vec();
+    let words =
+        [&lane.name, &lane.filesystem, &lane.venue, &lane.stands_on(), &lane.past()].map(String::clone).to_vec();
     [words, lane.mkfs_command.clone(), lane.mount_options.clone()]
 }
 

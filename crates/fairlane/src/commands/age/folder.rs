@@ -7,7 +7,7 @@ use crate::owner::Owner;
 use aging::beneath::{entries, open_folder, remove_tree};
 use aging::state::{NAMES, State};
 use aging::{AgingError, Life};
-use rustix::fs::{FlockOperation, Mode, flock, fstat, fstatfs, fstatvfs, mkdirat, stat, statfs};
+use rustix::fs::{AtFlags, FlockOperation, Mode, flock, fstat, fstatfs, fstatvfs, mkdirat, stat, statfs, unlinkat};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::io;
@@ -138,13 +138,11 @@ impl Place {
                     remove_tree(&aged.folder, &name)?;
                 }
             }
-            // The folder that was looked at, whatever has its name by now.
-            let now = open_folder(&self.parent, NAME)?;
-            let (a, b) = (fstat(&now)?, fstat(&aged.folder)?);
-            if (a.st_dev, a.st_ino) != (b.st_dev, b.st_ino) {
-                return Err(io::Error::other("it is another folder than a moment ago"));
+            for name in NAMES {
+                remove_tree(&aged.folder, name)?;
             }
-            Ok(remove_tree(&self.parent, NAME)?)
+            // Emptied by its descriptor: of whatever has its name by now only an empty folder goes.
+            Ok(unlinkat(&self.parent, NAME, AtFlags::REMOVEDIR)?)
         });
         removed.map_err(|error| {
             let message =
