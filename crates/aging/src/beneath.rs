@@ -109,7 +109,7 @@ mod tests {
         std::os::unix::fs::symlink(&keep, place.path().join("link")).unwrap();
         assert!(matches!(open_folder(&folder, c"link"), Err(Errno::LOOP | Errno::NOTDIR)));
         let proc = std::fs::File::open("/proc").unwrap();
-        assert_eq!(mount_id(&folder), mount_id(&open_folder(&folder, c"tree").unwrap()));
+        assert_eq!(mount_id(&folder), mount_id(open_folder(&folder, c"tree").unwrap()));
         assert_ne!(mount_id(&folder), mount_id(&proc));
         remove_tree(&folder, c"tree").unwrap();
         remove_tree(&folder, c"tree").unwrap();

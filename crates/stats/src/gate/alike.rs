@@ -104,6 +104,23 @@ fn is_short(value: Option<&str>) -> bool {
     value.is_none_or(|value| value.chars().count() <= VALUE_CHARACTERS)
 }
 
+fn same_ground_and_past((of_a, mine): (&str, &Lane), (of_b, theirs): (&str, &Lane)) -> Result<(), String> {
+    let lane = &mine.name;
+    let (on, other) = (mine.stands_on(), theirs.stands_on());
+    if on != other {
+        return Err(format!(
+            "lane {lane} stands on {on} in {of_a} and on {other} in {of_b}; race the two as lanes of one race"
+        ));
+    }
+    let (past, other) = (mine.past(), theirs.past());
+    if past != other {
+        return Err(format!(
+            "lane {lane} is {past} in {of_a} and {other} in {of_b}; race the two as lanes of one race"
+        ));
+    }
+    Ok(())
+}
+
 fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result<(), String> {
     let lane = &mine.name;
     let (of_a, of_b) = (&a.name, &b.name);
@@ -121,19 +138,7 @@ fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result
             theirs.mkfs_command.join(" ")
         ));
     }
-    let (on, other) = (mine.stands_on(), theirs.stands_on());
-    if on != other {
-        return Err(format!(
-            "lane {lane} stands on {on} in {of_a} and on {other} in {of_b}; race the two as lanes of one race"
-        ));
-    }
-    if mine.past() != theirs.past() {
-        return Err(format!(
-            "lane {lane} is {} in {of_a} and {} in {of_b}; race the two as lanes of one race",
-            mine.past(),
-            theirs.past()
-        ));
-    }
+    same_ground_and_past((of_a, mine), (of_b, theirs))?;
     if mine.promises != theirs.promises {
         let mut different = mine.promises.durability_differences(&theirs.promises);
         if mine.promises.data_checksums != theirs.promises.data_checksums {
