@@ -201,7 +201,7 @@ fn work_that_does_not_fit_into_the_guests_memory_fails_its_trial_alone() {
     std::fs::write(&suite, format!("{}{hungry}", common::TINY)).unwrap();
     let line =
         ["race", "ext4@uml", "--suite", "hungry.toml", "--rounds", "1", "--lane-size", "128MiB", "-o", "r.jsonl"];
-    let (_, _) = home.expect(1, &[&line[..], &["--guest-memory", "256MiB"]].concat());
+    let (_, _) = home.expect(1, &[&line[..], &["--guest-memory", "320MiB"]].concat());
     let record = home.record();
     for trial in &record.trials {
         assert_eq!(trial.outcome == Outcome::Failed, trial.workload == "hungry", "{trial:?}");
