@@ -1328,6 +1328,10 @@ export interface AgedLane {
    */
   from_cache?: boolean;
   /**
+   * Hash of the image that every round begins with: a life that is lived once more leaves another one.
+   */
+  image?: string;
+  /**
    * Share of the files' blocks that follow the one before them (Smith and Seltzer), 0 to 1.
    */
   layout_score?: number | null;
@@ -1389,7 +1393,7 @@ export interface AgedRow {
  */
 export interface AgedRanks {
   /**
-   * Pairs of lanes in rows that were told apart both fresh and aged.
+   * Pairs of lanes in rows that were decided both fresh and aged, ties among them.
    */
   decided: number;
   /**
@@ -1397,7 +1401,7 @@ export interface AgedRanks {
    */
   flips?: AgedFlip[];
   /**
-   * Pairs in rows that could have been, and were not told apart fresh or aged.
+   * Pairs in rows that could have been, and were not decided fresh, aged or both.
    */
   open: number;
 }
