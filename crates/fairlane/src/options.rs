@@ -92,7 +92,7 @@ pub enum Command {
     Powercut(Box<Powercut>),
     /// Damaged blocks, a full disk, a failing disk: does each lane tell the truth?
     Integrity(Box<Integrity>),
-    /// Live years of use in a folder, and tell how old that made its filesystem
+    /// Live a life of use in a folder, and tell how old that made its filesystem
     Age(Box<Age>),
     /// Run a program and write down what it asks of files
     Capture(Capture),

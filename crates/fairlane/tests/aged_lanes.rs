@@ -162,7 +162,7 @@ fn lanes_that_cannot_have_a_past_are_refused_before_anything_is_written() {
         (&["ext4+agde", "xfs"][..], &[][..], &["no state `agde`", "states are aged"][..]),
         (&["ext4+aged=chrun", "xfs"], &[], &["`churn` is near"]),
         (&["tmpfs+aged"], &[], &["lives in memory", "leave the state out"]),
-        (&["ext4/raid1:2,bitmap=none+aged"], &[], &["ext4"]),
+        (&["ext4/raid1:2,bitmap=none+aged"], &[], &["a state stands behind the filesystem"]),
         (&["ext4+aged/raid1:2"], &[], &["layers", "leave the state out"]),
         (&["ext4+aged@uml"], &[], &["guest", "race it on this machine's kernel"]),
         (&["./folder"], &["--state", "aged"], &["raced as it is", "fairlane age DIR"]),

@@ -1,7 +1,8 @@
 //! Where a file's blocks lie, by FIEMAP: holes, unwritten extents and those that a snapshot shares are what image
 //! history shows through.
 
-use std::os::fd::AsRawFd;
+use fiemap::flag;
+use std::ops::ControlFlow;
 
 /// A run of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,76 +17,22 @@ pub struct Extent {
     pub shared: bool,
 }
 
-/// linux/fiemap.h.
-const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
-const FIEMAP_FLAG_SYNC: u32 = 1;
-const FIEMAP_EXTENT_LAST: u32 = 1;
-const FIEMAP_EXTENT_UNWRITTEN: u32 = 0x800;
-const FIEMAP_EXTENT_SHARED: u32 = 0x2000;
-const EXTENTS_PER_CALL: usize = 256;
-
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct RawExtent {
-    logical: u64,
-    physical: u64,
-    length: u64,
-    reserved64: [u64; 2],
-    flags: u32,
-    reserved: [u32; 3],
-}
-
-#[repr(C)]
-struct RawRequest {
-    start: u64,
-    length: u64,
-    flags: u32,
-    mapped_extents: u32,
-    extent_count: u32,
-    reserved: u32,
-    extents: [RawExtent; EXTENTS_PER_CALL],
-}
-
 /// Every extent of a file in order; its dirty pages are written first.
 ///
 /// # Errors
 /// The error of the ioctl; `EOPNOTSUPP` where the filesystem has no FIEMAP.
 pub fn read(file: &std::fs::File) -> std::io::Result<Vec<Extent>> {
     let mut extents = Vec::new();
-    let mut start = 0u64;
-    loop {
-        let mut request = RawRequest {
-            start,
-            length: u64::MAX - start,
-            flags: FIEMAP_FLAG_SYNC,
-            mapped_extents: 0,
-            extent_count: EXTENTS_PER_CALL as u32,
-            reserved: 0,
-            extents: [RawExtent::default(); EXTENTS_PER_CALL],
-        };
-        // SAFETY: FS_IOC_FIEMAP reads the 32-byte header and writes at most `extent_count`
-        // 56-byte extents behind it; `RawRequest` is that layout (repr(C), no padding) and lives
-        // across the call.
-        let answer = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut request) };
-        if answer != 0 {
-            let error = std::io::Error::last_os_error();
-            if error.kind() == std::io::ErrorKind::Interrupted {
-                continue;
-            }
-            return Err(error);
-        }
-        let mapped = &request.extents[..(request.mapped_extents as usize).min(EXTENTS_PER_CALL)];
-        extents.extend(mapped.iter().map(|raw| Extent {
+    fiemap::visit(file, true, &mut |raw| {
+        extents.push(Extent {
             offset_bytes: raw.logical,
             length_bytes: raw.length,
-            unwritten: raw.flags & FIEMAP_EXTENT_UNWRITTEN != 0,
-            shared: raw.flags & FIEMAP_EXTENT_SHARED != 0,
-        }));
-        match mapped.last() {
-            Some(last) if last.flags & FIEMAP_EXTENT_LAST == 0 => start = last.logical + last.length,
-            _ => return Ok(extents),
-        }
-    }
+            unwritten: raw.flags & flag::UNWRITTEN != 0,
+            shared: raw.flags & flag::SHARED != 0,
+        });
+        ControlFlow::Continue(())
+    })?;
+    Ok(extents)
 }
 
 /// The parts of the first `size_bytes` that have no blocks, as (offset, length) in order.

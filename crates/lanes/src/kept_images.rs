@@ -80,7 +80,7 @@ impl Draft {
         let path = folder.join(format!("{key}.part"));
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::DIRECT;
         for _ in 0..LOCK_TRIALS {
-            let made = open(&path, flags, Mode::RUSR | Mode::WUSR);
+            let made = open_direct(&path, flags);
             let failed =
                 |error: rustix::io::Errno| cannot(format!("create {}", path.display()), std::io::Error::from(error));
             let file = File::from(made.map_err(failed)?);
@@ -444,9 +444,18 @@ fn hash_of(sums: &[u32]) -> String {
     Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Without direct I/O where a filesystem has none, as some in memory and in layers.
+fn open_direct(path: &Path, flags: OFlags) -> Result<std::os::fd::OwnedFd, rustix::io::Errno> {
+    let opened = |flags| open(path, flags, Mode::RUSR | Mode::WUSR);
+    match opened(flags) {
+        Err(rustix::io::Errno::INVAL) if flags.contains(OFlags::DIRECT) => opened(flags - OFlags::DIRECT),
+        opened => opened,
+    }
+}
+
 fn open_regular(path: &Path, flags: OFlags) -> Option<File> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = File::from(open(path, flags, Mode::empty()).ok()?);
+    let file = File::from(open_direct(path, flags).ok()?);
     file.metadata().is_ok_and(|of| of.is_file()).then_some(file)
 }
 

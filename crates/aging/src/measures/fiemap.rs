@@ -1,39 +1,14 @@
 //! Where a file's blocks lie on the disk (FIEMAP), runs that follow each other merged.
 
+use fiemap::flag;
 use rustix::io::Errno;
-use std::os::fd::{AsFd, AsRawFd};
+use std::ops::ControlFlow;
+use std::os::fd::AsFd;
 
-/// linux/fiemap.h.
-const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
-const FLAG_SYNC: u32 = 0x1;
-const LAST: u32 = 0x1;
 /// No place on the disk is known: it waits to be written, or lies within metadata.
-const NO_PLACE: u32 = 0x2 | 0x4 | 0x200;
-const AT_ONCE: usize = 128;
+const NO_PLACE: u32 = flag::UNKNOWN | flag::DELALLOC | flag::INLINE;
 /// Extents of one file at most: a file of a life has some thousands.
 const MOST_EXTENTS: usize = 4_000_000;
-
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct RawExtent {
-    logical: u64,
-    physical: u64,
-    length: u64,
-    reserved64: [u64; 2],
-    flags: u32,
-    reserved: [u32; 3],
-}
-
-#[repr(C)]
-struct RawRequest {
-    start: u64,
-    length: u64,
-    flags: u32,
-    mapped_extents: u32,
-    extent_count: u32,
-    reserved: u32,
-    extents: [RawExtent; AT_ONCE],
-}
 
 /// A run of blocks on the disk, in the file's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,43 +24,14 @@ pub struct Extent {
 /// # Errors
 /// What the system answers: `OPNOTSUPP` or `NOTTY` where the filesystem does not tell.
 pub fn extents_of(file: impl AsFd) -> Result<Vec<Extent>, Errno> {
-    let descriptor = file.as_fd().as_raw_fd();
     let mut found: Vec<Extent> = Vec::new();
-    let mut start = 0_u64;
-    loop {
-        let mut request = RawRequest {
-            start,
-            length: u64::MAX - start,
-            flags: FLAG_SYNC,
-            mapped_extents: 0,
-            extent_count: AT_ONCE as u32,
-            reserved: 0,
-            extents: [RawExtent::default(); AT_ONCE],
-        };
-        // SAFETY: FS_IOC_FIEMAP reads the 32-byte header and writes at most `extent_count` 56-byte extents behind it;
-        // `RawRequest` is that layout (repr(C), no padding) and lives across the call; the descriptor is open.
-        if unsafe { libc::ioctl(descriptor, FS_IOC_FIEMAP, &raw mut request) } != 0 {
-            match Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO) {
-                Errno::INTR => continue,
-                errno => return Err(errno),
-            }
+    fiemap::visit(file, true, &mut |extent| {
+        if extent.flags & NO_PLACE == 0 {
+            add(&mut found, Extent { physical: extent.physical, length: extent.length });
         }
-        let mapped = &request.extents[..(request.mapped_extents as usize).min(AT_ONCE)];
-        for raw in mapped.iter().filter(|raw| raw.flags & NO_PLACE == 0) {
-            add(&mut found, Extent { physical: raw.physical, length: raw.length });
-        }
-        match mapped.last() {
-            // Extents without a length would be told again and again.
-            Some(last)
-                if last.flags & LAST == 0
-                    && found.len() < MOST_EXTENTS
-                    && last.logical.saturating_add(last.length) > start =>
-            {
-                start = last.logical.saturating_add(last.length);
-            }
-            _ => return Ok(found),
-        }
-    }
+        if found.len() < MOST_EXTENTS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    Ok(found)
 }
 
 /// A run that follows the last one on the disk is one with it.

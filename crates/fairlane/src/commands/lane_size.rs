@@ -56,6 +56,11 @@ pub fn choose(
     if images == 0 || lanes.iter().any(in_memory) {
         return Chosen { size: USUAL, why: None };
     }
+    if lanes.iter().any(LaneSpec::has_past) {
+        let why =
+            format!("lanes of {USUAL}, because each one's past is lived on all of it; --lane-size takes any other");
+        return Chosen { size: USUAL, why: Some(why) };
+    }
     // Where the images cannot lie the check of lanes says why.
     let Ok(host) = host::find(folder) else { return Chosen { size: USUAL, why: None } };
     let rates = rates(host.disk.as_deref(), lanes.iter().any(in_guest));

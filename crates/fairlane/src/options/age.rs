@@ -6,7 +6,7 @@ use model::Bytes;
 use std::path::PathBuf;
 
 const AGE_HELP: &str = "\
-Lives years of use in the new folder DIR/fairlane-aged: files are made, grow, are replaced and go,
+Lives a life of use in the new folder DIR/fairlane-aged: files are made, grow, are replaced and go,
 with real data, from a profile and a seed. Then it tells how old that made the filesystem.
 It writes much, wears the disk, and fragments what others keep on this filesystem afterwards.
 
@@ -35,7 +35,7 @@ pub struct Age {
     #[arg(long, value_name = "SIZE", value_parser = |text: &str| text.parse::<Bytes>())]
     pub size: Option<Bytes>,
     /// When it ends: `settled`, when fragmentation no longer grows (at the latest after 10 overwrites or 30 minutes);
-    /// `10x`, after so many overwrites of the size; `30m`; `50000op`, after so many operations
+    /// `10x`, after so many overwrites of the size; `30m`; `50000op`, after so many operations; `2000cycles` of the profile
     #[arg(long, value_name = "settled|10x|30m", default_value = "settled", value_parser = |text: &str| text.parse::<Until>())]
     pub until: Until,
     /// Fill up, or free, to this share of the size at the end; such as 95%

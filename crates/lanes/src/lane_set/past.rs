@@ -91,8 +91,11 @@ pub(crate) fn check_room(lane: &LaneState, room: u64, work: u64) -> Result<(), L
 impl LaneSet {
     /// Bytes that ageing writes, at most, where nothing is kept: lives, and copies of their images.
     pub(crate) fn bytes_to_live(&self) -> u64 {
-        let each = |past: &Past| forecast(&past.life).saturating_add(self.settings.lane_size.0);
-        self.pasts().map(each).fold(0, u64::saturating_add)
+        self.pasts().map(|past| self.bytes_of_past(past)).fold(0, u64::saturating_add)
+    }
+
+    fn bytes_of_past(&self, past: &Past) -> u64 {
+        forecast(&past.life).saturating_add(self.settings.lane_size.0)
     }
 
     /// Bytes that kept images write when all lanes are opened once.
@@ -135,7 +138,11 @@ impl LaneSet {
             let key = self.key_of_past(index, copy);
             let found = match KeptImage::find(&folder, &key, stop)? {
                 Kept::Busy => continue,
-                Kept::Whole(kept) => *kept,
+                Kept::Whole(kept) => {
+                    // Nothing of what was forecast for it has to be written.
+                    count(self.lanes[index].past.as_ref().map_or(0, |past| self.bytes_of_past(past)));
+                    *kept
+                }
                 Kept::Nothing(draft) => self.live(index, draft, journal, count, stop)?,
                 Kept::Damaged(draft, why) => {
                     self.remarks
@@ -160,9 +167,10 @@ impl LaneSet {
     /// Refuses work that has no room beside what the life really left, which only the filesystem knows.
     fn check_free(&self, index: usize) -> Result<(), LaneFailure> {
         let lane = &self.lanes[index];
-        let free = lane.past.as_ref().and_then(|past| past.facts.as_ref()).map_or(0, |facts| facts.free_bytes);
-        let work = self.work_on(lane, None);
-        if free == 0 || work as f64 <= free as f64 * SHARE_OF_FREE {
+        let Some(facts) = lane.past.as_ref().and_then(|past| past.facts.as_ref()) else { return Ok(()) };
+        let (free, work) = (facts.free_bytes, self.work_on(lane, None));
+        let is_known = free > 0 || facts.filesystem_used_share > 0.0;
+        if !is_known || work as f64 <= free as f64 * SHARE_OF_FREE {
             return Ok(());
         }
         Err(usage(format!(
@@ -217,7 +225,9 @@ impl LaneSet {
         }
         self.stores[ground].drop_caches()?;
         let images = self.stores[ground].carrying_images();
-        KeptImage::keep(draft, images[0], (geometry, facts), stop)
+        let kept = KeptImage::keep(draft, images[0], (geometry, facts), stop)?;
+        count(self.settings.lane_size.0);
+        Ok(kept)
     }
 
     fn live_in_open_lane(

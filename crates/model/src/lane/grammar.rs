@@ -64,6 +64,11 @@ pub enum LaneError {
         /// What was taken for a state.
         state: String,
     },
+    /// A state stands behind a layer, or behind what lies above.
+    #[error(
+        "lane `{0}`: a state stands behind the filesystem and its options, like ext4,noatime+aged/crypt or overlay(ext4+aged)"
+    )]
+    StateBehind(String),
     /// A control character in an option.
     #[error("lane `{0}` has a control character in it; remove it")]
     Control(String),
@@ -116,7 +121,11 @@ impl FromStr for LaneSpec {
             let venue = crate::text::escaped(venue.as_bytes());
             return Err(LaneError::Venue { lane: whole(), remedy: venue_remedy(&venue), venue });
         }
-        let layers = parts.map(|part| read(part, 0)).collect::<Result<Vec<_>, _>>()?;
+        let layers: Vec<&str> = parts.collect();
+        if layers.iter().any(|layer| has_state(layer)) {
+            return Err(LaneError::StateBehind(whole()));
+        }
+        let layers = layers.into_iter().map(|part| read(part, 0)).collect::<Result<Vec<_>, _>>()?;
         if layers.iter().any(|part| !part.inside.is_empty()) {
             return Err(LaneError::Bracket(whole()));
         }
@@ -182,7 +191,16 @@ fn default_name(contestant: &Contestant, is_below: bool, whole_body: &str, behin
 
 /// What lies above the filesystem, and the rest of the lane.
 fn unwrap_above(body: &str, whole: impl Fn() -> String) -> Result<(Option<LayerSpec>, &str), LaneError> {
-    match stack::split_above(body).map_err(|error| in_lane(error, whole()))? {
+    let split = stack::split_above(body);
+    let is_misplaced = match &split {
+        Ok(Some((above, _))) => above.options.iter().any(|option| has_state(option)),
+        Ok(None) => false,
+        Err(_) => body.rfind(')').is_some_and(|end| has_state(&body[end..])),
+    };
+    if is_misplaced {
+        return Err(LaneError::StateBehind(whole()));
+    }
+    match split.map_err(|error| in_lane(error, whole()))? {
         Some((_, inside)) if is_path(inside) && !names_toml(inside) => Err(LaneError::Above(whole())),
         Some((_, inside)) if !matches!(stack::split_above(inside), Ok(None)) => Err(LaneError::Above(whole())),
         Some((above, inside)) => Ok((Some(above), inside)),
@@ -206,6 +224,10 @@ fn split_name(text: &str) -> (Option<&str>, &str) {
         Some(at) if text.as_bytes()[at] == b'=' => (Some(&text[..at]), &text[at + 1..]),
         _ => (None, text),
     }
+}
+
+fn has_state(text: &str) -> bool {
+    states_begin(text) < text.len()
 }
 
 /// Where the first state begins.
@@ -410,6 +432,15 @@ mod tests {
         let custom = lane("./my.toml+aged");
         assert_eq!((custom.contestant, custom.name.as_str()), (Contestant::Custom("./my.toml".into()), "my+aged"));
         assert_eq!(lane("overlay(ext4+aged)").aged.unwrap().profile, "churn");
+        for behind in [
+            "ext4/raid1:2+aged",
+            "ext4/crypt,cipher=aes+full=90%",
+            "overlay(ext4)+aged",
+            "overlay(ext4),metacopy=on+full=90%",
+        ] {
+            let said = behind.parse::<LaneSpec>().unwrap_err().to_string();
+            assert!(said.contains("a state stands behind the filesystem"), "{behind}: {said}");
+        }
         let wrong = "ext4+agde".parse::<LaneSpec>().unwrap_err().to_string();
         assert!(wrong.contains("there is no state `agde`") && wrong.contains("full=90%"), "{wrong}");
     }

@@ -1,4 +1,4 @@
-//! `fairlane age`: lives years of use in a folder, and tells how old that made its filesystem.
+//! `fairlane age`: lives a life of use in a folder, and tells how old that made its filesystem.
 
 mod folder;
 mod told;
