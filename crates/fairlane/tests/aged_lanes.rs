@@ -183,3 +183,16 @@ fn lanes_that_cannot_have_a_past_are_refused_before_anything_is_written() {
     assert!(!place.path().join("undo/aged").exists() && !place.path().join("r.jsonl").exists());
     place.assert_nothing_left();
 }
+
+#[test]
+fn lanes_of_no_size_have_room_for_the_work_beside_their_past() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    for (lanes, size) in [(&["ext4", "ext4+aged"][..], "4GiB"), (&["ext4"], "2GiB")] {
+        let (out, _) = place.expect(0, &[&["race"], lanes, &["--suite", "quick", "--dry-run"]].concat());
+        assert!(out.contains(&format!("image00 in full ({size})")), "{out}");
+    }
+    place.assert_nothing_left();
+}

@@ -4,6 +4,15 @@ use crate::filesystems;
 use crate::layers;
 use model::lane::{Contestant, LaneSpec};
 
+/// Of what a past leaves free so much may be worked on: filesystems keep some for themselves.
+const SHARE_BESIDE_A_PAST: f64 = 0.7;
+
+/// Bytes of a lane on which so many bytes of work have room beside a past that takes this share of it, 0 to 1.
+pub fn beside_a_past(share: f64, work_bytes: u64) -> u64 {
+    let needed = work_bytes as f64 / ((1.0 - share) * SHARE_BESIDE_A_PAST);
+    needed.min(u64::MAX as f64) as u64
+}
+
 /// About how many bytes each device of the filesystem has, and how many bytes of files all of them hold, on disks of so many
 /// bytes.
 pub fn of_lane(spec: &LaneSpec, disk_bytes: u64) -> (u64, u64) {
@@ -19,6 +28,13 @@ pub fn of_lane(spec: &LaneSpec, disk_bytes: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_has_room_beside_a_past_only_in_a_part_of_what_that_leaves() {
+        assert_eq!(beside_a_past(0.5, 700), 2000);
+        assert_eq!(beside_a_past(0.8, 0), 0);
+        assert!(beside_a_past(1.0, 1) == u64::MAX);
+    }
 
     #[test]
     fn copies_and_parity_of_the_filesystem_itself_are_counted() {

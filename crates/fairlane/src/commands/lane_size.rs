@@ -2,6 +2,7 @@
 
 use super::forecast::{FAST, IN_GUEST, Rates, SPINNING};
 use super::planning::in_guest;
+use crate::failure::Failure;
 use lanes::filesystems::{self, Home};
 use lanes::host;
 use model::Bytes;
@@ -56,10 +57,9 @@ pub fn choose(
     if images == 0 || lanes.iter().any(in_memory) {
         return Chosen { size: USUAL, why: None };
     }
+    // A past is lived on all of a lane: larger ones are taken where the work asks for them (`beside_pasts`).
     if lanes.iter().any(LaneSpec::has_past) {
-        let why =
-            format!("lanes of {USUAL}, because each one's past is lived on all of it; --lane-size takes any other");
-        return Chosen { size: USUAL, why: Some(why) };
+        return Chosen { size: USUAL, why: None };
     }
     // Where the images cannot lie the check of lanes says why.
     let Ok(host) = host::find(folder) else { return Chosen { size: USUAL, why: None } };
@@ -70,6 +70,27 @@ pub fn choose(
         bytes_per_second: rates.sequential,
         free_bytes: host.free_bytes,
     })
+}
+
+/// The size of lanes that was chosen, or where pasts leave no room for the work there the next power of two that has it, and why.
+///
+/// # Errors
+/// Where there is no such past.
+pub fn beside_pasts(chosen: Bytes, lanes: &[LaneSpec], work_bytes: u64) -> Result<Chosen, Failure> {
+    let (mut size, mut why) = (chosen, None);
+    for lane in lanes {
+        let Some(life) = super::age::of_lane(lane, USUAL)? else { continue };
+        let needed = lanes::capacity::beside_a_past(life.full.unwrap_or(life.profile.settle[1]), work_bytes);
+        if needed > size.get() {
+            size = Bytes(needed.checked_next_power_of_two().unwrap_or(u64::MAX / 2 + 1));
+            why = Some(format!(
+                "lanes of {}: the work has room beside the past of {} there; --lane-size takes any other",
+                model::units::human_bytes(size.get() as f64),
+                lane.name
+            ));
+        }
+    }
+    Ok(Chosen { size, why })
 }
 
 /// The same figures as the forecast's.

@@ -11,12 +11,13 @@ use crate::failure::Failure;
 use crate::options::{FindMaxBy, LaneState, Passes, Race};
 use crate::suites;
 use lanes::states::State;
+use model::Bytes;
 use model::aged::AgedSpec;
 use model::appenders::{AppendersMethod, MOST_PROCESSES};
 use model::lane::{Contestant, LaneSpec};
 use model::plan::{Plan, Rounds};
 use model::search::{Criterion, FindMax};
-use model::workload::{Kind, Suite};
+use model::workload::{Kind, Suite, Workload};
 
 /// Races, or with `--dry-run` says what a race would touch.
 ///
@@ -72,6 +73,19 @@ fn time_of(options: &Race, of_suite: Option<f64>) -> Option<f64> {
     options.terms.budget.or(of_suite.filter(|_| until_decided))
 }
 
+/// Lanes that nobody gave a size have room for the work beside their pasts; `of_size` is told why.
+fn size_beside_pasts(
+    chosen: Bytes,
+    lanes: &[LaneSpec],
+    suite: &Suite,
+    of_size: &mut Option<String>,
+) -> Result<Bytes, Failure> {
+    let work = suite.workload.iter().map(Workload::working_set_bytes).max().unwrap_or(0);
+    let lane_size::Chosen { size, why } = lane_size::beside_pasts(chosen, lanes, work)?;
+    *of_size = why.or_else(|| of_size.take());
+    Ok(size)
+}
+
 /// Options become a plan; nothing is touched yet. `notes`: what had to differ from what was asked.
 /// `most_telling`: what comes first where the time is too short. `of_size`: why lanes are as large as they are.
 pub(super) fn plan(
@@ -109,6 +123,7 @@ pub(super) fn plan(
         suites::add_compressible(&mut suite);
     }
     suites::choose(&mut suite, &options.workloads)?;
+    let lane_size = asked.map_or_else(|| size_beside_pasts(lane_size, &lanes, &suite, of_size), Ok)?;
     notes.extend(planning::compression_note(&lanes, &suite.workload, &compressible_too));
     notes.extend(planning::same_filesystem_note(&lanes));
     notes.extend(planning::lane_size_note(options.lane_size, &lanes, &on));

@@ -1,5 +1,6 @@
 //! Lanes whose filesystems have a past: it is lived once, its image is kept, and every round begins with that image again.
 
+use crate::capacity;
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, cannot, failed, usage};
 use crate::kept_images::{self, Draft, Kept, KeptImage};
@@ -20,9 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) const TREE: &str = "aged";
 /// Of one past a race, and others beside it, have so many images at most.
 const MOST_COPIES: u32 = 64;
-/// Of what a life leaves free so much may be worked on: filesystems keep some for themselves.
-const SHARE_FOR_WORK: f64 = 0.7;
-/// The same of what it says is free: metadata of the work takes room too.
+/// Of what a filesystem says is free so much may be worked on: metadata of the work takes room too.
 const SHARE_OF_FREE: f64 = 0.9;
 
 /// A lane's past.
@@ -72,11 +71,10 @@ pub(crate) fn check(lane: &LaneState, place: &Location) -> Result<(), LaneFailur
 /// Refuses work that does not fit beside what a past left.
 pub(crate) fn check_room(lane: &LaneState, room: u64, work: u64) -> Result<(), LaneFailure> {
     let Some(past) = &lane.past else { return Ok(()) };
-    let share = (1.0 - past.share()) * SHARE_FOR_WORK;
-    if work as f64 <= room as f64 * share {
+    let needed = capacity::beside_a_past(past.share(), work);
+    if needed <= room {
         return Ok(());
     }
-    let needed = (work as f64 / share) as u64;
     Err(usage(format!(
         "lane {}: the work needs {}, and its past leaves {:.0} % of a lane of {} free; raise --lane-size to {} or more, or race \
          workloads that need less",

@@ -121,11 +121,8 @@ impl FromStr for LaneSpec {
             let venue = crate::text::escaped(venue.as_bytes());
             return Err(LaneError::Venue { lane: whole(), remedy: venue_remedy(&venue), venue });
         }
-        let layers: Vec<&str> = parts.collect();
-        if layers.iter().any(|layer| has_state(layer)) {
-            return Err(LaneError::StateBehind(whole()));
-        }
-        let layers = layers.into_iter().map(|part| read(part, 0)).collect::<Result<Vec<_>, _>>()?;
+        let layer = |part| if has_state(part) { Err(LaneError::StateBehind(whole())) } else { read(part, 0) };
+        let layers = parts.map(layer).collect::<Result<Vec<_>, _>>()?;
         if layers.iter().any(|part| !part.inside.is_empty()) {
             return Err(LaneError::Bracket(whole()));
         }
