@@ -50,6 +50,12 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
     if all.iter().any(|lane| !stands_beside(lane)) {
         lanes.retain(|lane| !stands_beside(lane));
     }
+    // Nobody chooses between a filesystem and the same one later: what age does to it is told by itself.
+    let has_twin = |lane: &Lane| {
+        let fresh = past::fresh(&header.lanes, lane).filter(|_| lane.aged.is_some());
+        fresh.is_some_and(|fresh| all.iter().any(|other| other.name == fresh.name))
+    };
+    lanes.retain(|lane| !has_twin(lane));
     let telling: Vec<&ResultFinding> = results.iter().filter(|result| !cannot_tell(result)).collect();
     let choose = choose(&lanes, &telling);
     let undecided: Vec<&ResultFinding> = results

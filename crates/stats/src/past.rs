@@ -80,7 +80,7 @@ fn states(lane: &Lane) -> &str {
 }
 
 /// The same lane without a past.
-fn fresh<'a>(lanes: &'a [Lane], lane: &Lane) -> Option<&'a Lane> {
+pub(crate) fn fresh<'a>(lanes: &'a [Lane], lane: &Lane) -> Option<&'a Lane> {
     // Names are the user's, and states stand in them where nobody gave any.
     let without = |lane: &Lane| {
         let spec: LaneSpec = lane.spec.parse().ok()?;

@@ -40,6 +40,10 @@ fn an_aged_lane_stands_beside_the_same_lane_fresh_and_a_flip_is_named() {
         assert!((row.ratio - ratio).abs() < 1e-3 && row.verdict == Verdict::Slower, "{row:?}");
         assert!(row.low.unwrap() <= row.ratio && row.ratio <= row.high.unwrap(), "{row:?}");
     }
+    // The question is which filesystem, and not how old.
+    let answer = findings.answer.as_ref().unwrap();
+    assert_eq!(answer.choose, ["ext4"]);
+    assert!(!answer.reasons.iter().any(|why| format!("{why:?}").contains("+aged")), "{:?}", answer.reasons);
     let ranks = findings.aged_ranks.unwrap();
     assert_eq!((ranks.decided, ranks.open), (1, 0));
     let [flip] = &ranks.flips[..] else { panic!("{ranks:?}") };
@@ -78,6 +82,13 @@ fn records_of_other_pasts_are_not_compared_as_one_lane() {
     let row = apart.rows.iter().find(|row| row.lane == "old").expect("a row");
     assert_eq!(row.verdict, Verdict::None);
     assert!(!of(&aged, &aged).warnings.join("; ").contains("different pasts"));
+}
+
+#[test]
+fn among_lanes_that_are_all_old_one_is_chosen() {
+    let lanes = [("ext4", "+aged"), ("xfs", "+aged")].map(|(of, past)| of_states(of, past));
+    let answer = judge::findings(&race(lanes.to_vec(), &[500.0, 700.0])).answer.unwrap();
+    assert_eq!(answer.choose, ["xfs+aged"]);
 }
 
 #[test]

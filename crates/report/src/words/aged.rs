@@ -40,7 +40,6 @@ pub(crate) fn ranks(flips: usize, decided: u32, open: u32) -> String {
     };
     let pairs =
         if decided == 1 { "1 comparison that is".to_owned() } else { format!("{decided} comparisons that are") };
-    format!(
-        "Of {pairs} decided both fresh and aged, ties among them, {flips}; {open} more are not decided fresh, aged or both."
-    )
+    let others = if open == 1 { "1 more is".to_owned() } else { format!("{open} more are") };
+    format!("Of {pairs} decided both fresh and aged, ties among them, {flips}; {others} not decided fresh, aged or both.")
 }
