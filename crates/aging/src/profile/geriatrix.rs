@@ -41,11 +41,19 @@ fn read(name: &str, open: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>) -> Result
     let mut values = Vec::new();
     for (at, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let mut words = line.split_ascii_whitespace();
-        let value = words.next().and_then(|word| word.parse::<u64>().ok()).filter(|value| *value < 1 << 53);
+        // Ages are decimals in what was published: what counts is their order and how far they are apart.
+        let number = words.next().and_then(|word| word.parse::<f64>().ok()).filter(|value| value.is_finite());
+        if number.is_none() && count == values.len() {
+            // Behind its lines such a file says in words what they are.
+            break;
+        }
+        let value = number.filter(|value| (0.0..9e15).contains(value)).map(|value| value.round() as u64);
         let weight = words.next().and_then(|word| word.parse::<f64>().ok());
-        match (value, weight.filter(|weight| (0.0..=1e12).contains(weight)), words.next()) {
-            (Some(value), Some(weight), None) => values.push((value, weight)),
-            _ => return wrong(at + 2, "write a whole number and its weight, 0 or more"),
+        // Lines of depths go on with a number of folders, of which a profile has its own.
+        let has_more = words.next().is_some_and(|word| word.parse::<u64>().is_err()) || words.next().is_some();
+        match (value, weight.filter(|weight| (0.0..=1e12).contains(weight)), has_more) {
+            (Some(value), Some(weight), false) => values.push((value, weight)),
+            _ => return wrong(at + 2, "write a number and its weight, both 0 or more"),
         }
         if values.len() > MOST_LINES {
             return wrong(at + 2, "no distribution has so many lines; name a shorter one");
