@@ -52,8 +52,8 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
     }
     // Nobody chooses between a filesystem and the same one later: what age does to it is told by itself.
     let has_twin = |lane: &Lane| {
-        let fresh = past::fresh(&header.lanes, lane).filter(|_| lane.aged.is_some());
-        fresh.is_some_and(|fresh| all.iter().any(|other| other.name == fresh.name))
+        let twin = past::fresh_twin(&header.lanes, lane);
+        twin.is_some_and(|twin| all.iter().any(|other| other.name == twin.name))
     };
     lanes.retain(|lane| !has_twin(lane));
     let telling: Vec<&ResultFinding> = results.iter().filter(|result| !cannot_tell(result)).collect();

@@ -79,8 +79,13 @@ fn states(lane: &Lane) -> &str {
     lane.aged.as_ref().map_or("", |facts| facts.states.as_str())
 }
 
+/// Of an aged lane the same one without a past.
+pub(crate) fn fresh_twin<'a>(lanes: &'a [Lane], lane: &Lane) -> Option<&'a Lane> {
+    fresh(lanes, lane).filter(|_| lane.aged.is_some())
+}
+
 /// The same lane without a past.
-pub(crate) fn fresh<'a>(lanes: &'a [Lane], lane: &Lane) -> Option<&'a Lane> {
+fn fresh<'a>(lanes: &'a [Lane], lane: &Lane) -> Option<&'a Lane> {
     // Names are the user's, and states stand in them where nobody gave any.
     let without = |lane: &Lane| {
         let spec: LaneSpec = lane.spec.parse().ok()?;

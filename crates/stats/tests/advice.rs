@@ -5,6 +5,7 @@ use crate::common;
 
 use asking::{asked, excluded, judged, nothing_known, race, scenario, table, three};
 use common::{lane, probe, small_files, trial};
+use model::aged::AgedLane;
 use model::findings::{Advice, Equal, Flip, NoAdvice};
 use model::lane::Lane;
 use model::record::{Profile, Record};
@@ -31,6 +32,25 @@ fn the_lane_with_the_best_weighted_mean_is_taken_with_its_reasons() {
     assert!((against.ratio - 0.9).abs() < 0.01, "{against:?}");
     assert_eq!(advice.share_of_resampled_races, Some(1.0));
     assert!((advice.measured_share - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn an_aged_lane_is_no_second_contestant_beside_itself_fresh() {
+    let of_states = |filesystem: &str, states: &str| Lane {
+        spec: format!("{filesystem}{states}"),
+        filesystem: filesystem.to_owned(),
+        aged: (!states.is_empty()).then(|| AgedLane { states: states.to_owned(), ..AgedLane::default() }),
+        ..lane(&format!("{filesystem}{states}"))
+    };
+    let lanes = vec![of_states("ext4", ""), of_states("ext4", "+aged"), of_states("xfs", "")];
+    let advice =
+        asked(&race(lanes, &[[1000.0; 2], [500.0; 2], [800.0; 2]], 0.002), &scenario([0.5, 0.5, 0.0], &[]), &[]);
+    let others: Vec<&str> = advice.leads.iter().map(|lead| lead.against.as_str()).collect();
+    assert_eq!((advice.lane.as_deref(), others), (Some("ext4"), vec!["xfs"]));
+    // Without the fresh ones the old ones are ranked.
+    let lanes = vec![of_states("ext4", "+aged"), of_states("xfs", "+aged")];
+    let advice = asked(&race(lanes, &[[1000.0; 2], [500.0; 2]], 0.002), &scenario([0.5, 0.5, 0.0], &[]), &[]);
+    assert_eq!((advice.lane.as_deref(), advice.leads.len()), (Some("ext4+aged"), 1));
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod work;
 pub use proposal::{KnownSuite, KnownWorkload, USUAL_LANE_BYTES};
 
 use crate::comparable::{LIBRARY, stands_beside};
+use crate::past;
 use crate::statements::{advice as statement, text};
 use choice::{Choice, Contest};
 use facts::{Holds, Table};
@@ -131,7 +132,7 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
     let own_share: f64 = own.map(|part| part.weight.share).sum();
     let few = missing.iter().filter(|weight| work::was_raced(weight, races));
     let too_few_rounds_share: f64 = few.map(|weight| weight.share).sum();
-    let lanes: Vec<&Lane> = header.lanes.iter().filter(|lane| !lane.is_self).collect();
+    let lanes = contestants(&header.lanes);
     let asked = Asked::new(scenario, needs);
     let field = Field { lanes: &lanes, parts: &parts, table };
     let Divided { left, excluded, apart } = field.divide(&asked.all());
@@ -191,6 +192,11 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
         notes,
         ..advice
     }
+}
+
+/// As in the answer, a lane that was raced fresh too is no second contestant when it is old.
+fn contestants(lanes: &[Lane]) -> Vec<&Lane> {
+    lanes.iter().filter(|lane| !lane.is_self && past::fresh_twin(lanes, lane).is_none()).collect()
 }
 
 /// Whether nothing sets the lanes apart and noise is the reason for more than half of what was measured.
