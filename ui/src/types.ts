@@ -1304,6 +1304,14 @@ export interface AgedLane {
    */
   bytes_written: number;
   /**
+   * Its files beside a fresh copy of them, read with cold caches; absent: there was no room for a copy, or a guest lived it.
+   */
+  cold_read?: ColdRead | null;
+  /**
+   * Share of folders that lie in more than one extent, 0 to 1.
+   */
+  directories_split?: number | null;
+  /**
    * The same for all blocks in the order in which a walk reads them, by where they lie, 0 to 1.
    */
   dynamic_layout_score?: number | null;
@@ -1323,6 +1331,10 @@ export interface AgedLane {
    * Bytes that it called free; 0: not known.
    */
   free_bytes?: number;
+  /**
+   * Free space by the sizes of its pieces, from small to large; empty: the filesystem does not tell.
+   */
+  free_space?: FreePieces[];
   /**
    * Whether it was restored from an image of an earlier race.
    */
@@ -1359,6 +1371,46 @@ export interface AgedLane {
    * Share of the lane's size that they take by the life, 0 to 1.
    */
   used_share: number;
+}
+/**
+ * Aged files and a fresh copy of them, each read once, as `grep -r` reads.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "ColdRead".
+ */
+export interface ColdRead {
+  /**
+   * Seconds for a gibibyte of the aged ones.
+   */
+  aged_seconds_per_gib: number;
+  /**
+   * Seconds for a gibibyte of the copy.
+   */
+  fresh_seconds_per_gib: number;
+  /**
+   * Share of the files that were copied and read, 0 to 1.
+   */
+  share_of_files: number;
+}
+/**
+ * Pieces of free space of one class of sizes.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "FreePieces".
+ */
+export interface FreePieces {
+  /**
+   * Bytes together.
+   */
+  bytes: number;
+  /**
+   * Pieces of at least so many bytes, and of less than twice that.
+   */
+  from_bytes: number;
+  /**
+   * How many.
+   */
+  pieces: number;
 }
 /**
  * What a lane does aged, as a multiple of what it does fresh.

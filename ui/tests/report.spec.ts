@@ -122,6 +122,76 @@ test("what layers cost stands in one table, and nowhere where none were raced", 
   await context.close();
 });
 
+test("what age did stands in two tables with the ranks that flip, and nowhere where no lane has a past", async () => {
+  const race = quick();
+  const bare = await open(browser, written("no-pasts", page(race)));
+  await drawAll(bare.tab);
+  assert.equal(await bare.tab.locator("#aged, a[href='#aged']").count(), 0);
+  await bare.context.close();
+  const facts = {
+    states: "+aged",
+    life: "1234",
+    seed: 1,
+    bytes: 1e9,
+    bytes_written: 3e9,
+    overwrites: 3,
+    refused_for_space: 12,
+    files: 5190,
+    filesystem_used_share: 0.8,
+    used_share: 0.7,
+    extents_per_file: 1.234,
+  };
+  const row = { title: "Random read", ratio: 0.56, low: 0.4, high: 0.79, verdict: "slower" as const };
+  race.findings.aged = [
+    { lane: "ext4+aged", facts, beside: "ext4", rows: [row, { title: "Log", ratio: 1.01, verdict: "undecided" }] },
+    {
+      lane: "<i>xfs</i>",
+      facts: {
+        ...facts,
+        filesystem_used_share: 0,
+        layout_score: 0.95,
+        dynamic_layout_score: 0.9,
+        directories_split: 0.25,
+        free_space: [
+          { from_bytes: 4096, pieces: 1000, bytes: 2 ** 28 },
+          { from_bytes: 65536, pieces: 500, bytes: 3 * 2 ** 28 },
+        ],
+        cold_read: { share_of_files: 0.24, aged_seconds_per_gib: 4.5, fresh_seconds_per_gib: 3 },
+      },
+    },
+  ];
+  race.findings.aged_ranks = {
+    decided: 2,
+    open: 1,
+    flips: [{ title: "Random read", fresh: ["ext4", "xfs"], aged: ["xfs+aged", "ext4+aged"] }],
+  };
+  const { tab, context, errors } = await open(browser, written("pasts", page(race)));
+  await drawAll(tab);
+  const of = async (part: string) =>
+    (await tab.locator(`#aged ${part}`).allInnerTexts()).map((of) => of.replace(/\s+/g, " ").trim());
+  assert.deepEqual(await of("tbody tr"), [
+    "ext4+aged 3.0× 12 5,190 80% 1.23 – – – – –",
+    "<i>xfs</i> 3.0× 12 5,190 70% 1.23 0.95 0.90 25% 1 GiB in 1,500 pieces, 25% of it below 64 KiB 4.5 s for a GiB, a fresh copy 3 s: 1.50× (24% of the files, each read once)",
+    "Random read 0.56×* (0.40× to 0.79×)",
+    "Log 1.01×",
+  ]);
+  assert.deepEqual(await of("li"), [
+    "<i>xfs</i>: the same lane fresh was not raced, so what age did to it is not known.",
+    "Comparisons decided both fresh and aged, ties among them: 2; ranks that flip: 1; not decided fresh, aged or both: 1.",
+    "Random read: fresh ext4 is ahead of xfs, aged xfs+aged of ext4+aged.",
+  ]);
+  assert.equal(await tab.locator("a[href='#aged']").count(), 1);
+  await tab.locator(".switches select").first().selectOption("de");
+  await tab.waitForFunction(() => document.documentElement.lang === "de");
+  assert.match((await of("li"))[2] ?? "", /: frisch liegt ext4 vor xfs, alt xfs\+aged vor ext4\+aged\.$/);
+  await tab.locator(".switches select").first().selectOption("zh");
+  await tab.waitForFunction(() => document.documentElement.lang.startsWith("zh"));
+  assert.match((await of("li"))[0] ?? "", /没有全新的同一赛道参赛/);
+  assert.deepEqual(await violations(tab), []);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
 test("every chart has its text, a table with rows, and both files", async () => {
   const { tab, context, errors, requests } = await open(browser, written("quick", page(quick())));
   // Eight results with rounds and costs, seven with latencies, and six courses of eleven quantities.

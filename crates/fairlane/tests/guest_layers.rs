@@ -255,8 +255,8 @@ fn a_dry_run_names_what_the_filesystem_stands_on_and_where_it_is_mounted_itself(
     }
     let home = Home::new();
     std::fs::write(home.0.path().join("layers.toml"), SMALL_WRITES).unwrap();
-    let race = ["race", "ext4", "overlay(ext4/raid1:2)", "--suite", "./layers.toml", "--on", "uml", "--dry-run"];
-    let (out, err) = home.expect(0, &race);
+    let race = ["race", "ext4", "overlay(ext4/raid1:2)", "--suite", "./layers.toml", "--on", "uml"];
+    let (out, err) = home.expect(0, &[&race[..], &["--lane-size", "512MiB", "--dry-run"]].concat());
     let said = format!("{out}{err}");
     let of_lane: Vec<&str> = said.lines().filter(|line| line.starts_with("overlay(ext4/raid1:2): ")).collect();
     let has = |words: &[&str]| of_lane.iter().any(|line| words.iter().all(|word| line.contains(word)));

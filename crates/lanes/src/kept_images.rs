@@ -1,46 +1,66 @@
 //! Images of filesystems with a past: made once, kept in a folder that only this user writes, and laid on a lane's disk again for
 //! every round.
 
+mod cache;
+
+pub(crate) use cache::check_room;
+pub use cache::{FOLDER, MOST_BYTES, Removed, folder, kept, remove_all, sweep};
+
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::image::{Aligned, Image};
-use model::Bytes;
-use model::aged::AgedLane;
-use rustix::fs::{FlockOperation, Mode, OFlags, Timestamps, flock, futimens, open};
+use cache::{LOCK_TRIALS, lock, make_room, open_direct, open_regular, remove};
+use model::aged::{AgedLane, ColdRead};
+use rustix::fs::{Mode, OFlags, Timestamps, futimens, open};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The folder of kept images, in the one of undo journals.
-pub const FOLDER: &str = "aged";
 /// Bytes that have a checksum of their own.
 const PIECE_BYTES: u64 = 4 << 20;
-/// Bytes of all kept images, at most: those that were not used for longest go first. Chosen: sixteen of the usual lanes.
-pub const MOST_BYTES: u64 = 32 << 30;
-/// So much of the disk is left free beside them.
-const SPARE_BYTES: u64 = 1 << 30;
 /// A description has a checksum for each piece, and little else.
 const MOST_DESCRIPTION_BYTES: u64 = 16 << 20;
 /// Changes when descriptions do.
 const VERSION: u32 = 1;
-/// A lock is tried so often, a millisecond apart.
-const LOCK_TRIALS: u32 = 20;
+/// So many pieces are under way at once: a disk is idle between two requests of one hand.
+const HANDS: usize = 4;
+
+/// What is done with a piece of a disk, and where it lies there.
+type Act<'a> = dyn Fn(usize, u64, &Aligned) -> Result<(), LaneFailure> + Sync + 'a;
 
 /// What is known of a kept image.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
     version: u32,
-    size_bytes: u64,
-    /// CRC-32C of each piece.
+    /// Disks of the lane; their images lie one behind the other.
+    disks: u32,
+    /// Bytes of one of them.
+    disk_bytes: u64,
+    /// CRC-32C of each piece; those of a disk begin anew.
     sums: Vec<u32>,
     /// What mkfs told.
     geometry: Vec<String>,
     facts: AgedLane,
+}
+
+impl Description {
+    fn total_bytes(&self) -> u64 {
+        self.disk_bytes.saturating_mul(u64::from(self.disks))
+    }
+
+    fn pieces_of_disk(&self) -> u64 {
+        self.disk_bytes.div_ceil(PIECE_BYTES)
+    }
+
+    /// Of a piece: its disk, where it lies there, and its bytes.
+    fn place(&self, piece: u64) -> (usize, u64, usize) {
+        let offset = piece % self.pieces_of_disk() * PIECE_BYTES;
+        ((piece / self.pieces_of_disk()) as usize, offset, (self.disk_bytes - offset).min(PIECE_BYTES) as usize)
+    }
 }
 
 /// An image that is kept, open and locked: nobody else lays it meanwhile, because two filesystems of one identity are not mounted
@@ -120,17 +140,6 @@ impl Drop for Draft {
     }
 }
 
-/// What `fairlane clean --aged` removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Removed {
-    /// Images.
-    pub images: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Images that a race uses and that stay.
-    pub in_use: u64,
-}
-
 impl KeptImage {
     /// Looks for the image of a key, and reads all of it. `Nothing` and `Damaged` come with the right to make it, which nobody else
     /// has meanwhile.
@@ -151,13 +160,13 @@ impl KeptImage {
         let Some(description) = read_description(&path.with_extension("json")) else {
             return damaged("it has no description", draft);
         };
-        let size = description.size_bytes;
-        let has_size = file.metadata().is_ok_and(|of| of.len() == size);
-        if !has_size || description.sums.len() as u64 != size.div_ceil(PIECE_BYTES) {
+        let has_size = file.metadata().is_ok_and(|of| of.len() == description.total_bytes());
+        let pieces = description.pieces_of_disk().saturating_mul(u64::from(description.disks));
+        if !has_size || description.sums.len() as u64 != pieces {
             return damaged("it has another size", draft);
         }
         let kept = KeptImage { path: path.clone(), file, description };
-        match kept.each_piece(stop, &mut |_, _| Ok(())) {
+        match kept.each_piece(stop, &|_, _, _| Ok(())) {
             Ok(()) => {
                 kept.was_used();
                 Ok(Kept::Whole(Box::new(kept)))
@@ -167,39 +176,54 @@ impl KeptImage {
         }
     }
 
-    /// Keeps an image, which nobody has mounted.
+    /// Keeps the images of a lane, of one size, which nobody has mounted.
     ///
     /// # Errors
     /// [`LaneFailure::Failed`] where there is no room for it.
     pub(crate) fn keep(
         draft: Draft,
-        image: &Image,
+        images: &[&Image],
         (geometry, facts): (Vec<String>, AgedLane),
         stop: &AtomicBool,
     ) -> Result<KeptImage, LaneFailure> {
         let (folder, path) = (draft.folder.clone(), draft.folder.join(format!("{}.image", draft.key)));
-        make_room(&folder, image.size_bytes())?;
-        let sums = copy(image, &draft.file, stop)?;
+        let disk_bytes = images.first().map_or(0, |image| image.size_bytes());
+        make_room(&folder, disk_bytes.saturating_mul(images.len() as u64))?;
+        let mut sums = Vec::new();
+        for (disk, image) in images.iter().enumerate() {
+            copy(image, (&draft.file, disk as u64 * disk_bytes), &mut sums, stop)?;
+        }
         let facts = AgedLane { image: hash_of(&sums), ..facts };
-        let description = Description { version: VERSION, size_bytes: image.size_bytes(), sums, geometry, facts };
+        let disks = images.len() as u32;
+        let description = Description { version: VERSION, disks, disk_bytes, sums, geometry, facts };
         write_description(&path, &description)?;
         let file = draft.name(&path)?;
         sync_folder(&folder)?;
         Ok(KeptImage { path, file, description })
     }
 
-    /// Writes it over an image of its size.
+    /// Keeps how long reading it took too.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where its description cannot be written; the one before stays.
+    pub(crate) fn learn(&mut self, read: ColdRead) -> Result<(), LaneFailure> {
+        self.description.facts.cold_read = Some(read);
+        write_description(&self.path, &self.description)
+    }
+
+    /// Writes it over the images of a lane's disks, which have its size.
     ///
     /// # Errors
     /// [`LaneFailure::Failed`] where what is kept was changed meanwhile.
-    pub(crate) fn lay(&self, image: &Image, stop: &AtomicBool) -> Result<(), LaneFailure> {
-        if image.size_bytes() != self.description.size_bytes {
+    pub(crate) fn lay(&self, images: &[&Image], stop: &AtomicBool) -> Result<(), LaneFailure> {
+        let is_of_size = |image: &&Image| image.size_bytes() == self.description.disk_bytes;
+        if images.len() != self.description.disks as usize || !images.iter().all(is_of_size) {
             return Err(failed(format!(
                 "{} is of another size than the lane; this is a fault of Fairlane, report it",
                 self.path.display()
             )));
         }
-        self.each_piece(stop, &mut |offset, piece| image.overwrite(piece, offset))
+        self.each_piece(stop, &|disk, offset, piece| images[disk].overwrite(piece, offset))
     }
 
     pub(crate) fn geometry(&self) -> &[String] {
@@ -210,49 +234,38 @@ impl KeptImage {
         &self.description.facts
     }
 
-    /// Reads every piece, the next one while `act` is at work.
-    fn each_piece(
-        &self,
-        stop: &AtomicBool,
-        act: &mut dyn FnMut(u64, &Aligned) -> Result<(), LaneFailure>,
-    ) -> Result<(), LaneFailure> {
-        let Description { size_bytes, ref sums, .. } = self.description;
-        let changed =
-            || failed(format!("{} is not what was kept; race again, and it is made anew", self.path.display()));
+    /// Reads every piece, several at a time: `act` is told its disk and where it lies there.
+    fn each_piece(&self, stop: &AtomicBool, act: &Act) -> Result<(), LaneFailure> {
+        let next = AtomicU64::new(0);
         std::thread::scope(|scope| {
-            let (full, read) = sync_channel::<(u64, Aligned)>(1);
-            let (empty, used) = sync_channel::<Aligned>(3);
-            for _ in 0..3 {
-                let _ = empty.send(Aligned::zeroed(PIECE_BYTES as usize));
-            }
-            let reader = scope.spawn(move || {
-                for (number, sum) in sums.iter().enumerate() {
-                    let Ok(mut piece) = used.recv() else { return true };
-                    let offset = number as u64 * PIECE_BYTES;
-                    piece.shorten((size_bytes - offset).min(PIECE_BYTES) as usize);
-                    let is_whole = self.file.read_exact_at(piece.bytes_mut(), offset).is_ok()
-                        && crc32c::crc32c(piece.bytes()) == *sum;
-                    if !is_whole {
-                        return false;
-                    }
-                    if full.send((offset, piece)).is_err() {
-                        return true;
-                    }
-                }
-                true
-            });
-            while let Ok((offset, piece)) = read.recv() {
-                if stop.load(Ordering::Relaxed) {
-                    return Err(LaneFailure::Interrupted);
-                }
-                act(offset, &piece)?;
-                let _ = empty.send(piece);
-            }
-            match reader.join() {
-                Ok(true) => Ok(()),
-                _ => Err(changed()),
-            }
+            let hands: Vec<_> = (0..HANDS).map(|_| scope.spawn(|| self.take_pieces(&next, stop, act))).collect();
+            let done: Vec<_> = hands.into_iter().map(|hand| hand.join().expect("a hand does not panic")).collect();
+            done.into_iter().collect()
         })
+    }
+
+    /// Takes the next piece until there is none.
+    fn take_pieces(&self, next: &AtomicU64, stop: &AtomicBool, act: &Act) -> Result<(), LaneFailure> {
+        let Description { disk_bytes, ref sums, .. } = self.description;
+        let mut piece = Aligned::zeroed(PIECE_BYTES as usize);
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(sum) = sums.get(number as usize) else { return Ok(()) };
+            let end = || next.store(sums.len() as u64, Ordering::Relaxed);
+            if stop.load(Ordering::Relaxed) {
+                end();
+                return Err(LaneFailure::Interrupted);
+            }
+            let (disk, offset, length) = self.description.place(number);
+            piece.shorten(length);
+            let read = self.file.read_exact_at(piece.bytes_mut(), disk as u64 * disk_bytes + offset);
+            if read.is_err() || crc32c::crc32c(piece.bytes()) != *sum {
+                end();
+                let path = self.path.display();
+                return Err(failed(format!("{path} is not what was kept; race again, and it is made anew")));
+            }
+            act(disk, offset, &piece).inspect_err(|_| end())?;
+        }
     }
 
     /// The one that was not used for longest goes first.
@@ -263,127 +276,9 @@ impl KeptImage {
     }
 }
 
-/// The folder of kept images, made where it is missing.
-///
-/// # Errors
-/// When it cannot be made.
-pub fn folder(undo: &Path) -> Result<PathBuf, LaneFailure> {
-    let folder = undo.join(FOLDER);
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    made.map_err(|error| cannot(format!("make {}", folder.display()), error))?;
-    match folder.symlink_metadata() {
-        Ok(of) if of.is_dir() => Ok(folder),
-        _ => Err(failed(format!("{} is no folder; remove it", folder.display()))),
-    }
-}
-
-/// Removes what a race that died was making.
-pub fn sweep(undo: &Path) {
-    let folder = undo.join(FOLDER);
-    for path in files(&folder, "part") {
-        if let Some(file) = open_regular(&path, OFlags::RDONLY)
-            && lock(&file)
-        {
-            let _ = std::fs::remove_file(&path);
-        }
-    }
-    // A description comes before its image has its name: of one that is being made it is left alone.
-    for description in files(&folder, "json").into_iter().chain(files(&folder, "draft")) {
-        let is_of = |extension: &str| description.with_extension(extension).symlink_metadata().is_ok();
-        if !is_of("part") && (!is_of("image") || description.extension().is_some_and(|of| of == "draft")) {
-            let _ = std::fs::remove_file(&description);
-        }
-    }
-}
-
-/// Removes all kept images that no race uses.
-pub fn remove_all(undo: &Path) -> Removed {
-    sweep(undo);
-    let mut removed = Removed::default();
-    let folder = undo.join(FOLDER);
-    for path in files(&folder, "image") {
-        let Some(file) = open_regular(&path, OFlags::RDONLY) else { continue };
-        if !lock(&file) {
-            removed.in_use += 1;
-            continue;
-        }
-        removed.images += 1;
-        removed.bytes += file.metadata().map_or(0, |of| of.len());
-        remove(&path);
-    }
-    if folder.is_absolute() {
-        // Only where it is empty.
-        let _ = std::fs::remove_dir(&folder);
-    }
-    removed
-}
-
-/// How many images are kept, and their bytes.
-pub fn kept(undo: &Path) -> (u64, u64) {
-    let sizes = files(&undo.join(FOLDER), "image").into_iter().filter_map(|path| path.symlink_metadata().ok());
-    sizes.fold((0, 0), |(count, bytes), of| (count + 1, bytes + of.len()))
-}
-
-/// Whether an image of this size can be kept there, once others are gone.
-///
-/// # Errors
-/// [`LaneFailure::Failed`] with the remedy.
-/// `taken`: what the race's own images take of the disk of `beside`.
-pub(crate) fn check_room(
-    undo: &Path,
-    (images, size_bytes): (u64, u64),
-    (taken, beside): (u64, &Path),
-) -> Result<(), LaneFailure> {
-    let (_, kept) = kept(undo);
-    let device = |path: &Path| path.metadata().map(|of| of.dev()).ok();
-    let taken = if device(undo) == device(beside) { taken } else { 0 };
-    let free = free_bytes(undo).saturating_add(kept).saturating_sub(taken);
-    let needed = size_bytes.saturating_mul(images);
-    if needed <= MOST_BYTES && needed.saturating_add(SPARE_BYTES) <= free {
-        return Ok(());
-    }
-    Err(no_room(&undo.join(FOLDER), needed))
-}
-
-fn no_room(folder: &Path, needed: u64) -> LaneFailure {
-    failed(format!(
-        "images of lanes with a past take {} in {}, which may keep {} and leaves {} of its disk free; free some space, race fewer \
-         of them or lower --lane-size",
-        Bytes(needed),
-        folder.display(),
-        Bytes(MOST_BYTES),
-        Bytes(SPARE_BYTES)
-    ))
-}
-
-/// Removes the images that were not used for longest until one of this size has room.
-fn make_room(folder: &Path, size_bytes: u64) -> Result<(), LaneFailure> {
-    let used_at = |path: &PathBuf| path.symlink_metadata().and_then(|of| of.modified()).ok();
-    let mut images = files(folder, "image");
-    images.sort_by_key(used_at);
-    let mut images = images.into_iter();
-    let has_room = || {
-        let (_, kept) = folder.parent().map_or((0, 0), self::kept);
-        kept.saturating_add(size_bytes) <= MOST_BYTES && free_bytes(folder) >= size_bytes.saturating_add(SPARE_BYTES)
-    };
-    while !has_room() {
-        let Some(oldest) = images.next() else { return Err(no_room(folder, size_bytes)) };
-        let is_free = open_regular(&oldest, OFlags::RDONLY).is_none_or(|file| lock(&file));
-        if is_free {
-            remove(&oldest);
-        }
-    }
-    Ok(())
-}
-
-fn free_bytes(folder: &Path) -> u64 {
-    rustix::fs::statvfs(folder).map_or(0, |of| of.f_bavail.saturating_mul(of.f_frsize))
-}
-
-/// Copies an image; answers the checksums of its pieces.
-fn copy(image: &Image, to: &File, stop: &AtomicBool) -> Result<Vec<u32>, LaneFailure> {
+/// Copies an image to a place of a file; adds the checksums of its pieces.
+fn copy(image: &Image, (to, begin): (&File, u64), sums: &mut Vec<u32>, stop: &AtomicBool) -> Result<(), LaneFailure> {
     let mut piece = Aligned::zeroed(PIECE_BYTES as usize);
-    let mut sums = Vec::new();
     let mut offset = 0;
     while offset < image.size_bytes() {
         if stop.load(Ordering::Relaxed) {
@@ -392,11 +287,10 @@ fn copy(image: &Image, to: &File, stop: &AtomicBool) -> Result<Vec<u32>, LaneFai
         piece.shorten((image.size_bytes() - offset).min(PIECE_BYTES) as usize);
         image.read_piece(&mut piece, offset)?;
         sums.push(crc32c::crc32c(piece.bytes()));
-        to.write_all_at(piece.bytes(), offset).map_err(|error| cannot("keep an image".to_owned(), error))?;
+        to.write_all_at(piece.bytes(), begin + offset).map_err(|error| cannot("keep an image".to_owned(), error))?;
         offset += piece.bytes().len() as u64;
     }
-    to.sync_all().map_err(|error| cannot("keep an image".to_owned(), error))?;
-    Ok(sums)
+    to.sync_all().map_err(|error| cannot("keep an image".to_owned(), error))
 }
 
 fn write_description(image: &Path, description: &Description) -> Result<(), LaneFailure> {
@@ -423,54 +317,17 @@ fn sync_folder(folder: &Path) -> Result<(), LaneFailure> {
     synced.map_err(|error| cannot(format!("sync {}", folder.display()), error))
 }
 
-fn remove(image: &Path) {
-    let _ = std::fs::remove_file(image.with_extension("json"));
-    let _ = std::fs::remove_file(image);
-}
-
-/// Takes the lock of a file; who only looks holds it for a moment.
-fn lock(file: &File) -> bool {
-    (0..LOCK_TRIALS).any(|trial| {
-        if trial > 0 {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
-    })
-}
-
 /// What tells one image from another.
 fn hash_of(sums: &[u32]) -> String {
     let bytes: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
     Sha256::digest(&bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Without direct I/O where a filesystem has none, as some in memory and in layers.
-fn open_direct(path: &Path, flags: OFlags) -> Result<std::os::fd::OwnedFd, rustix::io::Errno> {
-    let opened = |flags| open(path, flags, Mode::RUSR | Mode::WUSR);
-    match opened(flags) {
-        Err(rustix::io::Errno::INVAL) if flags.contains(OFlags::DIRECT) => opened(flags - OFlags::DIRECT),
-        opened => opened,
-    }
-}
-
-fn open_regular(path: &Path, flags: OFlags) -> Option<File> {
-    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = File::from(open_direct(path, flags).ok()?);
-    file.metadata().is_ok_and(|of| of.is_file()).then_some(file)
-}
-
-fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    // Without a folder of undo journals there are none, and `aged` in the working directory is somebody's own.
-    if !folder.is_absolute() {
-        return Vec::new();
-    }
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries.filter(|path| path.extension().is_some_and(|of| of == extension)).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::cache::files;
     use super::*;
+    use rustix::fs::{FlockOperation, flock};
 
     struct Scratch(PathBuf);
 
@@ -509,7 +366,7 @@ mod tests {
         let Ok(Kept::Nothing(draft)) = KeptImage::find(&folder, "key", &go_on) else { panic!("nothing is there") };
         assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Busy)), "this race makes it");
         sweep(&scratch.0);
-        let kept = KeptImage::keep(draft, &aged, (vec!["x: 1".to_owned()], facts.clone()), &go_on).unwrap();
+        let kept = KeptImage::keep(draft, &[&aged], (vec!["x: 1".to_owned()], facts.clone()), &go_on).unwrap();
         assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Busy)), "this race holds it");
         assert_eq!(remove_all(&scratch.0), Removed { images: 0, bytes: 0, in_use: 1 });
         drop(kept);
@@ -518,7 +375,7 @@ mod tests {
         assert_eq!((kept.geometry(), kept.facts()), (&["x: 1".to_owned()][..], &facts));
         assert_eq!(facts.image.len(), 16);
         assert_ne!(bytes(&aged), bytes(&other));
-        kept.lay(&other, &go_on).unwrap();
+        kept.lay(&[&other], &go_on).unwrap();
         assert_eq!(bytes(&aged), bytes(&other));
         other.check_not_shrunk().unwrap();
         assert_eq!(super::kept(&scratch.0), (1, aged.size_bytes()));
@@ -527,6 +384,22 @@ mod tests {
         drop(kept);
         assert_eq!(remove_all(&scratch.0), Removed { images: 1, bytes: aged.size_bytes(), in_use: 0 });
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn images_of_several_disks_are_kept_as_one_and_laid_in_their_order() {
+        let scratch = Scratch::new("disks");
+        let go_on = AtomicBool::new(false);
+        let folder = folder(&scratch.0).unwrap();
+        let [a, b, c, d] = [("a", 1), ("b", 2), ("c", 3), ("d", 4)].map(|(name, seed)| scratch.image(name, seed));
+        let Ok(Kept::Nothing(draft)) = KeptImage::find(&folder, "key", &go_on) else { panic!("nothing is there") };
+        drop(KeptImage::keep(draft, &[&a, &b], (Vec::new(), AgedLane::default()), &go_on).unwrap());
+        let Ok(Kept::Whole(kept)) = KeptImage::find(&folder, "key", &go_on) else { panic!("it is there") };
+        assert!(kept.lay(&[&c], &go_on).is_err(), "a lane of another number of disks");
+        kept.lay(&[&c, &d], &go_on).unwrap();
+        assert_ne!(bytes(&a), bytes(&b));
+        assert_eq!((bytes(&c), bytes(&d)), (bytes(&a), bytes(&b)));
+        assert_eq!(super::kept(&scratch.0), (1, 2 * a.size_bytes()));
     }
 
     #[test]
@@ -549,7 +422,7 @@ mod tests {
         for damage in damages {
             let folder = folder(&scratch.0).unwrap();
             let Ok(Kept::Nothing(draft)) = KeptImage::find(&folder, "key", &go_on) else { panic!("nothing is there") };
-            drop(KeptImage::keep(draft, &aged, (Vec::new(), AgedLane::default()), &go_on).unwrap());
+            drop(KeptImage::keep(draft, &[&aged], (Vec::new(), AgedLane::default()), &go_on).unwrap());
             damage(&folder.join("key.image"));
             assert!(matches!(KeptImage::find(&folder, "key", &go_on), Ok(Kept::Damaged(..))));
             assert_eq!(files(&folder, "image"), Vec::<PathBuf>::new());
@@ -586,11 +459,11 @@ mod tests {
         let stopped = AtomicBool::new(true);
         let kept = |stop| {
             let draft = Draft::begin(&folder, "key").unwrap().expect("nobody makes it");
-            KeptImage::keep(draft, &aged, (Vec::new(), AgedLane::default()), stop)
+            KeptImage::keep(draft, &[&aged], (Vec::new(), AgedLane::default()), stop)
         };
         assert_eq!(kept(&stopped).err(), Some(LaneFailure::Interrupted));
         assert!(files(&folder, "part").is_empty(), "nothing is left of it");
         let kept = kept(&AtomicBool::new(false)).unwrap();
-        assert_eq!(kept.lay(&aged, &stopped), Err(LaneFailure::Interrupted));
+        assert_eq!(kept.lay(&[&aged], &stopped), Err(LaneFailure::Interrupted));
     }
 }

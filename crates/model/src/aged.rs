@@ -180,12 +180,52 @@ pub struct AgedLane {
     /// The same for all blocks in the order in which a walk reads them, by where they lie, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamic_layout_score: Option<f64>,
+    /// Share of folders that lie in more than one extent, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directories_split: Option<f64>,
+    /// Free space by the sizes of its pieces, from small to large; empty: the filesystem does not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub free_space: Vec<FreePieces>,
+    /// Its files beside a fresh copy of them, read with cold caches; absent: there was no room for a copy, or a guest lived it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold_read: Option<ColdRead>,
     /// Hash of the image that every round begins with: a life that is lived once more leaves another one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub image: String,
     /// Whether it was restored from an image of an earlier race.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_cache: bool,
+}
+
+/// Pieces of free space of one class of sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FreePieces {
+    /// Pieces of at least so many bytes, and of less than twice that.
+    pub from_bytes: u64,
+    /// How many.
+    pub pieces: u64,
+    /// Bytes together.
+    pub bytes: u64,
+}
+
+/// Aged files and a fresh copy of them, each read once, as `grep -r` reads.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ColdRead {
+    /// Share of the files that were copied and read, 0 to 1.
+    pub share_of_files: f64,
+    /// Seconds for a gibibyte of the aged ones.
+    pub aged_seconds_per_gib: f64,
+    /// Seconds for a gibibyte of the copy.
+    pub fresh_seconds_per_gib: f64,
+}
+
+impl AgedLane {
+    /// Bytes of free space in pieces below a size, and all of them; `None`: not known.
+    pub fn free_below(&self, bytes: u64) -> Option<(u64, u64)> {
+        let sum = |of: &dyn Fn(&&FreePieces) -> bool| self.free_space.iter().filter(of).map(|of| of.bytes).sum::<u64>();
+        let all = sum(&|_| true);
+        (all > 0).then(|| (sum(&|of| of.from_bytes < bytes), all))
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,9 @@ use crate::words::aged as wording;
 use crate::{Style, figures};
 use model::findings::{AgedFinding, AgedRow, Findings, Verdict};
 
+/// Pieces of free space below this count as small: a file of the usual sizes does not fit into them.
+const SMALL_PIECE_BYTES: u64 = 64 << 10;
+
 /// The section for a terminal.
 pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
     if findings.aged.is_empty() {
@@ -70,7 +73,8 @@ fn sentences(findings: &Findings) -> Vec<String> {
         Some(fresh) => wording::without_rows(&name(&aged.lane), &name(fresh)),
         None => wording::alone(&name(&aged.lane)),
     };
-    let mut lines: Vec<String> = findings.aged.iter().map(of_lane).collect();
+    let mut lines: Vec<String> = findings.aged.iter().filter_map(state).collect();
+    lines.extend(findings.aged.iter().map(of_lane));
     if let Some(ranks) = &findings.aged_ranks {
         lines.push(wording::ranks(ranks.flips.len(), ranks.decided, ranks.open));
         lines.extend(ranks.flips.iter().map(|flip| {
@@ -79,6 +83,28 @@ fn sentences(findings: &Findings) -> Vec<String> {
         }));
     }
     lines
+}
+
+/// What the table has no room for; `None`: nothing of it is known.
+fn state(aged: &AgedFinding) -> Option<String> {
+    let facts = &aged.facts;
+    let free = facts.free_below(SMALL_PIECE_BYTES).map(|(small, all)| {
+        let pieces = facts.free_space.iter().map(|of| of.pieces).sum();
+        wording::free(&figures::bytes(all), &figures::whole(pieces), &figures::share(small as f64 / all as f64))
+    });
+    let read = facts.cold_read.map(|read| {
+        let [aged, fresh] = [read.aged_seconds_per_gib, read.fresh_seconds_per_gib];
+        let share = figures::share(read.share_of_files);
+        wording::cold_read(&figures::time(aged), &figures::time(fresh), &figures::times(aged / fresh.max(1e-9)), &share)
+    });
+    let parts = [
+        facts.dynamic_layout_score.map(|score| wording::dynamic_score(&format!("{score:.2}"))),
+        facts.directories_split.map(|share| wording::folders_split(&figures::share(share))),
+        free,
+        read,
+    ];
+    let known: Vec<String> = parts.into_iter().flatten().collect();
+    (!known.is_empty()).then(|| wording::state(&name(&aged.lane), &known.join("; ")))
 }
 
 fn of_row(row: &AgedRow) -> String {

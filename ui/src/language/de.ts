@@ -6,6 +6,7 @@ import { dashboard } from "./de_dashboard";
 import { knowledge } from "./de_knowledge";
 import { appenders } from "./de_appenders";
 import { explain } from "./de_explain";
+import { aged } from "./de_aged";
 import { layers } from "./de_layers";
 import { transactions } from "./de_transactions";
 import type { Difference, End, Latency, WorkDifference, Words } from "./en";
@@ -106,6 +107,7 @@ export const de: Words = {
 
   appenders,
   explain,
+  aged,
   layers,
   transactions,
 

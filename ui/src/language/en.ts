@@ -7,6 +7,7 @@ import { dashboard } from "./en_dashboard";
 import { knowledge } from "./en_knowledge";
 import { appenders } from "./en_appenders";
 import { explain } from "./en_explain";
+import { aged } from "./en_aged";
 import { layers } from "./en_layers";
 import { transactions } from "./en_transactions";
 
@@ -132,6 +133,7 @@ export const en = {
 
   appenders,
   explain,
+  aged,
   layers,
   transactions,
 

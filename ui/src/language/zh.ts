@@ -7,6 +7,7 @@ import { dashboard } from "./zh_dashboard";
 import { knowledge } from "./zh_knowledge";
 import { appenders } from "./zh_appenders";
 import { explain } from "./zh_explain";
+import { aged } from "./zh_aged";
 import { layers } from "./zh_layers";
 import { transactions } from "./zh_transactions";
 
@@ -118,6 +119,7 @@ export const zh: Words = {
 
   appenders,
   explain,
+  aged,
   layers,
   transactions,
 

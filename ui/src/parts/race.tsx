@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { RacePage } from "../types";
 import { useUi } from "../ui";
 import { tableOf } from "../words/answer";
+import { Aged, hasAged } from "./aged";
 import { Advice } from "./advice";
 import { Answer } from "./answer";
 import { Ceilings } from "./ceilings";
@@ -49,6 +50,7 @@ function Rest({ race, version }: { race: RacePage; version: string }) {
       <Appenders race={race} />
       <Ceilings race={race} />
       <Layers race={race} />
+      <Aged race={race} />
       <Published race={race} />
       <Ground race={race} version={version} />
       <Trials race={race} />
@@ -78,6 +80,7 @@ function Contents({ race }: { race: RacePage }) {
     ["appenders", ui.words.appenders.title, hasAppenders(race)],
     ["ceilings", findings.ceilings.some((of) => of.in_page_cache) ? s.guestCeilings : s.ceilings, true],
     ["layers", ui.words.layers.title, hasLayers(race)],
+    ["aged", ui.words.aged.title, hasAged(race)],
     ["published", s.published, race.published.length > 0],
     ["ground", s.ground, true],
     ["trials", s.trials, true],

@@ -115,11 +115,31 @@ pub fn read_beside_fresh(
     all_files: u64,
     drop_caches: &mut dyn FnMut() -> bool,
 ) -> Result<BesideFresh, AgingError> {
-    let copy = open_folder(root, FRESH).map_err(error("open the fresh copy in"))?;
-    let aged = read_cold(root, Some(&fresh.names), drop_caches)?;
-    let fresh = read_cold(copy.as_fd(), None, drop_caches)?;
+    let aged = read_copied(root, fresh, drop_caches)?;
+    let fresh = read_copy(root, drop_caches)?;
     let share_of_files = fresh.files as f64 / all_files.max(fresh.files).max(1) as f64;
     Ok(BesideFresh { share_of_files, aged, fresh, ratio: aged.seconds / fresh.seconds.max(1e-9) })
+}
+
+/// Reads the files of a tree that were copied.
+///
+/// # Errors
+/// What the system answers.
+pub fn read_copied(
+    root: BorrowedFd<'_>,
+    fresh: &Fresh,
+    drop_caches: &mut dyn FnMut() -> bool,
+) -> Result<ColdWalk, AgingError> {
+    read_cold(root, Some(&fresh.names), drop_caches)
+}
+
+/// Reads the fresh copy of a tree.
+///
+/// # Errors
+/// What the system answers.
+pub fn read_copy(root: BorrowedFd<'_>, drop_caches: &mut dyn FnMut() -> bool) -> Result<ColdWalk, AgingError> {
+    let copy = open_folder(root, FRESH).map_err(error("open the fresh copy in"))?;
+    read_cold(copy.as_fd(), None, drop_caches)
 }
 
 fn read_cold(

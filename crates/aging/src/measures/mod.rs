@@ -9,7 +9,7 @@ mod walk;
 pub use chi_squared::ChiSquared;
 pub use cold_walk::{
     BesideFresh, Caches, ColdWalk, Fresh, LEAST_FRESH_BYTES, cold_walk, copy_fresh, has_fresh, read_beside_fresh,
-    remove_fresh,
+    read_copied, read_copy, remove_fresh,
 };
 pub use fiemap::{Extent, extents_of};
 pub use free_space::FreeClass;

@@ -182,6 +182,22 @@ mod tests {
     }
 
     #[test]
+    fn lanes_have_room_for_the_work_beside_their_pasts() {
+        let size = |lanes: &[&str], work: u64| {
+            let lanes: Vec<LaneSpec> = lanes.iter().map(|lane| lane.parse().unwrap()).collect();
+            beside_pasts(USUAL, &lanes, work).unwrap()
+        };
+        assert_eq!(size(&["ext4", "xfs"], GIB), Chosen { size: USUAL, why: None });
+        assert_eq!(size(&["ext4", "ext4+aged"], 128 << 20).size, USUAL);
+        // Of four fifths that are full a fifth is left, and 70 % of that is worked on.
+        let half = size(&["ext4", "ext4+aged"], 512 << 20);
+        assert_eq!(half.size, Bytes(4 * GIB));
+        assert!(half.why.unwrap().contains("beside the past of ext4+aged"));
+        assert_eq!(size(&["ext4+full=90%"], 512 << 20).size, Bytes(8 * GIB));
+        assert!(beside_pasts(USUAL, &["ext4+aged=chrun".parse().unwrap()], 1).is_err());
+    }
+
+    #[test]
     fn a_tenth_of_the_time_lays_the_images_out_in_powers_of_two() {
         // 60 s at 700 MB/s are 39.1 GiB, 13.0 for each of three.
         let ten = chosen_for(Some(600.0), 700e6, 1000 * GIB, 3);

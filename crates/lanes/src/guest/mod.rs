@@ -15,6 +15,7 @@ mod initramfs;
 pub mod keeper;
 pub mod kernel;
 pub mod kvm;
+mod life;
 pub mod machine;
 pub mod modules;
 pub(crate) mod orphans;

@@ -135,6 +135,18 @@ pub enum Ask {
         /// The lane.
         lane: u32,
     },
+    /// Begins to live a life on a mounted filesystem, which an unmount ends.
+    Live {
+        /// Where it is mounted.
+        target: PathBuf,
+        /// The life.
+        life: Box<aging::Life>,
+    },
+    /// How far such a life is.
+    Lived {
+        /// Where its filesystem is mounted.
+        target: PathBuf,
+    },
     /// Room of a mounted filesystem.
     Room {
         /// Where it is mounted.
@@ -235,6 +247,16 @@ pub enum Answer {
         in_flight: u64,
         /// Bytes written since boot.
         written_bytes: u64,
+    },
+    /// To `lived`, while it goes on.
+    Living {
+        /// Bytes written so far.
+        bytes_written: u64,
+    },
+    /// To `lived`, at its end.
+    Lived {
+        /// What became of it.
+        facts: Box<model::aged::AgedLane>,
     },
     /// To `room`.
     Room {

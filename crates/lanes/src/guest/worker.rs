@@ -2,6 +2,7 @@
 
 use super::errand::Errand;
 use super::init::FAILURES;
+use super::life::GuestLife;
 use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
@@ -63,6 +64,7 @@ pub fn run(watch: &dyn Fn(&Devices, bool) -> Looking) -> Result<(), String> {
         stacks: BTreeMap::new(),
         covered: BTreeMap::new(),
         errand: None,
+        lives: BTreeMap::new(),
         watch,
         looking: BTreeMap::new(),
     };
@@ -102,6 +104,16 @@ fn send(output: &Output, line: &str) {
     let _ = file.write_all(&bytes);
 }
 
+fn clock() -> Answer {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Answer::Clock { nanoseconds: now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64 }
+}
+
+fn room(target: &Path) -> Result<Answer, LaneFailure> {
+    let room = rustix::fs::statvfs(target).map_err(|error| cannot(format!("look at {}", target.display()), error))?;
+    Ok(Answer::Room { inodes: room.f_files, free_inodes: room.f_ffree })
+}
+
 fn open_channel() -> Result<File, String> {
     let path = std::fs::read_to_string(CHANNEL).map_err(|error| format!("{CHANNEL}: {error}"))?;
     let path = Path::new(path.trim());
@@ -132,6 +144,8 @@ struct Worker<'a> {
     covered: BTreeMap<PathBuf, (LayerSpec, PathBuf)>,
     /// The command that was started last.
     errand: Option<Errand>,
+    /// Lives that are lived, by where their filesystem is mounted.
+    lives: BTreeMap<PathBuf, GuestLife>,
     /// Disks that are replaced, by where their filesystem is mounted.
     replacing: BTreeMap<PathBuf, Replacing>,
     /// Layers of lanes, as they stand.
@@ -216,16 +230,16 @@ impl Worker<'_> {
                 self.end(lane);
                 Ok(Answer::Done)
             }
-            Ask::Clock => {
-                let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-                Ok(Answer::Clock { nanoseconds: now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64 })
-            }
+            Ask::Clock => Ok(clock()),
             Ask::Activity { devices } => Ok(activity(&devices)),
-            Ask::Room { target } => {
-                let room = rustix::fs::statvfs(&target)
-                    .map_err(|error| cannot(format!("look at {}", target.display()), error))?;
-                Ok(Answer::Room { inodes: room.f_files, free_inodes: room.f_ffree })
+            Ask::Live { target, life } => {
+                self.lives.insert(target.clone(), GuestLife::begin(self.base_of(&target), *life));
+                Ok(Answer::Done)
             }
+            Ask::Lived { target } => {
+                self.lives.get_mut(&target).map_or(Err(failed("nothing lives there")), GuestLife::look)
+            }
+            Ask::Room { target } => room(&target),
             ask @ (Ask::Run { .. } | Ask::Said { .. } | Ask::EndRun { .. }) => self.run_command(ask),
             Ask::Crash => {
                 let written = std::fs::write("/proc/sysrq-trigger", "c");
@@ -314,6 +328,7 @@ impl Worker<'_> {
     }
 
     fn unmount(&mut self, target: &Path) -> Result<Answer, LaneFailure> {
+        drop(self.lives.remove(target));
         // Whatever it says, the mount is free then.
         let replaced = self.replacing.remove(target).map(Replacing::end);
         let base = self.base_of(target);

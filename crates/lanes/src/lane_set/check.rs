@@ -93,11 +93,10 @@ impl LaneSet {
             lane.contestant.check_mount_options(&lane.mount_options).map_err(|error| error.in_lane(&lane.name))?;
         }
         lane_set.lay_stores(&places)?;
-        let pasts = lane_set.pasts().count() as u64;
-        if pasts > 0 {
-            let images = (pasts, lane_set.settings.lane_size.0);
+        let kept = lane_set.restored_bytes();
+        if kept > 0 {
             let taken = (lane_set.image_bytes(), lane_set.base.as_path());
-            kept_images::check_room(&lane_set.settings.undo, images, taken)?;
+            kept_images::check_room(&lane_set.settings.undo, kept, taken)?;
         }
         guest::check_slots(&lane_set)?;
         lane_set.try_user_mode_linux()?;

@@ -87,7 +87,7 @@ impl LaneSet {
     }
 
     /// Mounts a formatted lane on this machine, and what lies above it.
-    fn mount(
+    pub(super) fn mount(
         &mut self,
         index: usize,
         ground_index: usize,

@@ -3,19 +3,23 @@
 use crate::capacity;
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, cannot, failed, usage};
+use crate::guest::protocol::{Answer, Ask};
 use crate::kept_images::{self, Draft, Kept, KeptImage};
 use crate::lane_set::resolve::Location;
-use crate::lane_set::{LaneSet, LaneState, Settings};
+use crate::lane_set::{LaneSet, LaneState, OpenLane, Settings};
 use crate::undo::Journal;
+use aging::measures::{self, FreeClass};
 use aging::{Life, Lived, Measures, Progress};
 use model::Bytes;
-use model::aged::{AgedLane, states_line};
+use model::aged::{AgedLane, ColdRead, FreePieces, states_line};
 use rustix::fs::{Mode, OFlags, open, openat};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// The folder of a lane that its life lies in.
 pub(crate) const TREE: &str = "aged";
@@ -23,6 +27,10 @@ pub(crate) const TREE: &str = "aged";
 const MOST_COPIES: u32 = 64;
 /// Of what a filesystem says is free so much may be worked on: metadata of the work takes room too.
 const SHARE_OF_FREE: f64 = 0.9;
+/// How folders are opened.
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// So often a guest is asked how far a life is.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// A lane's past.
 #[derive(Debug)]
@@ -55,10 +63,12 @@ pub(crate) fn check(lane: &LaneState, place: &Location) -> Result<(), LaneFailur
     let no =
         |why: &str, remedy: &str| Err(usage(format!("{why}, and `{states}` needs an image of its own here; {remedy}")));
     match place {
-        _ if lane.spec.is_stacked() => no("it stands on layers or several disks", "leave the state out"),
+        _ if !lane.spec.layers.is_empty() => no("it stands on layers", "leave the state out"),
+        _ if lane.lacks_a_device() || lane.replacer().is_some() => {
+            no("it loses a disk", "leave one of the two states out")
+        }
         _ if lane.contestant.is_library() => no("a library mounts it", "leave the state out"),
-        Location::Image(_) => Ok(()),
-        Location::Guest(_) => no("it lives in a guest", "race it on this machine's kernel, or leave the state out"),
+        Location::Image(_) | Location::Guest(_) => Ok(()),
         Location::Devices { .. } => no("it stands on a device", "race it on an image: --on DIR"),
         Location::Memory | Location::GuestMemory => no("it lives in memory", "leave the state out"),
         Location::Directory(_) => no(
@@ -89,21 +99,21 @@ pub(crate) fn check_room(lane: &LaneState, room: u64, work: u64) -> Result<(), L
 impl LaneSet {
     /// Bytes that ageing writes, at most, where nothing is kept: lives, and copies of their images.
     pub(crate) fn bytes_to_live(&self) -> u64 {
-        self.pasts().map(|past| self.bytes_of_past(past)).fold(0, u64::saturating_add)
+        self.lanes.iter().map(|lane| self.bytes_of_past(lane)).fold(0, u64::saturating_add)
     }
 
-    fn bytes_of_past(&self, past: &Past) -> u64 {
-        forecast(&past.life).saturating_add(self.settings.lane_size.0)
+    fn bytes_of_past(&self, lane: &LaneState) -> u64 {
+        lane.past.as_ref().map_or(0, |past| forecast(&past.life).saturating_add(self.bytes_of_images(lane)))
+    }
+
+    fn bytes_of_images(&self, lane: &LaneState) -> u64 {
+        self.settings.lane_size.0.saturating_mul(u64::from(lane.spec.devices.max(1)))
     }
 
     /// Bytes that kept images write when all lanes are opened once.
     pub fn restored_bytes(&self) -> u64 {
-        self.settings.lane_size.0.saturating_mul(self.pasts().count() as u64)
-    }
-
-    /// Lanes with a past.
-    pub(crate) fn pasts(&self) -> impl Iterator<Item = &Past> {
-        self.lanes.iter().filter_map(|lane| lane.past.as_ref())
+        let with_past = self.lanes.iter().filter(|lane| lane.past.is_some());
+        with_past.map(|lane| self.bytes_of_images(lane)).fold(0, u64::saturating_add)
     }
 
     /// Has a lane's image there: kept, or lived now. `count` is told bytes that were written.
@@ -138,7 +148,7 @@ impl LaneSet {
                 Kept::Busy => continue,
                 Kept::Whole(kept) => {
                     // Nothing of what was forecast for it has to be written.
-                    count(self.lanes[index].past.as_ref().map_or(0, |past| self.bytes_of_past(past)));
+                    count(self.bytes_of_past(&self.lanes[index]));
                     *kept
                 }
                 Kept::Nothing(draft) => self.live(index, draft, journal, count, stop)?,
@@ -187,14 +197,19 @@ impl LaneSet {
             Contestant::Custom(custom) => custom.sha256.as_str(),
             _ => "",
         };
-        let system = rustix::system::uname();
-        let kernel = (system.release().to_string_lossy(), system.version().to_string_lossy());
+        let kernel = match lane.guest {
+            Some(guest) => (self.guests[guest].kernel.release.clone(), self.guests[guest].build.clone()),
+            None => {
+                let system = rustix::system::uname();
+                (system.release().to_string_lossy().into_owned(), system.version().to_string_lossy().into_owned())
+            }
+        };
         let above = lane.spec.above.as_ref().map(model::stack::LayerSpec::to_line);
         let all = (
             (lane.contestant.filesystem_name(), custom, above),
             (&lane.mkfs_command, &lane.mount_options),
             kernel,
-            (life, self.settings.lane_size.0, copy),
+            (life, self.settings.lane_size.0, lane.spec.devices, copy),
             mkfs_of(&lane.mkfs_command),
         );
         let text = serde_json::to_vec(&all).unwrap_or_default();
@@ -212,7 +227,10 @@ impl LaneSet {
     ) -> Result<KeptImage, LaneFailure> {
         let ground = self.store_for(index, 0);
         self.open(index, ground, journal, stop)?;
-        let lived = self.live_in_open_lane(index, count, stop);
+        let lived = match self.lanes[index].guest {
+            Some(_) => self.live_in_guest(index, count, stop),
+            None => self.live_here(index, count, stop),
+        };
         let closed = self.close(index, journal);
         let facts = lived?;
         closed?;
@@ -222,34 +240,109 @@ impl LaneSet {
             past.facts = Some(facts.clone());
         }
         self.stores[ground].drop_caches()?;
-        let images = self.stores[ground].carrying_images();
-        let kept = KeptImage::keep(draft, images[0], (geometry, facts), stop)?;
-        count(self.settings.lane_size.0);
+        let mut kept = KeptImage::keep(draft, &self.stores[ground].carrying_images(), (geometry, facts), stop)?;
+        count(self.bytes_of_images(&self.lanes[index]));
+        if let Some(read) = self.read_beside_fresh(index, ground, journal, stop)? {
+            kept.learn(read)?;
+        }
         Ok(kept)
     }
 
-    fn live_in_open_lane(
+    /// Reads what a lane lived beside a fresh copy, on a disk whose image is kept already. `None`: there is no room for a copy,
+    /// or a guest has to.
+    fn read_beside_fresh(
+        &mut self,
+        index: usize,
+        ground: usize,
+        journal: &mut Journal,
+        stop: &AtomicBool,
+    ) -> Result<Option<ColdRead>, LaneFailure> {
+        if self.lanes[index].guest.is_some() {
+            return Ok(None);
+        }
+        let directory = self.lane_directory(index, ground);
+        self.mount(index, ground, directory, BTreeMap::new(), journal, stop)?;
+        let read = self.read_open_lane(index, stop);
+        self.close(index, journal)?;
+        match read {
+            Ok(read) => Ok(read),
+            Err(LaneFailure::Interrupted) => Err(LaneFailure::Interrupted),
+            // A figure less, and no reason to end a race.
+            Err(error) => {
+                let name = &self.lanes[index].name;
+                self.remarks.push(format!("what lane {name} lived was not read beside a fresh copy: {error}"));
+                Ok(None)
+            }
+        }
+    }
+
+    fn read_open_lane(&mut self, index: usize, stop: &AtomicBool) -> Result<Option<ColdRead>, LaneFailure> {
+        let (_, opened) = self.opened_for_life(index)?;
+        let base = opened.base.clone();
+        let of_life = |error: aging::AgingError| failed(error.to_string());
+        let Some(fresh) = measures::copy_fresh(open_tree(&base)?.as_fd()).map_err(of_life)? else { return Ok(None) };
+        let going_on = || if stop.load(Ordering::Relaxed) { Err(LaneFailure::Interrupted) } else { Ok(()) };
+        going_on()?;
+        self.make_cold(index)?;
+        let aged = measures::read_copied(open_tree(&base)?.as_fd(), &fresh, &mut || true).map_err(of_life)?;
+        going_on()?;
+        self.make_cold(index)?;
+        let copy = measures::read_copy(open_tree(&base)?.as_fd(), &mut || true).map_err(of_life)?;
+        let files = self.lanes[index].past.as_ref().and_then(|past| past.facts.as_ref()).map_or(0, |facts| facts.files);
+        Ok(Some(ColdRead {
+            share_of_files: copy.files as f64 / files.max(copy.files).max(1) as f64,
+            aged_seconds_per_gib: aged.seconds_per_gib,
+            fresh_seconds_per_gib: copy.seconds_per_gib,
+        }))
+    }
+
+    fn opened_for_life(&self, index: usize) -> Result<(&Life, &OpenLane), LaneFailure> {
+        match (&self.lanes[index].past, &self.lanes[index].open) {
+            (Some(past), Some(opened)) => Ok((&past.life, opened)),
+            _ => Err(failed("it is not open; this is a fault of Fairlane, report it")),
+        }
+    }
+
+    fn live_here(&self, index: usize, count: &mut dyn FnMut(u64), stop: &AtomicBool) -> Result<AgedLane, LaneFailure> {
+        let (life, opened) = self.opened_for_life(index)?;
+        let mut told = 0;
+        live_below(&opened.base, life, stop, &mut |bytes_written| {
+            count(bytes_written.saturating_sub(told));
+            told = told.max(bytes_written);
+        })
+    }
+
+    /// Has the guest of an open lane live the life, and asks how far it is until it ends.
+    fn live_in_guest(
         &self,
         index: usize,
         count: &mut dyn FnMut(u64),
         stop: &AtomicBool,
     ) -> Result<AgedLane, LaneFailure> {
-        let lane = &self.lanes[index];
-        let (Some(past), Some(opened)) = (&lane.past, &lane.open) else {
-            return Err(failed("it is not open; this is a fault of Fairlane, report it"));
+        let (life, opened) = self.opened_for_life(index)?;
+        let Some(guest) = &opened.guest else {
+            return Err(failed("its guest is gone; race again"));
         };
-        let tree = make_tree(&opened.base)?;
+        let (target, life) = (opened.directory.clone(), Box::new(life.clone()));
+        guest.ask(&Ask::Live { target: target.clone(), life }, stop)?;
         let mut told = 0;
-        let mut watch = |progress: &Progress| {
-            count(progress.bytes_written.saturating_sub(told));
-            told = told.max(progress.bytes_written);
-            if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let lived = aging::live(tree.as_fd(), &past.life, &mut watch).map_err(|error| failed(error.to_string()))?;
-        if stop.load(Ordering::Relaxed) {
-            return Err(LaneFailure::Interrupted);
+        loop {
+            std::thread::sleep(LOOK_EVERY);
+            if stop.load(Ordering::Relaxed) {
+                // The unmount that follows ends the life.
+                return Err(LaneFailure::Interrupted);
+            }
+            match guest.ask(&Ask::Lived { target: target.clone() }, stop)? {
+                Answer::Living { bytes_written } => {
+                    count(bytes_written.saturating_sub(told));
+                    told = told.max(bytes_written);
+                }
+                Answer::Lived { facts } => return Ok(*facts),
+                other => {
+                    return Err(failed(format!("the guest answered {other:?} when it was asked how old a lane is")));
+                }
+            }
         }
-        Ok(facts_of(&past.life, &lived, &aging::measure(tree.as_fd(), &past.life)))
     }
 
     /// Writes a lane's kept image over a disk, in place of a mkfs; answers the seconds. `None`: the lane is fresh, or its image is
@@ -257,9 +350,9 @@ impl LaneSet {
     pub(crate) fn restore(&self, index: usize, ground: usize, stop: &AtomicBool) -> Result<Option<f64>, LaneFailure> {
         let Some(kept) = self.lanes[index].past.as_ref().and_then(|past| past.kept.as_ref()) else { return Ok(None) };
         let started = std::time::Instant::now();
-        for image in self.stores[ground].carrying_images() {
-            kept.lay(image, stop)?;
-        }
+        kept.lay(&self.stores[ground].carrying_images(), stop)?;
+        // The disk of user-mode Linux is the host's page cache, where a fresh lane's files lie too.
+        self.warm(ground, self.settings.lane_size.0);
         Ok(Some(started.elapsed().as_secs_f64()))
     }
 
@@ -276,14 +369,39 @@ impl LaneSet {
     }
 }
 
+/// Lives a life in a folder of its own below a mounted filesystem; `told` hears how many bytes were written so far.
+///
+/// # Errors
+/// [`LaneFailure::Interrupted`] after `stop`, and what the life cannot do.
+pub(crate) fn live_below(
+    base: &Path,
+    life: &Life,
+    stop: &AtomicBool,
+    told: &mut dyn FnMut(u64),
+) -> Result<AgedLane, LaneFailure> {
+    let tree = make_tree(base)?;
+    let mut watch = |progress: &Progress| {
+        told(progress.bytes_written);
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let lived = aging::live(tree.as_fd(), life, &mut watch).map_err(|error| failed(error.to_string()))?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(LaneFailure::Interrupted);
+    }
+    Ok(facts_of(life, &lived, &aging::measure(tree.as_fd(), life)))
+}
+
 /// The folder of the life, made in the lane's root.
 fn make_tree(base: &Path) -> Result<OwnedFd, LaneFailure> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let made = open(base, flags, Mode::empty()).and_then(|root| {
-        rustix::fs::mkdirat(&root, TREE, Mode::from_raw_mode(0o755))?;
-        openat(&root, TREE, flags, Mode::empty())
-    });
-    made.map_err(|error| cannot(format!("make the folder {TREE} in {}", base.display()), std::io::Error::from(error)))
+    let made =
+        open(base, FOLDER, Mode::empty()).and_then(|root| rustix::fs::mkdirat(&root, TREE, Mode::from_raw_mode(0o755)));
+    made.map_err(|error| cannot(format!("make the folder {TREE} in {}", base.display()), std::io::Error::from(error)))?;
+    open_tree(base)
+}
+
+fn open_tree(base: &Path) -> Result<OwnedFd, LaneFailure> {
+    let opened = open(base, FOLDER, Mode::empty()).and_then(|root| openat(&root, TREE, FOLDER, Mode::empty()));
+    opened.map_err(|error| cannot(format!("open the folder {TREE} in {}", base.display()), std::io::Error::from(error)))
 }
 
 /// What tells one version of a mkfs, and of its defaults, from another: sizes and times of their files.
@@ -297,6 +415,10 @@ fn mkfs_of(command: &[String]) -> Vec<(u64, i64)> {
 fn forecast(life: &Life) -> u64 {
     let (least, most) = life.forecast_bytes();
     if most.is_finite() { most as u64 } else { least as u64 }
+}
+
+fn free_pieces(class: &FreeClass) -> FreePieces {
+    FreePieces { from_bytes: class.from_bytes, pieces: class.pieces, bytes: class.bytes }
 }
 
 fn facts_of(life: &Life, lived: &Lived, measures: &Measures) -> AgedLane {
@@ -317,6 +439,9 @@ fn facts_of(life: &Life, lived: &Lived, measures: &Measures) -> AgedLane {
         extents_per_file: measures.extents_per_file,
         layout_score: measures.layout_score,
         dynamic_layout_score: measures.dynamic_layout_score,
+        directories_split: measures.directories_split,
+        free_space: measures.free_extents.iter().flatten().map(free_pieces).collect(),
+        cold_read: None,
         from_cache: false,
     }
 }

@@ -9,6 +9,29 @@ pub(crate) const COLUMNS: [&str; 7] =
     ["lane", "written", "refused", "files", "used", "extents per file", "layout score"];
 pub(crate) const ABSENT: &str = "-";
 
+/// What is known of one lane beside the table.
+pub(crate) fn state(lane: &str, known: &str) -> String {
+    format!("{lane}: {known}.")
+}
+
+pub(crate) fn dynamic_score(score: &str) -> String {
+    format!("{score} of all blocks follow the one before in the order of a walk")
+}
+
+pub(crate) fn folders_split(share: &str) -> String {
+    format!("{share} of the folders lie in several extents")
+}
+
+pub(crate) fn free(all: &str, pieces: &str, small: &str) -> String {
+    format!("{all} free in {pieces} pieces, {small} of it in pieces below 64 KiB")
+}
+
+pub(crate) fn cold_read(aged: &str, fresh: &str, ratio: &str, share: &str) -> String {
+    format!(
+        "{share} of the files read cold: {aged} for a GiB, a fresh copy of them {fresh}, {ratio} as long (each read once)"
+    )
+}
+
 pub(crate) fn against(lane: &str, fresh: &str, rows: &str) -> String {
     format!("{lane} / {fresh}: {rows}.")
 }
@@ -41,5 +64,7 @@ pub(crate) fn ranks(flips: usize, decided: u32, open: u32) -> String {
     let pairs =
         if decided == 1 { "1 comparison that is".to_owned() } else { format!("{decided} comparisons that are") };
     let others = if open == 1 { "1 more is".to_owned() } else { format!("{open} more are") };
-    format!("Of {pairs} decided both fresh and aged, ties among them, {flips}; {others} not decided fresh, aged or both.")
+    format!(
+        "Of {pairs} decided both fresh and aged, ties among them, {flips}; {others} not decided fresh, aged or both."
+    )
 }

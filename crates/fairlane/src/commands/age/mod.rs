@@ -162,7 +162,8 @@ pub fn of_lane(lane: &LaneSpec, size: Bytes) -> Result<Option<Life>, Failure> {
     let life = Life {
         profile: profile(named)?,
         seed: aged.map_or(model::aged::USUAL_SEED, |aged| aged.seed),
-        capacity_bytes: size.get(),
+        // Of several disks, what copies and parity leave.
+        capacity_bytes: lanes::capacity::of_lane(lane, size.get()).1,
         until,
         full: lane.full_percent.map(|percent| f64::from(percent) / 100.0),
     };
