@@ -1304,7 +1304,8 @@ export interface AgedLane {
    */
   bytes_written: number;
   /**
-   * Its files beside a fresh copy of them, read with cold caches; absent: there was no room for a copy, or a guest lived it.
+   * Its files beside a fresh copy of them, read with cold caches when the image was made; absent: there was no room for a copy, a
+   * guest lived it, its disk was throttled, or it was not read to its end.
    */
   cold_read?: ColdRead | null;
   /**
@@ -1383,6 +1384,10 @@ export interface ColdRead {
    * Seconds for a gibibyte of the aged ones.
    */
   aged_seconds_per_gib: number;
+  /**
+   * The disk that the image lay on, as /proc/diskstats names it; empty: not known.
+   */
+  disk?: string;
   /**
    * Seconds for a gibibyte of the copy.
    */

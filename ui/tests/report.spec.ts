@@ -143,6 +143,7 @@ test("what age did stands in two tables with the ranks that flip, and nowhere wh
   };
   const row = { title: "Random read", ratio: 0.56, low: 0.4, high: 0.79, verdict: "slower" as const };
   race.findings.aged = [
+    { lane: "btrfs+aged", facts, beside: "btrfs" },
     { lane: "ext4+aged", facts, beside: "ext4", rows: [row, { title: "Log", ratio: 1.01, verdict: "undecided" }] },
     {
       lane: "<i>xfs</i>",
@@ -156,7 +157,7 @@ test("what age did stands in two tables with the ranks that flip, and nowhere wh
           { from_bytes: 4096, pieces: 1000, bytes: 2 ** 28 },
           { from_bytes: 65536, pieces: 500, bytes: 3 * 2 ** 28 },
         ],
-        cold_read: { share_of_files: 0.24, aged_seconds_per_gib: 4.5, fresh_seconds_per_gib: 3 },
+        cold_read: { disk: "vdb", share_of_files: 0.24, aged_seconds_per_gib: 4.5, fresh_seconds_per_gib: 3 },
       },
     },
   ];
@@ -170,20 +171,22 @@ test("what age did stands in two tables with the ranks that flip, and nowhere wh
   const of = async (part: string) =>
     (await tab.locator(`#aged ${part}`).allInnerTexts()).map((of) => of.replace(/\s+/g, " ").trim());
   assert.deepEqual(await of("tbody tr"), [
+    "btrfs+aged 3.0× 12 5,190 80% 1.23 – – – – –",
     "ext4+aged 3.0× 12 5,190 80% 1.23 – – – – –",
-    "<i>xfs</i> 3.0× 12 5,190 70% 1.23 0.95 0.90 25% 1 GiB in 1,500 pieces, 25% of it below 64 KiB 4.5 s for a GiB, a fresh copy 3 s: 1.50× (24% of the files, each read once)",
+    "<i>xfs</i> 3.0× 12 5,190 70% 1.23 0.95 0.90 25% 1 GiB in 1,500 pieces, 25% of it below 64 KiB 4.5 s for a GiB, a fresh copy 3 s: 1.50× as long (24% of the files, each read once on vdb, when the image was made)",
     "Random read 0.56×* (0.40× to 0.79×)",
     "Log 1.01×",
   ]);
   assert.deepEqual(await of("li"), [
     "<i>xfs</i>: the same lane fresh was not raced, so what age did to it is not known.",
+    "btrfs+aged / btrfs: no row has figures of both.",
     "Comparisons decided both fresh and aged, ties among them: 2; ranks that flip: 1; not decided fresh, aged or both: 1.",
     "Random read: fresh ext4 is ahead of xfs, aged xfs+aged of ext4+aged.",
   ]);
   assert.equal(await tab.locator("a[href='#aged']").count(), 1);
   await tab.locator(".switches select").first().selectOption("de");
   await tab.waitForFunction(() => document.documentElement.lang === "de");
-  assert.match((await of("li"))[2] ?? "", /: frisch liegt ext4 vor xfs, alt xfs\+aged vor ext4\+aged\.$/);
+  assert.match((await of("li"))[3] ?? "", /: frisch liegt ext4 vor xfs, alt xfs\+aged vor ext4\+aged\.$/);
   await tab.locator(".switches select").first().selectOption("zh");
   await tab.waitForFunction(() => document.documentElement.lang.startsWith("zh"));
   assert.match((await of("li"))[0] ?? "", /没有全新的同一赛道参赛/);

@@ -5,6 +5,7 @@ use aging::{Life, Profile, live, measure};
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
+use std::sync::atomic::AtomicBool;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -22,10 +23,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let lived = live(root.as_fd(), &life, &mut |_| ControlFlow::Continue(()))?;
     println!("{}", serde_json::to_string(&lived)?);
     println!("{}", serde_json::to_string(&measure(root.as_fd(), &life))?);
+    let go_on = AtomicBool::new(false);
     let mut drop_caches = || std::fs::write("/proc/sys/vm/drop_caches", "3").is_ok();
-    println!("{}", serde_json::to_string(&cold_walk(root.as_fd(), &mut drop_caches)?)?);
-    if let Some(fresh) = copy_fresh(root.as_fd())? {
-        let beside = read_beside_fresh(root.as_fd(), &fresh, lived.files, &mut drop_caches)?;
+    println!("{}", serde_json::to_string(&cold_walk(root.as_fd(), &mut drop_caches, &go_on)?)?);
+    if let Some(fresh) = copy_fresh(root.as_fd(), &go_on)? {
+        let beside = read_beside_fresh(root.as_fd(), &fresh, lived.files, &mut drop_caches, &go_on)?;
         println!("{}", serde_json::to_string(&beside)?);
         remove_fresh(root.as_fd())?;
     }

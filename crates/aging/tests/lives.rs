@@ -202,25 +202,37 @@ fn a_folder_with_something_in_it_is_not_taken() {
 
 #[test]
 fn a_fresh_copy_holds_the_same_files_and_goes() {
-    use aging::measures::{copy_fresh, has_fresh, read_beside_fresh, remove_fresh};
+    use aging::measures::{Fresh, copy_fresh, has_fresh, read_beside_fresh, read_copied, remove_fresh};
+    use std::sync::atomic::{AtomicBool, Ordering};
     let place = tempfile::tempdir_in("/var/tmp").unwrap();
     let life = life("churn", Until::Overwrites(1.0));
     let done = lived(place.path(), &life);
     let folder = File::open(place.path()).unwrap();
-    let Some(fresh) = copy_fresh(folder.as_fd()).unwrap() else {
+    let go_on = AtomicBool::new(false);
+    let Some(fresh) = copy_fresh(folder.as_fd(), &go_on).unwrap() else {
         panic!("/var/tmp has no room for a copy");
     };
     assert_eq!((fresh.names.len() as u64, fresh.bytes), (done.files, done.bytes));
     let mut asked = 0;
-    let beside = read_beside_fresh(folder.as_fd(), &fresh, done.files, &mut || {
+    let mut is_asked = || {
         asked += 1;
         false
-    });
-    let beside = beside.unwrap();
+    };
+    let beside = read_beside_fresh(folder.as_fd(), &fresh, done.files, &mut is_asked, &go_on).unwrap();
     assert_eq!((beside.aged.bytes, beside.fresh.bytes, asked), (done.bytes, done.bytes, 2));
     assert_eq!((beside.aged.files, beside.share_of_files), (done.files, 1.0));
     // What is measured beside a copy is the aged tree alone.
     assert_eq!(measure(folder.as_fd(), &life).files, done.files);
+    // Of a part of it no other folder is listed.
+    let [folder_of_some, ..] = &fresh.folders.iter().filter(|name| name.as_c_str() != c"tree").collect::<Vec<_>>()[..]
+    else {
+        panic!("a life has folders")
+    };
+    let some = Fresh { folders: [(*folder_of_some).clone()].into(), ..fresh.clone() };
+    let part = read_copied(folder.as_fd(), &some, &mut || false, &go_on).unwrap();
+    assert!(part.files > 0 && part.files < done.files, "{part:?}");
+    go_on.store(true, Ordering::Relaxed);
+    assert_eq!(read_copied(folder.as_fd(), &fresh, &mut || false, &go_on).unwrap().files, 0);
     remove_fresh(folder.as_fd()).unwrap();
     assert!(!has_fresh(folder.as_fd()) && measure(folder.as_fd(), &life).differing_files == Some(0));
 }

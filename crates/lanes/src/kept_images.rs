@@ -24,7 +24,7 @@ const PIECE_BYTES: u64 = 4 << 20;
 /// A description has a checksum for each piece, and little else.
 const MOST_DESCRIPTION_BYTES: u64 = 16 << 20;
 /// Changes when descriptions do.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// So many pieces are under way at once: a disk is idle between two requests of one hand.
 const HANDS: usize = 4;
 
@@ -202,12 +202,15 @@ impl KeptImage {
         Ok(KeptImage { path, file, description })
     }
 
-    /// Keeps how long reading it took too.
+    /// Keeps how long reading it took too, where that is known.
     ///
     /// # Errors
     /// [`LaneFailure::Failed`] where its description cannot be written; the one before stays.
-    pub(crate) fn learn(&mut self, read: ColdRead) -> Result<(), LaneFailure> {
-        self.description.facts.cold_read = Some(read);
+    pub(crate) fn learn(&mut self, read: Option<ColdRead>) -> Result<(), LaneFailure> {
+        if read.is_none() {
+            return Ok(());
+        }
+        self.description.facts.cold_read = read;
         write_description(&self.path, &self.description)
     }
 

@@ -186,7 +186,8 @@ pub struct AgedLane {
     /// Free space by the sizes of its pieces, from small to large; empty: the filesystem does not tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub free_space: Vec<FreePieces>,
-    /// Its files beside a fresh copy of them, read with cold caches; absent: there was no room for a copy, or a guest lived it.
+    /// Its files beside a fresh copy of them, read with cold caches when the image was made; absent: there was no room for a copy, a
+    /// guest lived it, its disk was throttled, or it was not read to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_read: Option<ColdRead>,
     /// Hash of the image that every round begins with: a life that is lived once more leaves another one.
@@ -209,8 +210,11 @@ pub struct FreePieces {
 }
 
 /// Aged files and a fresh copy of them, each read once, as `grep -r` reads.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ColdRead {
+    /// The disk that the image lay on, as /proc/diskstats names it; empty: not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub disk: String,
     /// Share of the files that were copied and read, 0 to 1.
     pub share_of_files: f64,
     /// Seconds for a gibibyte of the aged ones.

@@ -92,10 +92,12 @@ fn state(aged: &AgedFinding) -> Option<String> {
         let pieces = facts.free_space.iter().map(|of| of.pieces).sum();
         wording::free(&figures::bytes(all), &figures::whole(pieces), &figures::share(small as f64 / all as f64))
     });
-    let read = facts.cold_read.map(|read| {
+    let read = facts.cold_read.as_ref().map(|read| {
         let [aged, fresh] = [read.aged_seconds_per_gib, read.fresh_seconds_per_gib];
         let share = figures::share(read.share_of_files);
-        wording::cold_read(&figures::time(aged), &figures::time(fresh), &figures::times(aged / fresh.max(1e-9)), &share)
+        let ratio = figures::times(aged / fresh.max(1e-9));
+        let disk = crate::clean_text(&read.disk);
+        wording::cold_read((&figures::time(aged), &figures::time(fresh), &ratio), &share, &disk)
     });
     let parts = [
         facts.dynamic_layout_score.map(|score| wording::dynamic_score(&format!("{score:.2}"))),

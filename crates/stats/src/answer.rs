@@ -37,11 +37,8 @@ const AGING: &str = "aging";
 /// either. Results that measured the engine, the cache or the device decide nothing either.
 pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
     let header = &record.header;
-    let measured = |name: &str| {
-        let of = |result: &ResultFinding| result.estimates.iter().any(|at| at.lane == name && at.failure.is_none());
-        results.iter().any(of)
-    };
-    let all: Vec<&Lane> = header.lanes.iter().filter(|lane| !lane.is_self && measured(&lane.name)).collect();
+    let all: Vec<&Lane> =
+        header.lanes.iter().filter(|lane| !lane.is_self && is_measured(results, &lane.name)).collect();
     if all.is_empty() {
         return None;
     }
@@ -125,6 +122,12 @@ fn unraced<'a>(header: &'a Header, results: &[ResultFinding]) -> Vec<&'a str> {
 fn reached(header: &Header, unraced: usize) -> Option<Reached> {
     let of = header.plan.workloads.len() as u32;
     (unraced > 0).then(|| Reached { workloads: of.saturating_sub(unraced as u32), of })
+}
+
+/// Whether a lane has a figure of anything.
+pub(crate) fn is_measured(results: &[ResultFinding], lane: &str) -> bool {
+    let of = |result: &ResultFinding| result.estimates.iter().any(|at| at.lane == lane && at.failure.is_none());
+    results.iter().any(of)
 }
 
 /// Whether a result says nothing about filesystems: it measured the device, the engine or the cache. Where pairs near

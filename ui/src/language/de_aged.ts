@@ -26,10 +26,13 @@ export const aged: typeof english = {
   ratio: (ratio: string, interval: readonly [string, string] | null, decided: boolean) =>
     `${ratio}${decided ? "*" : ""}${interval === null ? "" : ` (${interval[0]} bis ${interval[1]})`}`,
   free: (all: string, pieces: string, small: string) => `${all} in ${pieces} Stücken, ${small} davon unter 64 KiB`,
-  cold: (aged: string, fresh: string, ratio: string, share: string) =>
-    `${aged} je GiB, eine frische Kopie ${fresh}: ${ratio} (${share} der Dateien, je einmal gelesen)`,
+  cold: (aged: string, fresh: string, ratio: string, share: string, disk: string) => {
+    const place = disk === "" ? "" : ` auf ${disk}`;
+    return `${aged} je GiB, eine frische Kopie ${fresh}: ${ratio} so lange (${share} der Dateien, je einmal gelesen${place}, als das Abbild entstand)`;
+  },
   alone: (lane: Said) =>
     say`${lane}: dieselbe Bahn lief nicht frisch mit, also ist nicht bekannt, was das Alter ihr tat.`,
+  withoutRows: (lane: Said, fresh: Said) => say`${lane} / ${fresh}: keine Zeile hat Zahlen von beiden.`,
   ranks: (flips: string, decided: string, open: string) =>
     `Vergleiche, die frisch und alt entschieden sind, auch als gleich: ${decided}; Ränge, die sich umkehren: ${flips}; frisch, alt oder beides nicht entschieden: ${open}.`,
   flip: (title: Said | string, fresh: Pair, aged: Pair) =>

@@ -25,9 +25,12 @@ export const aged = {
   ratio: (ratio: string, interval: readonly [string, string] | null, decided: boolean) =>
     `${ratio}${decided ? "*" : ""}${interval === null ? "" : ` (${interval[0]} to ${interval[1]})`}`,
   free: (all: string, pieces: string, small: string) => `${all} in ${pieces} pieces, ${small} of it below 64 KiB`,
-  cold: (aged: string, fresh: string, ratio: string, share: string) =>
-    `${aged} for a GiB, a fresh copy ${fresh}: ${ratio} (${share} of the files, each read once)`,
+  cold: (aged: string, fresh: string, ratio: string, share: string, disk: string) => {
+    const place = disk === "" ? "" : ` on ${disk}`;
+    return `${aged} for a GiB, a fresh copy ${fresh}: ${ratio} as long (${share} of the files, each read once${place}, when the image was made)`;
+  },
   alone: (lane: Said) => say`${lane}: the same lane fresh was not raced, so what age did to it is not known.`,
+  withoutRows: (lane: Said, fresh: Said) => say`${lane} / ${fresh}: no row has figures of both.`,
   ranks: (flips: string, decided: string, open: string) =>
     `Comparisons decided both fresh and aged, ties among them: ${decided}; ranks that flip: ${flips}; not decided fresh, aged or both: ${open}.`,
   flip: (title: Said | string, fresh: Pair, aged: Pair) =>

@@ -26,9 +26,12 @@ export const aged: typeof english = {
   ratio: (ratio: string, interval: readonly [string, string] | null, decided: boolean) =>
     `${ratio}${decided ? "*" : ""}${interval === null ? "" : `（${interval[0]} 至 ${interval[1]}）`}`,
   free: (all: string, pieces: string, small: string) => `${all}，共 ${pieces} 块，其中 ${small} 小于 64 KiB`,
-  cold: (aged: string, fresh: string, ratio: string, share: string) =>
-    `每 GiB ${aged}，全新副本 ${fresh}：${ratio}（${share} 的文件，各读一次）`,
+  cold: (aged: string, fresh: string, ratio: string, share: string, disk: string) => {
+    const place = disk === "" ? "" : `在 ${disk} 上`;
+    return `每 GiB ${aged}，全新副本 ${fresh}：耗时为 ${ratio}（${share} 的文件，生成映像时${place}各读一次）`;
+  },
   alone: (lane: Said) => say`${lane}：没有全新的同一赛道参赛，因此老化对它的影响未知。`,
+  withoutRows: (lane: Said, fresh: Said) => say`${lane} / ${fresh}：没有一行同时有两者的数值。`,
   ranks: (flips: string, decided: string, open: string) =>
     `全新与老化都有定论的比较（含持平）：${decided}；名次颠倒：${flips}；全新或老化未有定论：${open}。`,
   flip: (title: Said | string, fresh: Pair, aged: Pair) =>

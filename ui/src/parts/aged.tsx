@@ -29,6 +29,7 @@ export function Aged({ race }: { race: RacePage }) {
   };
   const compared = aged.filter((of) => of.beside != null && (of.rows ?? []).length > 0);
   const alone = aged.filter((of) => of.beside == null);
+  const withoutRows = aged.filter((of) => of.beside != null && (of.rows ?? []).length === 0);
   const ranks = race.findings.aged_ranks;
   return (
     <Section id="aged" title={w.title} note={w.legend}>
@@ -38,6 +39,11 @@ export function Aged({ race }: { race: RacePage }) {
         {alone.map((of) => (
           <li key={of.lane}>
             <Speak said={w.alone(name(of.lane))} />
+          </li>
+        ))}
+        {withoutRows.map((of) => (
+          <li key={of.lane}>
+            <Speak said={w.withoutRows(name(of.lane), name(of.beside ?? ""))} />
           </li>
         ))}
         {ranks == null ? null : <Ranks ranks={ranks} />}
@@ -106,7 +112,7 @@ function coldRead(ui: Ui, read: ColdRead | null): string {
   const { figures } = ui;
   const { aged_seconds_per_gib: aged, fresh_seconds_per_gib: fresh, share_of_files: share } = read;
   const ratio = figures.times(aged / Math.max(fresh, 1e-9));
-  return ui.words.aged.cold(figures.time(aged), figures.time(fresh), ratio, figures.percent(share));
+  return ui.words.aged.cold(figures.time(aged), figures.time(fresh), ratio, figures.percent(share), read.disk ?? "");
 }
 
 /** A row for each result, a column for each aged lane that was raced fresh too. */

@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 const BUFFER_BYTES: usize = 128 << 10;
 /// Of what is free a fresh copy takes this share at most.
-const FRESH_SHARE: f64 = 0.6;
+pub const FRESH_SHARE: f64 = 0.6;
 /// A copy of less says nothing: one seek more or less would show.
 pub const LEAST_FRESH_BYTES: u64 = 16 << 20;
 
@@ -60,10 +61,11 @@ struct Reading<'a> {
     buffer: Vec<u8>,
     files: u64,
     bytes: u64,
-    /// Only these, by their names.
-    only: Option<&'a HashSet<CString>>,
+    /// Only what was copied.
+    only: Option<&'a Fresh>,
     /// Their pages are forgotten, and nothing is read.
     forgets: bool,
+    stop: &'a AtomicBool,
 }
 
 impl Visitor for Reading<'_> {
@@ -71,8 +73,15 @@ impl Visitor for Reading<'_> {
         false
     }
 
+    fn enters(&self, name: &CStr) -> bool {
+        self.only.is_none_or(|only| only.folders.contains(name))
+    }
+
     fn file(&mut self, file: &Found) -> Result<bool, Errno> {
-        if self.only.is_some_and(|only| !only.contains(file.name)) {
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        if self.only.is_some_and(|only| !only.names.contains(file.name)) {
             return Ok(true);
         }
         let opened = file.open()?;
@@ -97,15 +106,19 @@ fn error(act: &'static str) -> impl Fn(Errno) -> AgingError {
 }
 
 /// Reads every file below a folder in the order in which the filesystem lists them, with cold caches. `drop_caches` empties
-/// the kernel's, and answers whether it could.
+/// the kernel's, and answers whether it could. After `stop` it ends, and what it answers is of a part.
 ///
 /// # Errors
 /// What the system answers.
-pub fn cold_walk(root: BorrowedFd<'_>, drop_caches: &mut dyn FnMut() -> bool) -> Result<ColdWalk, AgingError> {
-    read_cold(root, None, drop_caches)
+pub fn cold_walk(
+    root: BorrowedFd<'_>,
+    drop_caches: &mut dyn FnMut() -> bool,
+    stop: &AtomicBool,
+) -> Result<ColdWalk, AgingError> {
+    read_cold(root, None, drop_caches, stop)
 }
 
-/// Reads the files that were copied, then their copy, each with cold caches.
+/// Reads the files that were copied, then their copy, each with cold caches; `stop` as of [`cold_walk`].
 ///
 /// # Errors
 /// What the system answers.
@@ -114,14 +127,15 @@ pub fn read_beside_fresh(
     fresh: &Fresh,
     all_files: u64,
     drop_caches: &mut dyn FnMut() -> bool,
+    stop: &AtomicBool,
 ) -> Result<BesideFresh, AgingError> {
-    let aged = read_copied(root, fresh, drop_caches)?;
-    let fresh = read_copy(root, drop_caches)?;
+    let aged = read_copied(root, fresh, drop_caches, stop)?;
+    let fresh = read_copy(root, drop_caches, stop)?;
     let share_of_files = fresh.files as f64 / all_files.max(fresh.files).max(1) as f64;
     Ok(BesideFresh { share_of_files, aged, fresh, ratio: aged.seconds / fresh.seconds.max(1e-9) })
 }
 
-/// Reads the files of a tree that were copied.
+/// Reads the files of a tree that were copied, and lists no other folders than these lie in.
 ///
 /// # Errors
 /// What the system answers.
@@ -129,28 +143,34 @@ pub fn read_copied(
     root: BorrowedFd<'_>,
     fresh: &Fresh,
     drop_caches: &mut dyn FnMut() -> bool,
+    stop: &AtomicBool,
 ) -> Result<ColdWalk, AgingError> {
-    read_cold(root, Some(&fresh.names), drop_caches)
+    read_cold(root, Some(fresh), drop_caches, stop)
 }
 
 /// Reads the fresh copy of a tree.
 ///
 /// # Errors
 /// What the system answers.
-pub fn read_copy(root: BorrowedFd<'_>, drop_caches: &mut dyn FnMut() -> bool) -> Result<ColdWalk, AgingError> {
+pub fn read_copy(
+    root: BorrowedFd<'_>,
+    drop_caches: &mut dyn FnMut() -> bool,
+    stop: &AtomicBool,
+) -> Result<ColdWalk, AgingError> {
     let copy = open_folder(root, FRESH).map_err(error("open the fresh copy in"))?;
-    read_cold(copy.as_fd(), None, drop_caches)
+    read_cold(copy.as_fd(), None, drop_caches, stop)
 }
 
 fn read_cold(
     root: BorrowedFd<'_>,
-    only: Option<&HashSet<CString>>,
+    only: Option<&Fresh>,
     drop_caches: &mut dyn FnMut() -> bool,
+    stop: &AtomicBool,
 ) -> Result<ColdWalk, AgingError> {
     let folder = openat(root, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
     let folder = folder.map_err(error("open"))?;
     syncfs(&folder).map_err(error("sync the filesystem of"))?;
-    let reading = |forgets| Reading { buffer: vec![0; BUFFER_BYTES], files: 0, bytes: 0, only, forgets };
+    let reading = |forgets| Reading { buffer: vec![0; BUFFER_BYTES], files: 0, bytes: 0, only, forgets, stop };
     let caches = if drop_caches() {
         Caches::Dropped
     } else {
@@ -170,11 +190,11 @@ struct Copying<'a> {
     target: BorrowedFd<'a>,
     /// The folder of the copy for each level.
     folders: Vec<OwnedFd>,
-    names: HashSet<CString>,
+    fresh: Fresh,
     buffer: Vec<u8>,
     room: u64,
-    bytes: u64,
     failed: Option<Errno>,
+    stop: &'a AtomicBool,
 }
 
 impl Visitor for Copying<'_> {
@@ -184,7 +204,10 @@ impl Visitor for Copying<'_> {
         let name = if depth == 0 { c"tree" } else { name };
         let made = mkdirat(above, name, Mode::from_raw_mode(0o755)).and_then(|()| open_folder(above, name));
         match made {
-            Ok(folder) => self.folders.push(folder),
+            Ok(folder) => {
+                self.folders.push(folder);
+                self.fresh.folders.insert(name.to_owned());
+            }
             Err(errno) => self.failed = self.failed.or(Some(errno)),
         }
     }
@@ -194,7 +217,7 @@ impl Visitor for Copying<'_> {
             return Err(errno);
         }
         let blocks = file.bytes.div_ceil(BLOCK_BYTES) * BLOCK_BYTES;
-        if blocks > self.room {
+        if blocks > self.room || self.stop.load(Ordering::Relaxed) {
             return Ok(false);
         }
         let from = file.open()?;
@@ -214,34 +237,36 @@ impl Visitor for Copying<'_> {
             }
         }
         self.room -= blocks;
-        self.names.insert(file.name.to_owned());
-        self.bytes += file.bytes;
+        self.fresh.names.insert(file.name.to_owned());
+        self.fresh.bytes += file.bytes;
         Ok(true)
     }
 }
 
 /// A fresh copy that is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fresh {
     /// Names of its files: no two files of a life have the same.
     pub names: HashSet<CString>,
+    /// Names of the folders that it has.
+    pub folders: HashSet<CString>,
     /// Bytes of it.
     pub bytes: u64,
 }
 
 /// Makes a copy of the tree below a folder in [`FRESH`] there, as much as 60 % of what is free holds; `None`: no room for 16 MiB.
-/// To be removed by [`remove_fresh`].
+/// To be removed by [`remove_fresh`]. After `stop` it ends early.
 ///
 /// # Errors
 /// What the system answers; nothing of the copy is left then.
-pub fn copy_fresh(root: BorrowedFd<'_>) -> Result<Option<Fresh>, AgingError> {
+pub fn copy_fresh(root: BorrowedFd<'_>, stop: &AtomicBool) -> Result<Option<Fresh>, AgingError> {
     remove_fresh(root)?;
     let room = fstatvfs(root).map_err(error("look at the filesystem of"))?;
     let room = ((room.f_bavail * room.f_frsize) as f64 * FRESH_SHARE) as u64;
     if room < LEAST_FRESH_BYTES {
         return Ok(None);
     }
-    let copied = copy(root, room);
+    let copied = copy(root, room, stop);
     let is_enough = matches!(&copied, Ok(fresh) if fresh.bytes >= LEAST_FRESH_BYTES);
     if !is_enough {
         remove_fresh(root)?;
@@ -253,20 +278,20 @@ pub fn copy_fresh(root: BorrowedFd<'_>) -> Result<Option<Fresh>, AgingError> {
     }
 }
 
-fn copy(root: BorrowedFd<'_>, room: u64) -> Result<Fresh, Errno> {
+fn copy(root: BorrowedFd<'_>, room: u64, stop: &AtomicBool) -> Result<Fresh, Errno> {
     mkdirat(root, FRESH, Mode::from_raw_mode(0o700))?;
     let target = open_folder(root, FRESH)?;
     let mut copying = Copying {
         target: target.as_fd(),
         folders: Vec::new(),
-        names: HashSet::new(),
+        fresh: Fresh::default(),
         buffer: vec![0; BUFFER_BYTES],
         room,
-        bytes: 0,
         failed: None,
+        stop,
     };
     walk(root, true, &mut copying)?;
-    let fresh = Fresh { names: copying.names, bytes: copying.bytes };
+    let fresh = copying.fresh;
     syncfs(&target)?;
     Ok(fresh)
 }

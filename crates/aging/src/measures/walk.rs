@@ -24,6 +24,10 @@ pub(crate) struct Found<'a> {
 pub(crate) trait Visitor {
     /// A folder, before what lies in it.
     fn folder(&mut self, _folder: BorrowedFd, _name: &CStr, _depth: usize) {}
+    /// Whether a folder is entered.
+    fn enters(&self, _name: &CStr) -> bool {
+        true
+    }
     /// A regular file. Whether the walk goes on.
     fn file(&mut self, file: &Found) -> Result<bool, Errno>;
     /// Whether files are looked at (`stat`) before they are handed over.
@@ -55,7 +59,10 @@ pub(crate) fn walk(root: impl AsFd, in_name_order: bool, visitor: &mut dyn Visit
             let is_none = here == FRESH || here == state::LOST_AND_FOUND || state::NAMES.contains(&here);
             match kind {
                 _ if depth == 0 && is_none => {}
-                FileType::Directory if depth < MOST_DEPTH => below.push((Rc::clone(&folder), name, depth + 1)),
+                FileType::Directory if depth < MOST_DEPTH && visitor.enters(here) => {
+                    below.push((Rc::clone(&folder), name, depth + 1))
+                }
+                FileType::Directory => {}
                 FileType::RegularFile if visitor.file(&looked_at(folder.as_fd(), &name, visitor.looks())?)? => {}
                 FileType::RegularFile => return Ok(()),
                 _ => {}

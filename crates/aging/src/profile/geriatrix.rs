@@ -4,6 +4,8 @@ use super::{Group, Step};
 use model::Bytes;
 use std::io;
 
+/// Ages are kept in so many parts of their unit.
+const AGE_PARTS: f64 = 1000.0;
 /// Lines at most.
 const MOST_LINES: usize = 65_536;
 
@@ -14,20 +16,28 @@ const MOST_LINES: usize = 65_536;
 pub(super) fn resolve(group: &mut Group, open: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>) -> Result<(), String> {
     for sizes in [Some(&mut group.sizes), group.appends.as_mut(), group.overwrites.as_mut()].into_iter().flatten() {
         if let Some(name) = sizes.from.take() {
-            sizes.steps = read(&name, open)?.into_iter().map(|(value, weight)| Step(Bytes(value), weight)).collect();
+            sizes.steps =
+                read(&name, open)?.into_iter().map(|(size, weight)| Step(Bytes(whole(size)), weight)).collect();
         }
     }
     if let Some(name) = group.lifetimes.ages_from.take() {
-        group.lifetimes.ages = read(&name, open)?;
+        // Published ones are decimals, of which only the ratio to the largest counts.
+        group.lifetimes.ages =
+            read(&name, open)?.into_iter().map(|(age, weight)| (whole(age * AGE_PARTS), weight)).collect();
     }
     if let Some(name) = group.directories.depths_from.take() {
-        let depth = |(value, weight): (u64, f64)| (u32::try_from(value).unwrap_or(u32::MAX), weight);
+        let depth = |(value, weight): (f64, f64)| (u32::try_from(whole(value)).unwrap_or(u32::MAX), weight);
         group.directories.depths = read(&name, open)?.into_iter().map(depth).collect();
     }
     Ok(())
 }
 
-fn read(name: &str, open: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>) -> Result<Vec<(u64, f64)>, String> {
+/// Numbers of a distribution are 0 or more, and below 9e15.
+fn whole(number: f64) -> u64 {
+    number.round() as u64
+}
+
+fn read(name: &str, open: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>) -> Result<Vec<(f64, f64)>, String> {
     let shown = model::text::escaped(name.as_bytes());
     let bytes = open(name).map_err(|error| format!("cannot read {shown}: {error}; name a distribution beside it"))?;
     if bytes.len() as u64 > model::bounds::TOML_BYTES {
@@ -39,15 +49,10 @@ fn read(name: &str, open: &mut dyn FnMut(&str) -> io::Result<Vec<u8>>) -> Result
     let count: usize = lines.next().unwrap_or_default().trim().parse().unwrap_or(0);
     let wrong = |line: usize, what: &str| Err(format!("{shown}, line {line}: {what}"));
     let mut values = Vec::new();
-    for (at, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+    // Behind its lines such a file says in words what they are; one that was published has a line more than it counts.
+    for (at, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()).take(count.min(MOST_LINES + 1)) {
         let mut words = line.split_ascii_whitespace();
-        // Ages are decimals in what was published: what counts is their order and how far they are apart.
-        let number = words.next().and_then(|word| word.parse::<f64>().ok()).filter(|value| value.is_finite());
-        if number.is_none() && count == values.len() {
-            // Behind its lines such a file says in words what they are.
-            break;
-        }
-        let value = number.filter(|value| (0.0..9e15).contains(value)).map(|value| value.round() as u64);
+        let value = words.next().and_then(|word| word.parse::<f64>().ok()).filter(|value| (0.0..9e15).contains(value));
         let weight = words.next().and_then(|word| word.parse::<f64>().ok());
         // Lines of depths go on with a number of folders, of which a profile has its own.
         let has_more = words.next().is_some_and(|word| word.parse::<u64>().is_err()) || words.next().is_some();

@@ -348,6 +348,7 @@ mod tests {
         // As they were published: decimals, a third number, and words behind the lines.
         let published =
             b"3\n10.74 1\n31 2 5\n85.98 8\n\nFormat:\n<number of observations>\n<age> <weight in integers>\n";
+        assert_eq!(read(b"1\n1 1\n2 1\n").unwrap().groups[0].sizes.steps.len(), 1);
         let steps = read(published).unwrap().groups.remove(0).sizes.steps;
         let steps: Vec<(u64, f64)> = steps.iter().map(|step| (step.0.get(), step.1)).collect();
         assert_eq!(steps, [(11, 1.0), (31, 2.0), (86, 8.0)]);
@@ -359,7 +360,6 @@ mod tests {
             (b"1\n99999999999999999999 1\n", "line 2"),
             (b"1\n\xff 1\n", "UTF-8"),
             (b"0\n", "line 1"),
-            (b"1\n1 1\n2 1\n", "line 1"),
             (b"2\n1 1\nFormat:\n2 1\n", "line 3"),
             (b"1\n1 1 x\n", "line 2"),
             (b"1\nnan 1\n", "line 2"),

@@ -124,7 +124,7 @@ struct VolumeArguments {
 /// `_IOW(BTRFS_IOCTL_MAGIC, 5, struct btrfs_ioctl_vol_args)`.
 const FORGET_DEVICE: libc::c_ulong = 0x5000_9405;
 
-/// As `btrfs device scan --forget DEVICE` does: a device that is registered is mounted with others of its filesystem, whoever
+/// As `btrfs device scan --forget DEVICE` does (of no device: of all that are not mounted): a device that is registered is mounted with others of its filesystem, whoever
 /// named it.
 fn forget(device: &Path) -> std::io::Result<()> {
     let mut arguments = VolumeArguments { descriptor: 0, name: [0; 4088] };

@@ -42,6 +42,15 @@ fn module_name(file: &str) -> Option<String> {
     file.split_once(".ko").filter(|(_, rest)| rest.is_empty() || rest.starts_with('.')).map(|(name, _)| plain(name))
 }
 
+/// The file of a module, by the list of dependencies of a kernel's folder such as /lib/modules/6.1.0-9-amd64. `None`: it is a part of
+/// the kernel, or nowhere.
+pub(crate) fn module_file(folder: &Path, name: &str) -> Option<PathBuf> {
+    let text = std::fs::read_to_string(folder.join("modules.dep")).ok()?;
+    let wanted = plain(name);
+    let is_it = |file: &&str| file.rsplit('/').next().and_then(module_name).is_some_and(|name| name == wanted);
+    text.lines().filter_map(|line| line.split_once(':')).map(|(file, _)| file).find(is_it).map(|file| folder.join(file))
+}
+
 impl Modules {
     /// Reads a folder such as /lib/modules/6.1.0-9-amd64.
     ///

@@ -8,7 +8,7 @@ use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::layers::{Holding, Site, Stack};
 use crate::replacing::Replacing;
-use crate::{above, command, loop_device, mount, mountinfo};
+use crate::{above, command, filesystems, loop_device, mount, mountinfo};
 use model::agent::Devices;
 use model::stack::LayerSpec;
 use model::timeline::Look;
@@ -104,6 +104,16 @@ fn send(output: &Output, line: &str) {
     let _ = file.write_all(&bytes);
 }
 
+/// What a filesystem on several disks left registered where it lay before: an older image of it that was laid elsewhere would be taken
+/// for a part of that. All disks of a guest are lanes', and what is mounted stays known.
+fn forget_other_copies(filesystem: &str, options: &[String]) {
+    let Some(row) = filesystems::find(filesystem) else { return };
+    let Some((forget, option)) = row.forget.zip(row.further_device_option) else { return };
+    if options.iter().any(|word| word.split('=').next() == Some(option)) {
+        let _ = forget(Path::new(""));
+    }
+}
+
 fn clock() -> Answer {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     Answer::Clock { nanoseconds: now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64 }
@@ -186,6 +196,7 @@ impl Worker<'_> {
         match ask {
             Ask::Hello => Ok(Answer::Hello(hello())),
             Ask::Mount { filesystem, source, options, target, above, replace } => {
+                forget_other_copies(&filesystem, &options);
                 let mounted = self.mount(&target, above, |_, at| {
                     mount::mount(&filesystem, &source.to_string_lossy(), &options, at)
                 })?;

@@ -54,6 +54,11 @@ pub fn sweep(undo: &Path) {
     // A description comes before its image has its name: of one that is being made it is left alone.
     for description in files(&folder, "json").into_iter().chain(files(&folder, "draft")) {
         let is_of = |extension: &str| description.with_extension(extension).symlink_metadata().is_ok();
+        let image = description.with_extension("image");
+        // Who holds it may be writing a description anew.
+        if open_regular(&image, OFlags::RDONLY).is_some_and(|image| !lock(&image)) {
+            continue;
+        }
         if !is_of("part") && (!is_of("image") || description.extension().is_some_and(|of| of == "draft")) {
             let _ = std::fs::remove_file(&description);
         }

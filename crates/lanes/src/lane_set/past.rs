@@ -3,6 +3,7 @@
 use crate::capacity;
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, cannot, failed, usage};
+use crate::guest::modules::module_file;
 use crate::guest::protocol::{Answer, Ask};
 use crate::kept_images::{self, Draft, Kept, KeptImage};
 use crate::lane_set::resolve::Location;
@@ -17,6 +18,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -67,6 +69,7 @@ pub(crate) fn check(lane: &LaneState, place: &Location) -> Result<(), LaneFailur
         _ if lane.lacks_a_device() || lane.replacer().is_some() => {
             no("it loses a disk", "leave one of the two states out")
         }
+        _ if !lane.named_devices.is_empty() => no("a part of it lies on a device", "leave the state out"),
         _ if lane.contestant.is_library() => no("a library mounts it", "leave the state out"),
         Location::Image(_) | Location::Guest(_) => Ok(()),
         Location::Devices { .. } => no("it stands on a device", "race it on an image: --on DIR"),
@@ -103,7 +106,11 @@ impl LaneSet {
     }
 
     fn bytes_of_past(&self, lane: &LaneState) -> u64 {
-        lane.past.as_ref().map_or(0, |past| forecast(&past.life).saturating_add(self.bytes_of_images(lane)))
+        let of_past = |past: &Past| {
+            let copied = if lane.guest.is_none() { copied_at_most(&past.life) } else { 0 };
+            forecast(&past.life).saturating_add(copied).saturating_add(self.bytes_of_images(lane))
+        };
+        lane.past.as_ref().map_or(0, of_past)
     }
 
     fn bytes_of_images(&self, lane: &LaneState) -> u64 {
@@ -210,10 +217,27 @@ impl LaneSet {
             (&lane.mkfs_command, &lane.mount_options),
             kernel,
             (life, self.settings.lane_size.0, lane.spec.devices, copy),
-            mkfs_of(&lane.mkfs_command),
+            (mkfs_of(&lane.mkfs_command), self.module_of(lane)),
         );
         let text = serde_json::to_vec(&all).unwrap_or_default();
         Sha256::digest(&text).iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// What tells one build of a filesystem's module from another; empty: it is a part of its kernel, or a program.
+    fn module_of(&self, lane: &LaneState) -> String {
+        let Contestant::Row(row) = &lane.contestant else { return String::new() };
+        if let Some(guest) = lane.guest {
+            let modules = &self.guests[guest].kernel.modules;
+            let name = modules.of_filesystem(row).unwrap_or(row.module);
+            let mut sum = Sha256::new();
+            for module in modules.load_order(&[name]).unwrap_or_default() {
+                sum.update(&module.bytes);
+            }
+            return sum.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        }
+        let release = rustix::system::uname().release().to_string_lossy().into_owned();
+        let file = module_file(&Path::new("/lib/modules").join(release), row.module);
+        file.and_then(|file| file.metadata().ok()).map_or_else(String::new, |of| format!("{}:{}", of.len(), of.mtime()))
     }
 
     /// Formats the lane, has it live, and keeps its image.
@@ -242,14 +266,20 @@ impl LaneSet {
         self.stores[ground].drop_caches()?;
         let mut kept = KeptImage::keep(draft, &self.stores[ground].carrying_images(), (geometry, facts), stop)?;
         count(self.bytes_of_images(&self.lanes[index]));
-        if let Some(read) = self.read_beside_fresh(index, ground, journal, stop)? {
-            kept.learn(read)?;
+        match self.read_beside_fresh(index, ground, journal, stop).and_then(|read| kept.learn(read)) {
+            Err(LaneFailure::Interrupted) => return Err(LaneFailure::Interrupted),
+            // A figure less, and no reason to end a race; what stays mounted ends it by itself.
+            Err(error) if self.lanes[index].open.is_none() => {
+                let name = &self.lanes[index].name;
+                self.remarks.push(format!("what lane {name} lived was not read beside a fresh copy: {error}"));
+            }
+            done => done?,
         }
         Ok(kept)
     }
 
     /// Reads what a lane lived beside a fresh copy, on a disk whose image is kept already. `None`: there is no room for a copy,
-    /// or a guest has to.
+    /// a guest has to, or the disk is to be held and is not yet.
     fn read_beside_fresh(
         &mut self,
         index: usize,
@@ -257,39 +287,33 @@ impl LaneSet {
         journal: &mut Journal,
         stop: &AtomicBool,
     ) -> Result<Option<ColdRead>, LaneFailure> {
-        if self.lanes[index].guest.is_some() {
+        if self.lanes[index].guest.is_some() || self.throttling.is_some() {
             return Ok(None);
         }
         let directory = self.lane_directory(index, ground);
         self.mount(index, ground, directory, BTreeMap::new(), journal, stop)?;
         let read = self.read_open_lane(index, stop);
         self.close(index, journal)?;
-        match read {
-            Ok(read) => Ok(read),
-            Err(LaneFailure::Interrupted) => Err(LaneFailure::Interrupted),
-            // A figure less, and no reason to end a race.
-            Err(error) => {
-                let name = &self.lanes[index].name;
-                self.remarks.push(format!("what lane {name} lived was not read beside a fresh copy: {error}"));
-                Ok(None)
-            }
-        }
+        read
     }
 
     fn read_open_lane(&mut self, index: usize, stop: &AtomicBool) -> Result<Option<ColdRead>, LaneFailure> {
         let (_, opened) = self.opened_for_life(index)?;
         let base = opened.base.clone();
         let of_life = |error: aging::AgingError| failed(error.to_string());
-        let Some(fresh) = measures::copy_fresh(open_tree(&base)?.as_fd()).map_err(of_life)? else { return Ok(None) };
+        let fresh = measures::copy_fresh(open_tree(&base)?.as_fd(), stop).map_err(of_life)?;
         let going_on = || if stop.load(Ordering::Relaxed) { Err(LaneFailure::Interrupted) } else { Ok(()) };
         going_on()?;
+        let Some(fresh) = fresh else { return Ok(None) };
         self.make_cold(index)?;
-        let aged = measures::read_copied(open_tree(&base)?.as_fd(), &fresh, &mut || true).map_err(of_life)?;
+        let aged = measures::read_copied(open_tree(&base)?.as_fd(), &fresh, &mut || true, stop).map_err(of_life)?;
         going_on()?;
         self.make_cold(index)?;
-        let copy = measures::read_copy(open_tree(&base)?.as_fd(), &mut || true).map_err(of_life)?;
+        let copy = measures::read_copy(open_tree(&base)?.as_fd(), &mut || true, stop).map_err(of_life)?;
+        going_on()?;
         let files = self.lanes[index].past.as_ref().and_then(|past| past.facts.as_ref()).map_or(0, |facts| facts.files);
         Ok(Some(ColdRead {
+            disk: self.host.as_ref().and_then(|host| host.disk.clone()).unwrap_or_default(),
             share_of_files: copy.files as f64 / files.max(copy.files).max(1) as f64,
             aged_seconds_per_gib: aged.seconds_per_gib,
             fresh_seconds_per_gib: copy.seconds_per_gib,
@@ -351,9 +375,24 @@ impl LaneSet {
         let Some(kept) = self.lanes[index].past.as_ref().and_then(|past| past.kept.as_ref()) else { return Ok(None) };
         let started = std::time::Instant::now();
         kept.lay(&self.stores[ground].carrying_images(), stop)?;
+        self.forget_other_copies(index);
         // The disk of user-mode Linux is the host's page cache, where a fresh lane's files lie too.
         self.warm(ground, self.settings.lane_size.0);
         Ok(Some(started.elapsed().as_secs_f64()))
+    }
+
+    /// A filesystem on several disks stays known to this machine's kernel when it was unmounted, where it lay then; the older image
+    /// that was laid elsewhere would be taken for a part of that one. In a guest its worker does the same.
+    fn forget_other_copies(&self, index: usize) {
+        let lane = &self.lanes[index];
+        let Contestant::Row(row) = &lane.contestant else { return };
+        let Some(forget) = row.forget.filter(|_| lane.guest.is_none() && lane.spec.devices > 1) else { return };
+        for store in self.stores.iter().filter(|store| store.guest_disks().is_none()) {
+            for device in store.block_device().into_iter().chain(store.further_block_devices()) {
+                // One that is mounted is another lane's.
+                let _ = forget(&device);
+            }
+        }
     }
 
     /// What is done for a lane's past, for `--dry-run`.
@@ -361,10 +400,11 @@ impl LaneSet {
         let lane = &self.lanes[index];
         let past = lane.past.as_ref()?;
         Some(format!(
-            "{}: write and remove about {} of files in it, and keep its image in {}; or take the image that is kept there",
+            "{}: write and remove about {} of files in it, and keep its image in {}{}; or take the image that is kept there",
             lane.name,
             model::units::human_bytes(forecast(&past.life) as f64),
-            self.settings.undo.join(kept_images::FOLDER).display()
+            self.settings.undo.join(kept_images::FOLDER).display(),
+            if lane.guest.is_some() { "" } else { ", then read it beside a fresh copy" }
         ))
     }
 }
@@ -406,10 +446,15 @@ fn open_tree(base: &Path) -> Result<OwnedFd, LaneFailure> {
 
 /// What tells one version of a mkfs, and of its defaults, from another: sizes and times of their files.
 fn mkfs_of(command: &[String]) -> Vec<(u64, i64)> {
-    use std::os::unix::fs::MetadataExt;
     let program = command.first().and_then(|program| crate::command::find_program(program));
     let files = program.into_iter().chain(["/etc/mke2fs.conf".into()]);
     files.filter_map(|path| path.metadata().ok()).map(|of| (of.len(), of.mtime())).collect()
+}
+
+/// Bytes of the fresh copy that what was lived is read beside.
+fn copied_at_most(life: &Life) -> u64 {
+    let full = life.full.unwrap_or(life.profile.settle[0]);
+    (life.capacity_bytes as f64 * full.min((1.0 - full) * measures::FRESH_SHARE)) as u64
 }
 
 fn forecast(life: &Life) -> u64 {

@@ -26,9 +26,13 @@ pub(crate) fn free(all: &str, pieces: &str, small: &str) -> String {
     format!("{all} free in {pieces} pieces, {small} of it in pieces below 64 KiB")
 }
 
-pub(crate) fn cold_read(aged: &str, fresh: &str, ratio: &str, share: &str) -> String {
+/// `times`: of the aged files, of the copy, and their ratio.
+pub(crate) fn cold_read(times: (&str, &str, &str), share: &str, disk: &str) -> String {
+    let (aged, fresh, ratio) = times;
+    let place = if disk.is_empty() { String::new() } else { format!(" on {disk}") };
     format!(
-        "{share} of the files read cold: {aged} for a GiB, a fresh copy of them {fresh}, {ratio} as long (each read once)"
+        "{share} of the files read cold: {aged} for a GiB, a fresh copy of them {fresh}, {ratio} as long (each read once{place}, when the \
+         image was made)"
     )
 }
 

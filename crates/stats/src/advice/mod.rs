@@ -17,8 +17,8 @@ mod work;
 pub use proposal::{KnownSuite, KnownWorkload, USUAL_LANE_BYTES};
 
 use crate::comparable::{LIBRARY, stands_beside};
-use crate::past;
 use crate::statements::{advice as statement, text};
+use crate::{answer, past};
 use choice::{Choice, Contest};
 use facts::{Holds, Table};
 use field::{Divided, Field, names};
@@ -132,7 +132,7 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
     let own_share: f64 = own.map(|part| part.weight.share).sum();
     let few = missing.iter().filter(|weight| work::was_raced(weight, races));
     let too_few_rounds_share: f64 = few.map(|weight| weight.share).sum();
-    let lanes = contestants(&header.lanes);
+    let lanes = contestants(first);
     let asked = Asked::new(scenario, needs);
     let field = Field { lanes: &lanes, parts: &parts, table };
     let Divided { left, excluded, apart } = field.divide(&asked.all());
@@ -194,9 +194,13 @@ pub fn advise(races: &[Race], scenario: &Scenario, needs: &[Need], known: &Knowl
     }
 }
 
-/// As in the answer, a lane that was raced fresh too is no second contestant when it is old.
-fn contestants(lanes: &[Lane]) -> Vec<&Lane> {
-    lanes.iter().filter(|lane| !lane.is_self && past::fresh_twin(lanes, lane).is_none()).collect()
+/// As in the answer, a lane that was measured fresh too is no second contestant when it is old.
+fn contestants<'a>(race: &Race<'a>) -> Vec<&'a Lane> {
+    let lanes = &race.record.header.lanes;
+    let has_twin = |lane: &Lane| {
+        past::fresh_twin(lanes, lane).is_some_and(|twin| answer::is_measured(&race.findings.results, &twin.name))
+    };
+    lanes.iter().filter(|lane| !lane.is_self && !has_twin(lane)).collect()
 }
 
 /// Whether nothing sets the lanes apart and noise is the reason for more than half of what was measured.

@@ -281,12 +281,12 @@ fn result(
     let going_on = || if stop.load(Ordering::Relaxed) { Err(Failure::interrupted()) } else { Ok(()) };
     let measures = aging::measure(root, life);
     going_on()?;
-    let (beside_fresh, no_fresh_copy) = beside_fresh(root, measures.files)?;
+    let (beside_fresh, no_fresh_copy) = beside_fresh(root, measures.files, stop)?;
     going_on()?;
     let whole = beside_fresh.filter(|beside| beside.share_of_files >= 1.0).map(|beside| beside.aged);
     let cold_walk = match whole {
         Some(whole) => Some(whole),
-        None => Some(cold_walk(root, &mut drop_caches).map_err(failure)?),
+        None => Some(cold_walk(root, &mut drop_caches, stop).map_err(failure)?),
     };
     going_on()?;
     let outcome = Outcome {
@@ -311,13 +311,17 @@ fn result(
 }
 
 /// The tree beside a fresh copy of it, or why there is none. The copy is made and removed with the user's rights.
-fn beside_fresh(root: BorrowedFd<'_>, files: u64) -> Result<(Option<BesideFresh>, Option<String>), Failure> {
+fn beside_fresh(
+    root: BorrowedFd<'_>,
+    files: u64,
+    stop: &AtomicBool,
+) -> Result<(Option<BesideFresh>, Option<String>), Failure> {
     let of_system = |error: std::io::Error| Failure::failed(owned::plain(&error));
-    let fresh = owned::as_owner(|| Ok(copy_fresh(root))).map_err(of_system)?.map_err(failure)?;
+    let fresh = owned::as_owner(|| Ok(copy_fresh(root, stop))).map_err(of_system)?.map_err(failure)?;
     let Some(fresh) = fresh else {
         return Ok((None, Some("no room for a fresh copy".to_owned())));
     };
-    let read = read_beside_fresh(root, &fresh, files, &mut drop_caches);
+    let read = read_beside_fresh(root, &fresh, files, &mut drop_caches, stop);
     owned::as_owner(|| Ok(remove_fresh(root))).map_err(of_system)?.map_err(failure)?;
     Ok((Some(read.map_err(failure)?), None))
 }
