@@ -222,7 +222,6 @@ fn lanes_that_cannot_have_a_past_are_refused_before_anything_is_written() {
         (&["tmpfs+aged"], &[], &["lives in memory", "leave the state out"]),
         (&["ext4/raid1:2,bitmap=none+aged"], &[], &["a state stands behind the filesystem"]),
         (&["ext4+aged/raid1:2"], &[], &["layers", "leave the state out"]),
-        (&["xfs(-l logdev=/dev/null),logdev=/dev/null+aged"], &[], &["lies on a device", "leave the state out"]),
         (&["btrfs:2(-d raid1 -m raid1),degraded+aged"], &[], &["loses a disk", "leave one of the two states out"]),
         (&["./folder"], &["--state", "aged"], &["raced as it is", "fairlane age DIR"]),
         (&["ext4"], &["--state", "aegd"], &["states are degraded, rebuilding, aged"]),

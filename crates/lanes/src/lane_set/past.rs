@@ -106,11 +106,9 @@ impl LaneSet {
     }
 
     fn bytes_of_past(&self, lane: &LaneState) -> u64 {
-        let of_past = |past: &Past| {
-            let copied = if lane.guest.is_none() { copied_at_most(&past.life) } else { 0 };
-            forecast(&past.life).saturating_add(copied).saturating_add(self.bytes_of_images(lane))
-        };
-        lane.past.as_ref().map_or(0, of_past)
+        let lived = lane.past.as_ref().map_or(0, |past| forecast(&past.life));
+        let kept = if lane.past.is_some() { self.bytes_of_images(lane) } else { 0 };
+        lived.saturating_add(copied_at_most(lane)).saturating_add(kept)
     }
 
     fn bytes_of_images(&self, lane: &LaneState) -> u64 {
@@ -275,6 +273,7 @@ impl LaneSet {
             }
             done => done?,
         }
+        count(copied_at_most(&self.lanes[index]));
         Ok(kept)
     }
 
@@ -451,10 +450,11 @@ fn mkfs_of(command: &[String]) -> Vec<(u64, i64)> {
     files.filter_map(|path| path.metadata().ok()).map(|of| (of.len(), of.mtime())).collect()
 }
 
-/// Bytes of the fresh copy that what was lived is read beside.
-fn copied_at_most(life: &Life) -> u64 {
-    let full = life.full.unwrap_or(life.profile.settle[0]);
-    (life.capacity_bytes as f64 * full.min((1.0 - full) * measures::FRESH_SHARE)) as u64
+/// Bytes of the fresh copy that what was lived is read beside; of a fresh lane, and of one in a guest, there is none.
+fn copied_at_most(lane: &LaneState) -> u64 {
+    let Some(past) = lane.past.as_ref().filter(|_| lane.guest.is_none()) else { return 0 };
+    let full = past.life.full.unwrap_or(past.life.profile.settle[0]);
+    (past.life.capacity_bytes as f64 * full.min((1.0 - full) * measures::FRESH_SHARE)) as u64
 }
 
 fn forecast(life: &Life) -> u64 {
