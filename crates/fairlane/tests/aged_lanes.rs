@@ -118,7 +118,10 @@ fn a_past_is_lived_by_the_kernel_of_a_guest_and_on_several_disks() {
         "two=btrfs:2(-d raid1 -m raid1)+aged=churn:1x@uml",
     ];
     for (record, is_kept) in [("a.jsonl", false), ("b.jsonl", true)] {
-        place.expect(0, &arguments(&suite, &lanes, record));
+        // Five disks and what is kept of three have room beside other tests.
+        let small = |word| if word == "768MiB" { "448MiB" } else { word };
+        let line: Vec<&str> = arguments(&suite, &lanes, record).into_iter().map(small).collect();
+        place.expect(0, &line);
         place.assert_nothing_left();
         let aged = ["ext4+aged=churn:1x", "two"].map(|name| lane(&place, record, name)["aged"].clone());
         for facts in &aged {
@@ -131,7 +134,7 @@ fn a_past_is_lived_by_the_kernel_of_a_guest_and_on_several_disks() {
     }
     let mut sizes: Vec<u64> = kept(&place).iter().map(|path| path.metadata().unwrap().len() >> 20).collect();
     sizes.sort_unstable();
-    assert_eq!(sizes, [768, 2 * 768]);
+    assert_eq!(sizes, [448, 2 * 448]);
 }
 
 #[test]
@@ -150,12 +153,15 @@ fn ctrl_c_while_a_guest_lives_a_past_ends_the_race_and_keeps_nothing() {
         .expect("fairlane starts");
     let aged = place.path().join("undo/aged");
     let lives = || std::fs::read_dir(&aged).into_iter().flatten().count() > 0;
-    while !lives() && child.try_wait().unwrap().is_none() {
+    let begun = Instant::now();
+    while !lives() && child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(120) {
         std::thread::sleep(Duration::from_millis(10));
     }
+    let lived = lives();
     std::thread::sleep(Duration::from_secs(5));
-    assert!(child.try_wait().unwrap().is_none(), "a life that long goes on");
+    let goes_on = child.try_wait().unwrap().is_none();
     kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::INT).unwrap();
+    assert!(lived && goes_on, "a life that long goes on");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(std::fs::read_dir(&aged).into_iter().flatten().count(), 0);
     place.assert_nothing_left();

@@ -300,9 +300,15 @@ fn a_disk_that_nobody_named_survives_whatever_a_lane_says() {
     let lane = format!("xfs(-l logdev={device}),logdev={device}");
     let race = ["race", &lane, "--erase", &device, "--suite", &suite, "--lane-size", "320MiB", "--dry-run"];
     let erased = place.run(&race);
+    // An image that is kept has nothing of another disk.
+    let aged = format!("{lane}+aged");
+    let aged = ["race", &aged, "--erase", &device, "--suite", &suite, "--lane-size", "768MiB", "--dry-run"];
+    let aged = place.run(&aged);
     tool("blockdev", &["--flushbufs", &device]);
     tool("losetup", &["--detach", &device]);
     assert!(before == std::fs::read(&image).unwrap(), "somebody's disk was written to");
+    let refused = String::from_utf8_lossy(&aged.stderr).into_owned();
+    assert!(aged.status.code() == Some(2) && refused.contains("a part of it lies on a device"), "{refused}");
     let plan = String::from_utf8_lossy(&erased.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plan.contains(&format!("FORMATS {device}: everything on it is lost")), "{plan}");
     for (command, status, err) in told {
