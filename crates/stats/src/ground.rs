@@ -13,13 +13,17 @@ pub(crate) fn raced(lanes: &[&Lane]) -> Option<Sentence> {
     for lane in lanes {
         let size = || Value::Bytes(lane.size_bytes as f64);
         let is_device = std::path::Path::new(&lane.ground).starts_with("/dev");
+        let in_guest = |guest: &str| match lane.aged.is_some() {
+            true => statement::on_filesystems_with_a_past_of_in(size(), name(guest)),
+            false => statement::on_fresh_filesystems_of_in(size(), name(guest)),
+        };
         let place = match lane.venue.as_str() {
             "image" if lane.aged.is_some() => statement::on_filesystems_with_a_past_of(size()),
             "device" => statement::on_fresh_filesystems_on(name(&lane.ground)),
             "library" if is_device => statement::on_fresh_filesystems_on(name(&lane.ground)),
             "image" | "library" => statement::on_fresh_filesystems_of(size()),
-            "qemu" => statement::on_fresh_filesystems_of_in(size(), name("QEMU")),
-            "uml" => statement::on_fresh_filesystems_of_in(size(), name("user-mode Linux")),
+            "qemu" => in_guest("QEMU"),
+            "uml" => in_guest("user-mode Linux"),
             "directory" if alone => statement::in_a_directory_as_it_is(name(&lane.ground)),
             "directory" => statement::in_directories_as_they_are(),
             "memory" => statement::in_memory_alone(),

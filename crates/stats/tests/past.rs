@@ -92,6 +92,14 @@ fn among_lanes_that_are_all_old_one_is_chosen() {
 }
 
 #[test]
+fn a_guest_that_lived_the_past_is_not_called_fresh() {
+    let lanes = [("ext4", ""), ("ext4", "+aged")].map(|(of, past)| Lane { venue: "uml".into(), ..of_states(of, past) });
+    let answer = judge::findings(&race(lanes.to_vec(), &[500.0, 700.0])).answer.unwrap();
+    let said = format!("{answer:?}");
+    assert!(said.contains("on_fresh_filesystems_of_in") && said.contains("on_filesystems_with_a_past_of_in"), "{said}");
+}
+
+#[test]
 fn ranks_that_are_not_decided_both_times_are_counted_and_do_not_flip() {
     let lanes = [("ext4", ""), ("xfs", ""), ("ext4", "+aged"), ("xfs", "+aged")].map(|(of, past)| of_states(of, past));
     let findings = judge::findings(&race(lanes.to_vec(), &[1000.0, 1000.0, 500.0, 700.0]));

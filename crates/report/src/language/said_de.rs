@@ -476,6 +476,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("raced_there", "gemessen {places}"),
     ("on_fresh_filesystems_of", "auf frischen Dateisystemen von {size}"),
     ("on_filesystems_with_a_past_of", "auf Dateisystemen von {size} mit einer Vergangenheit"),
+    ("on_filesystems_with_a_past_of_in", "auf Dateisystemen von {size} mit einer Vergangenheit in {guest}"),
     ("on_fresh_filesystems_of_in", "auf frischen Dateisystemen von {size} in {guest}"),
     ("on_fresh_filesystems_on", "auf frischen Dateisystemen auf {device}"),
     ("in_a_directory_as_it_is", "in {path}, wie es ist"),

@@ -312,6 +312,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("raced_there", "测量位置：{places}"),
     ("on_fresh_filesystems_of", "{size} 的全新文件系统"),
     ("on_filesystems_with_a_past_of", "{size} 的已老化文件系统"),
+    ("on_filesystems_with_a_past_of_in", "{guest} 中 {size} 的已老化文件系统"),
     ("on_fresh_filesystems_of_in", "{guest} 中 {size} 的全新文件系统"),
     ("on_fresh_filesystems_on", "{device} 上的全新文件系统"),
     ("in_a_directory_as_it_is", "目录 {path}（保持原样）"),

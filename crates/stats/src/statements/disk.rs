@@ -35,6 +35,7 @@ templates! {
     raced_there(places) = "raced {places}";
     on_fresh_filesystems_of(size) = "on fresh filesystems of {size}";
     on_filesystems_with_a_past_of(size) = "on filesystems of {size} with a past";
+    on_filesystems_with_a_past_of_in(size, guest) = "on filesystems of {size} with a past in {guest}";
     on_fresh_filesystems_of_in(size, guest) = "on fresh filesystems of {size} in {guest}";
     on_fresh_filesystems_on(device) = "on fresh filesystems on {device}";
     in_a_directory_as_it_is(path) = "in {path} as it is";
