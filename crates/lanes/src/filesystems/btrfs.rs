@@ -124,8 +124,8 @@ struct VolumeArguments {
 /// `_IOW(BTRFS_IOCTL_MAGIC, 5, struct btrfs_ioctl_vol_args)`.
 const FORGET_DEVICE: libc::c_ulong = 0x5000_9405;
 
-/// As `btrfs device scan --forget DEVICE` does (of no device: of all that are not mounted): a device that is registered is mounted with others of its filesystem, whoever
-/// named it.
+/// As `btrfs device scan --forget DEVICE` does, and of an empty name of all that are not mounted: a device that is registered is mounted
+/// with others of its filesystem, whoever named it.
 fn forget(device: &Path) -> std::io::Result<()> {
     let mut arguments = VolumeArguments { descriptor: 0, name: [0; 4088] };
     let path = device.as_os_str().as_bytes();
