@@ -224,17 +224,34 @@ pub struct ColdRead {
 }
 
 impl AgedLane {
-    /// Bytes of free space in pieces below a size, and all of them; `None`: not known.
-    pub fn free_below(&self, bytes: u64) -> Option<(u64, u64)> {
-        let sum = |of: &dyn Fn(&&FreePieces) -> bool| self.free_space.iter().filter(of).map(|of| of.bytes).sum::<u64>();
-        let all = sum(&|_| true);
-        (all > 0).then(|| (sum(&|of| of.from_bytes < bytes), all))
+    /// Bytes of free space in pieces below a size, and bytes and pieces of all of it; `None`: not known. A stranger's record may say
+    /// any numbers.
+    pub fn free_below(&self, bytes: u64) -> Option<(u64, u64, u64)> {
+        let (mut below, mut all, mut pieces) = (0_u64, 0_u64, 0_u64);
+        for class in &self.free_space {
+            all = all.saturating_add(class.bytes);
+            pieces = pieces.saturating_add(class.pieces);
+            if class.from_bytes < bytes {
+                below = below.saturating_add(class.bytes);
+            }
+        }
+        (all > 0).then_some((below, all, pieces))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn free_space_is_summed_whatever_a_record_says() {
+        let class = |from_bytes, pieces, bytes| FreePieces { from_bytes, pieces, bytes };
+        let of = |free_space| AgedLane { free_space, ..AgedLane::default() }.free_below(65536);
+        assert_eq!(of(vec![class(4096, 10, 50_000), class(65536, 2, 150_000)]), Some((50_000, 200_000, 12)));
+        assert_eq!(of(Vec::new()), None);
+        let most = class(1, u64::MAX, u64::MAX);
+        assert_eq!(of(vec![most, most]), Some((u64::MAX, u64::MAX, u64::MAX)));
+    }
 
     #[test]
     fn states_of_all_lanes_are_read_alone() {

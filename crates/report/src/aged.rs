@@ -8,7 +8,7 @@ use crate::words::aged as wording;
 use crate::{Style, figures};
 use model::findings::{AgedFinding, AgedRow, Findings, Verdict};
 
-/// Pieces of free space below this count as small: a file of the usual sizes does not fit into them.
+/// Pieces of free space below this count as small (chosen).
 const SMALL_PIECE_BYTES: u64 = 64 << 10;
 
 /// The section for a terminal.
@@ -88,8 +88,7 @@ fn sentences(findings: &Findings) -> Vec<String> {
 /// What the table has no room for; `None`: nothing of it is known.
 fn state(aged: &AgedFinding) -> Option<String> {
     let facts = &aged.facts;
-    let free = facts.free_below(SMALL_PIECE_BYTES).map(|(small, all)| {
-        let pieces = facts.free_space.iter().map(|of| of.pieces).sum();
+    let free = facts.free_below(SMALL_PIECE_BYTES).map(|(small, all, pieces)| {
         wording::free(&figures::bytes(all), &figures::whole(pieces), &figures::share(small as f64 / all as f64))
     });
     let read = facts.cold_read.as_ref().map(|read| {

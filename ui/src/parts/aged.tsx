@@ -6,7 +6,7 @@ import { Section, Speak } from "./basics";
 import { FigureTable } from "./table";
 
 const ABSENT = "–";
-/** Pieces of free space below this count as small: a file of the usual sizes does not fit into them. */
+/** Pieces of free space below this count as small (chosen). */
 const SMALL_PIECE_BYTES = 64 * 1024;
 /** The first column of the table whose cells are words. */
 const FIRST_WORDS = 9;
