@@ -20,10 +20,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         full: None,
     };
     let root = File::open(folder)?;
+    let go_on = AtomicBool::new(false);
     let lived = live(root.as_fd(), &life, &mut |_| ControlFlow::Continue(()))?;
     println!("{}", serde_json::to_string(&lived)?);
-    println!("{}", serde_json::to_string(&measure(root.as_fd(), &life))?);
-    let go_on = AtomicBool::new(false);
+    println!("{}", serde_json::to_string(&measure(root.as_fd(), &life, &go_on))?);
     let mut drop_caches = || std::fs::write("/proc/sys/vm/drop_caches", "3").is_ok();
     println!("{}", serde_json::to_string(&cold_walk(root.as_fd(), &mut drop_caches, &go_on)?)?);
     if let Some(fresh) = copy_fresh(root.as_fd(), &go_on)? {

@@ -7,8 +7,11 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 const SIZE: u64 = 24 << 20;
+/// Nobody stops.
+static GO_ON: AtomicBool = AtomicBool::new(false);
 
 fn life(profile: &str, until: Until) -> Life {
     Life { profile: Profile::named(profile).unwrap(), seed: 5, capacity_bytes: SIZE, until, full: None }
@@ -59,7 +62,7 @@ fn two_folders_live_the_same_life_of_every_profile() {
         assert!(tree_a.len() > 10 && tree_a == tree(b.path()), "{name}");
         let bytes: u64 = tree_a.values().filter(|bytes| **bytes != u64::MAX).sum();
         assert_eq!(bytes, first.bytes);
-        let measures = measure(File::open(a.path()).unwrap().as_fd(), &life);
+        let measures = measure(File::open(a.path()).unwrap().as_fd(), &life, &GO_ON);
         assert_eq!((measures.files, measures.bytes, measures.differing_files), (first.files, bytes, Some(0)), "{name}");
     }
 }
@@ -134,7 +137,7 @@ fn what_a_kill_left_is_repaired_and_what_is_not_its_own_is_not_touched() {
     std::fs::create_dir_all(killed.path().join("f0000/deep")).unwrap();
     std::os::unix::fs::symlink(outside.path(), killed.path().join("f0000/deep/link")).unwrap();
     std::fs::write(killed.path().join("f0000/more"), "x").unwrap();
-    let measures = measure(File::open(killed.path()).unwrap().as_fd(), &shorter);
+    let measures = measure(File::open(killed.path()).unwrap().as_fd(), &shorter, &GO_ON);
     assert_eq!(measures.differing_files, Some(4), "two missing, one short, one too many: {measures:?}");
     let last = lived(killed.path(), &longer);
     assert!(last.repaired >= 4 && last.resumed == 1, "{last:?}");
@@ -149,7 +152,7 @@ fn only_a_filling_is_a_life_of_no_overwrites() {
     let done = lived(place.path(), &life);
     assert!((done.used_share - 0.7).abs() < 0.01 && done.cycles == 1, "{done:?}");
     assert!((done.overwrites - 0.7).abs() < 0.05, "{done:?}");
-    let measures = measure(File::open(place.path()).unwrap().as_fd(), &life);
+    let measures = measure(File::open(place.path()).unwrap().as_fd(), &life, &GO_ON);
     assert_eq!(measures.differing_files, Some(0));
 }
 
@@ -159,7 +162,7 @@ fn the_tree_is_that_of_its_profile_and_another_ones_is_not() {
     let mut life = Life { capacity_bytes: 64 << 20, ..life("churn", Until::Overwrites(3.0)) };
     life.profile.groups[0].sizes.most = Some(model::Bytes(256 << 10));
     let done = lived(place.path(), &life);
-    let measures = measure(File::open(place.path()).unwrap().as_fd(), &life);
+    let measures = measure(File::open(place.path()).unwrap().as_fd(), &life, &GO_ON);
     let (sizes, ages) = (measures.sizes.unwrap(), measures.ages.unwrap());
     assert!(done.files > 500 && sizes.misplaced_share < 0.1 && sizes.degrees > 5, "{done:?} {sizes:?}");
     assert!(ages.misplaced_share < 0.15 && ages.degrees > 3, "{ages:?}");
@@ -170,7 +173,7 @@ fn the_tree_is_that_of_its_profile_and_another_ones_is_not() {
     other.profile.groups[0].sizes.median = Some(model::Bytes(64 << 10));
     (state.key, state.profile) = (other.endless_key(), other.profile.clone());
     state.write(folder.as_fd()).unwrap();
-    let measures = measure(folder.as_fd(), &other);
+    let measures = measure(folder.as_fd(), &other, &GO_ON);
     assert!(measures.sizes.unwrap().probability < 1e-6, "{measures:?}");
 }
 
@@ -203,7 +206,7 @@ fn a_folder_with_something_in_it_is_not_taken() {
 #[test]
 fn a_fresh_copy_holds_the_same_files_and_goes() {
     use aging::measures::{Fresh, copy_fresh, has_fresh, read_beside_fresh, read_copied, remove_fresh};
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::Ordering;
     let place = tempfile::tempdir_in("/var/tmp").unwrap();
     let life = life("churn", Until::Overwrites(1.0));
     let done = lived(place.path(), &life);
@@ -222,7 +225,7 @@ fn a_fresh_copy_holds_the_same_files_and_goes() {
     assert_eq!((beside.aged.bytes, beside.fresh.bytes, asked), (done.bytes, done.bytes, 2));
     assert_eq!((beside.aged.files, beside.share_of_files), (done.files, 1.0));
     // What is measured beside a copy is the aged tree alone.
-    assert_eq!(measure(folder.as_fd(), &life).files, done.files);
+    assert_eq!(measure(folder.as_fd(), &life, &GO_ON).files, done.files);
     // Of a part of it no other folder is listed.
     let [folder_of_some, ..] = &fresh.folders.iter().filter(|name| name.as_c_str() != c"tree").collect::<Vec<_>>()[..]
     else {
@@ -233,6 +236,7 @@ fn a_fresh_copy_holds_the_same_files_and_goes() {
     assert!(part.files > 0 && part.files < done.files, "{part:?}");
     go_on.store(true, Ordering::Relaxed);
     assert_eq!(read_copied(folder.as_fd(), &fresh, &mut || false, &go_on).unwrap().files, 0);
+    assert_eq!(measure(folder.as_fd(), &life, &go_on).files, 0);
     remove_fresh(folder.as_fd()).unwrap();
-    assert!(!has_fresh(folder.as_fd()) && measure(folder.as_fd(), &life).differing_files == Some(0));
+    assert!(!has_fresh(folder.as_fd()) && measure(folder.as_fd(), &life, &GO_ON).differing_files == Some(0));
 }

@@ -138,6 +138,31 @@ fn a_past_is_lived_by_the_kernel_of_a_guest_and_on_several_disks() {
 }
 
 #[test]
+fn what_a_past_stands_on_is_put_together_again_over_its_image() {
+    if !user_mode_linux() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    // Parity that must hold, and a disk that can be read with its key alone.
+    let lanes = ["r=ext4+aged=churn:1x/raid5:3@uml", "c=ext4+aged=churn:1x/thin/crypt@uml"];
+    for (record, is_kept) in [("a.jsonl", false), ("b.jsonl", true)] {
+        let small = |word| if word == "768MiB" { "576MiB" } else { word };
+        let line: Vec<&str> = arguments(&suite, &lanes, record).into_iter().map(small).collect();
+        place.expect(0, &line);
+        place.assert_nothing_left();
+        for name in ["r", "c"] {
+            let facts = lane(&place, record, name)["aged"].clone();
+            assert_eq!(facts["from_cache"] == true, is_kept, "{name}: {facts}");
+            assert!((0.5..0.9).contains(&facts["used_share"].as_f64().unwrap()), "{name}: {facts}");
+        }
+    }
+    let mut sizes: Vec<u64> = kept(&place).iter().map(|path| path.metadata().unwrap().len() >> 20).collect();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [576, 3 * 576]);
+}
+
+#[test]
 fn ctrl_c_while_a_guest_lives_a_past_ends_the_race_and_keeps_nothing() {
     if !user_mode_linux() {
         return;
@@ -227,7 +252,8 @@ fn lanes_that_cannot_have_a_past_are_refused_before_anything_is_written() {
         (&["ext4+aged=chrun", "xfs"], &[], &["`churn` is near"]),
         (&["tmpfs+aged"], &[], &["lives in memory", "leave the state out"]),
         (&["ext4/raid1:2,bitmap=none+aged"], &[], &["a state stands behind the filesystem"]),
-        (&["ext4+aged/raid1:2"], &[], &["layers", "leave the state out"]),
+        (&["ext4+aged/raid1:2"], &[], &["its layers", "race it in a guest: --on uml"]),
+        (&["ext4+aged/raid1:2,degraded"], &["--on", "uml"], &["loses a disk", "leave one of the two states out"]),
         (&["btrfs:2(-d raid1 -m raid1),degraded+aged"], &[], &["loses a disk", "leave one of the two states out"]),
         (&["./folder"], &["--state", "aged"], &["raced as it is", "fairlane age DIR"]),
         (&["ext4"], &["--state", "aegd"], &["states are degraded, rebuilding, aged"]),

@@ -13,6 +13,13 @@ pub fn beside_a_past(share: f64, work_bytes: u64) -> u64 {
     needed.min(u64::MAX as f64) as u64
 }
 
+/// Bytes of a lane that leaves so many bytes more free than one of this size, where its past takes this share of each: in steps of
+/// 64 MiB.
+pub fn with_more_free(lane_bytes: u64, share: f64, more_bytes: f64) -> u64 {
+    let more = (more_bytes / (1.0 - share)).clamp(0.0, u64::MAX as f64) as u64;
+    lane_bytes.saturating_add(more).checked_next_multiple_of(64 << 20).unwrap_or(u64::MAX)
+}
+
 /// About how many bytes each device of the filesystem has, and how many bytes of files all of them hold, on disks of so many
 /// bytes.
 pub fn of_lane(spec: &LaneSpec, disk_bytes: u64) -> (u64, u64) {
@@ -34,6 +41,13 @@ mod tests {
         assert_eq!(beside_a_past(0.5, 700), 2000);
         assert_eq!(beside_a_past(0.8, 0), 0);
         assert!(beside_a_past(1.0, 1) == u64::MAX);
+    }
+
+    #[test]
+    fn a_lane_grows_by_what_its_past_leaves_of_more() {
+        assert_eq!(with_more_free(1 << 30, 0.5, f64::from(64 << 20)), (1 << 30) + (128 << 20));
+        assert_eq!(with_more_free((1 << 30) + 1, 0.5, 0.0), (1 << 30) + (64 << 20));
+        assert_eq!(with_more_free(1 << 30, 1.0, 1.0), u64::MAX);
     }
 
     #[test]

@@ -59,5 +59,6 @@ pub use architecture::Architecture;
 pub use confined::confine_this_thread;
 pub use failure::{FailureKind, LaneFailure};
 pub use lane_set::{Closed, Cold, LaneSet, Opened, Settings};
+pub use layers::least_words as layer_words;
 pub use single_lane::{Consistency, Ground, Scrub, SingleLane, check_can_lose_a_disk, survey_checkers};
 pub use undo::Journal;

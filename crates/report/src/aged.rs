@@ -29,6 +29,15 @@ pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
     }
 }
 
+/// What the end of a race shows of it: each lane beside its fresh one, and the ranks. The rest stands in the report.
+pub(crate) fn brief(out: &mut String, findings: &Findings, style: &Style) {
+    let mut label = wording::AGED;
+    for line in comparisons(findings) {
+        hang(out, label, CLOSING_COLUMNS, &Phrase::new(line), None, style);
+        label = "";
+    }
+}
+
 /// The section as Markdown.
 pub(crate) fn markdown(out: &mut String, findings: &Findings) {
     if findings.aged.is_empty() {
@@ -63,8 +72,13 @@ fn cells(aged: &AgedFinding) -> Vec<String> {
     ]
 }
 
-/// What is said below the table: each lane beside its fresh one, then the ranks.
+/// What is said below the table: how old each lane is, then [`comparisons`].
 fn sentences(findings: &Findings) -> Vec<String> {
+    findings.aged.iter().filter_map(state).chain(comparisons(findings)).collect()
+}
+
+/// Each lane beside its fresh one, then the ranks.
+fn comparisons(findings: &Findings) -> Vec<String> {
     let of_lane = |aged: &AgedFinding| match &aged.beside {
         Some(fresh) if !aged.rows.is_empty() => {
             let rows: Vec<String> = aged.rows.iter().map(of_row).collect();
@@ -73,8 +87,7 @@ fn sentences(findings: &Findings) -> Vec<String> {
         Some(fresh) => wording::without_rows(&name(&aged.lane), &name(fresh)),
         None => wording::alone(&name(&aged.lane)),
     };
-    let mut lines: Vec<String> = findings.aged.iter().filter_map(state).collect();
-    lines.extend(findings.aged.iter().map(of_lane));
+    let mut lines: Vec<String> = findings.aged.iter().map(of_lane).collect();
     if let Some(ranks) = &findings.aged_ranks {
         lines.push(wording::ranks(ranks.flips.len(), ranks.decided, ranks.open));
         lines.extend(ranks.flips.iter().map(|flip| {

@@ -3,8 +3,9 @@
 use crate::common;
 
 use common::{RECORD_PATH, ceilings, operations, pair, races, undecided};
+use model::aged::AgedLane;
 use model::event::Event;
-use model::findings::{Findings, ResultFinding, Verdict};
+use model::findings::{AgedFinding, AgedRanks, AgedRow, Findings, ResultFinding, Verdict};
 use model::workload::{Kind, Workload};
 use report::{Screen, ScreenOptions, Style};
 use std::io::{self, Write};
@@ -263,4 +264,24 @@ fn figures_in_proportion_are_shown_and_said() {
         let text = report_of(&findings, format);
         assert!(text.contains("612") && text.contains("stands where its ratio puts it"), "{text}");
     }
+}
+
+#[test]
+fn what_age_costs_is_said_at_the_end_of_a_race_and_how_old_a_lane_is_in_its_report() {
+    let mut findings = common::told(&races::three());
+    let row = AgedRow {
+        title: "commit 4 KiB".to_owned(),
+        ratio: 0.5,
+        low: Some(0.4),
+        high: Some(0.6),
+        verdict: Verdict::Slower,
+    };
+    let facts = AgedLane { states: "+aged".to_owned(), layout_score: Some(0.93), ..AgedLane::default() };
+    let lane = "ext4+aged".to_owned();
+    findings.aged = vec![AgedFinding { lane, facts, beside: Some("ext4".to_owned()), rows: vec![row] }];
+    findings.aged_ranks = Some(AgedRanks { decided: 1, ..AgedRanks::default() });
+    let (data, _) = shown(&findings, false, &[Event::Finished(Box::new(findings.clone()))]);
+    let text = data.replace('\u{a0}', " ");
+    assert!(text.contains("AGED") && text.contains("ext4+aged / ext4: commit 4 KiB"), "{text}");
+    assert!(text.contains("no rank flips") && !text.contains("0.93"), "{text}");
 }

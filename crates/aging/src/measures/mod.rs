@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use walk::{Found, Visitor, walk};
 
 /// Classes of ages, of as many files each.
@@ -47,6 +48,9 @@ pub struct Measures {
     pub filesystem_bytes: u64,
     /// Of it what is used, by others too, bytes.
     pub filesystem_used_bytes: u64,
+    /// What it would still give to anybody (`f_bavail`), bytes.
+    #[serde(default)]
+    pub filesystem_available_bytes: u64,
     /// Extents per file that has one (FIEMAP), 1 or more.
     pub extents_per_file: Option<f64>,
     /// Extents of the file that has most.
@@ -116,6 +120,7 @@ struct Looking<'a> {
     state: Option<&'a State>,
     sizes: Vec<u64>,
     ages: Vec<u32>,
+    stop: &'a AtomicBool,
 }
 
 impl Visitor for Looking<'_> {
@@ -134,6 +139,9 @@ impl Visitor for Looking<'_> {
     }
 
     fn file(&mut self, file: &Found) -> Result<bool, Errno> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Errno::INTR);
+        }
         self.measures.files += 1;
         self.measures.bytes += file.bytes;
         self.measures.allocated_bytes += file.allocated;
@@ -152,8 +160,9 @@ impl Visitor for Looking<'_> {
     }
 }
 
-/// Measures the tree below a folder. It writes nothing but what is dirty already, and reads no file's contents.
-pub fn measure(root: BorrowedFd<'_>, life: &Life) -> Measures {
+/// Measures the tree below a folder. It writes nothing but what is dirty already, and reads no file's contents. Once `stop` is
+/// set it comes back soon, with what it has seen so far.
+pub fn measure(root: BorrowedFd<'_>, life: &Life, stop: &AtomicBool) -> Measures {
     let state = State::read(root).ok().flatten().filter(|state| state.key == life.endless_key());
     let mut generator = Generator::new(&life.profile, life.seed, life.capacity_bytes);
     let model = state.as_ref().map(|state| {
@@ -171,6 +180,7 @@ pub fn measure(root: BorrowedFd<'_>, life: &Life) -> Measures {
         state: state.as_ref(),
         sizes: Vec::new(),
         ages: Vec::new(),
+        stop,
     };
     let folder = openat(root, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
     let walked = folder.and_then(|folder| {
@@ -189,6 +199,7 @@ pub fn measure(root: BorrowedFd<'_>, life: &Life) -> Measures {
     if let Ok(space) = fstatvfs(root) {
         measures.filesystem_bytes = space.f_blocks * space.f_frsize;
         measures.filesystem_used_bytes = (space.f_blocks - space.f_bfree) * space.f_frsize;
+        measures.filesystem_available_bytes = space.f_bavail * space.f_frsize;
     }
     match &state {
         Some(state) => {

@@ -71,6 +71,9 @@ pub enum Ask {
         layers: Vec<LayerSpec>,
         /// Devices that the filesystem stands on.
         devices: u32,
+        /// The disks hold these very layers, which were taken down in order: they are put together again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        again: bool,
     },
     /// Takes the layers of a lane down; of one that has none nothing.
     Unstack {

@@ -211,7 +211,7 @@ impl Worker<'_> {
                 worker.fuse.insert(at.to_owned(), child);
                 worker.begin_rebuilds(|device| command.iter().any(|word| Path::new(word) == device))
             }),
-            Ask::Stack { lane, disks, layers, devices } => self.stack(lane, &disks, &layers, devices),
+            Ask::Stack { lane, disks, layers, devices, again } => self.stack(lane, (&disks, again), &layers, devices),
             Ask::Unstack { lane } => {
                 let rebuilt = self.stacks.remove(&lane).map_or(Ok(None), |mut stack| stack.take_down(None))?;
                 Ok(Answer::Unstacked { rebuilt })
@@ -310,7 +310,7 @@ impl Worker<'_> {
     fn stack(
         &mut self,
         lane: u32,
-        disks: &[PathBuf],
+        (disks, again): (&[PathBuf], bool),
         layers: &[LayerSpec],
         devices: u32,
     ) -> Result<Answer, LaneFailure> {
@@ -318,8 +318,8 @@ impl Worker<'_> {
             before.take_down(None)?;
         }
         let begun = Instant::now();
-        let stack =
-            Stack::build((Site::Guest, &AtomicBool::new(false)), lane, (disks, Holding::Anything), layers, devices);
+        let holding = if again { Holding::WholeStack } else { Holding::Anything };
+        let stack = Stack::build((Site::Guest, &AtomicBool::new(false)), lane, (disks, holding), layers, devices);
         let stack = stack.map_err(|(error, _)| with_module_failures(error))?;
         let (devices, bytes) = (stack.devices.clone(), stack.bytes());
         // From here on it is taken down before another takes its place.

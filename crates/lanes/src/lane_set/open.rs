@@ -9,6 +9,7 @@ use crate::guest::protocol::{Answer, Ask};
 use crate::lane_set::rebuilding::Rebuild;
 use crate::lane_set::stacked;
 use crate::lane_set::{Closed, Cold, LaneSet, LaneState, OpenLane, Opened, Settings, make_folder, remove_folder};
+use crate::layers::Holding;
 use crate::replacing::Replace;
 use crate::undo::{Journal, Thing};
 use crate::venues::Venue;
@@ -245,9 +246,13 @@ impl LaneSet {
         self.stores[ground_index].prepare_for_mkfs()?;
         if let Some(seconds) = self.restore(index, ground_index, stop)? {
             phases_seconds.insert("restore".to_owned(), seconds);
-            return self.stores[ground_index].settle_after_mkfs();
+            self.stores[ground_index].settle_after_mkfs()?;
+            if let Some(seconds) = self.stack(index, ground_index, Holding::WholeStack, journal, stop)? {
+                phases_seconds.insert("layers".to_owned(), seconds);
+            }
+            return Ok(());
         }
-        if let Some(seconds) = self.stack(index, ground_index, journal, stop)? {
+        if let Some(seconds) = self.stack(index, ground_index, Holding::Anything, journal, stop)? {
             phases_seconds.insert("layers".to_owned(), seconds);
         }
         let (lane, ground) = (&self.lanes[index], &*self.stores[ground_index]);

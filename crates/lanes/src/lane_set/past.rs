@@ -29,6 +29,8 @@ pub(crate) const TREE: &str = "aged";
 const MOST_COPIES: u32 = 64;
 /// Of what a filesystem says is free so much may be worked on: metadata of the work takes room too.
 const SHARE_OF_FREE: f64 = 0.9;
+/// The largest share of a filesystem that is taken for a reserve for root: ext4 keeps a twentieth.
+const SHARE_FOR_ROOT: f64 = 0.06;
 /// How folders are opened.
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// So often a guest is asked how far a life is.
@@ -65,13 +67,16 @@ pub(crate) fn check(lane: &LaneState, place: &Location) -> Result<(), LaneFailur
     let no =
         |why: &str, remedy: &str| Err(usage(format!("{why}, and `{states}` needs an image of its own here; {remedy}")));
     match place {
-        _ if !lane.spec.layers.is_empty() => no("it stands on layers", "leave the state out"),
-        _ if lane.lacks_a_device() || lane.replacer().is_some() => {
+        _ if lane.lacks_a_device() || lane.replacer().is_some() || lane.lacks_a_disk_below() => {
             no("it loses a disk", "leave one of the two states out")
         }
         _ if !lane.named_devices.is_empty() => no("a part of it lies on a device", "leave the state out"),
         _ if lane.contestant.is_library() => no("a library mounts it", "leave the state out"),
-        Location::Image(_) | Location::Guest(_) => Ok(()),
+        Location::Guest(_) => Ok(()),
+        _ if !lane.spec.layers.is_empty() => {
+            no("this machine's own kernel holds its layers", "race it in a guest: --on uml or --on qemu")
+        }
+        Location::Image(_) => Ok(()),
         Location::Devices { .. } => no("it stands on a device", "race it on an image: --on DIR"),
         Location::Memory | Location::GuestMemory => no("it lives in memory", "leave the state out"),
         Location::Directory(_) => no(
@@ -112,7 +117,7 @@ impl LaneSet {
     }
 
     fn bytes_of_images(&self, lane: &LaneState) -> u64 {
-        self.settings.lane_size.0.saturating_mul(u64::from(lane.spec.devices.max(1)))
+        self.settings.lane_size.0.saturating_mul(u64::from(lane.spec.disks().max(1)))
     }
 
     /// Bytes that kept images write when all lanes are opened once.
@@ -183,14 +188,22 @@ impl LaneSet {
         let Some(facts) = lane.past.as_ref().and_then(|past| past.facts.as_ref()) else { return Ok(()) };
         let (free, work) = (facts.free_bytes, self.work_on(lane, None));
         let is_known = free > 0 || facts.filesystem_used_share > 0.0;
-        if !is_known || work as f64 <= free as f64 * SHARE_OF_FREE {
+        let needed = work as f64 / SHARE_OF_FREE;
+        if !is_known || needed <= free as f64 {
             return Ok(());
         }
+        let share = lane.past.as_ref().map_or(0.0, Past::share);
+        let size = self.settings.lane_size.0;
+        // Of each byte of a disk copies, parity and a snapshot leave a part.
+        let disk_per_file = size as f64 / capacity::of_lane(&lane.spec, size).1.max(1) as f64;
+        let larger = capacity::with_more_free(size, share, (needed - free as f64) * disk_per_file);
         Err(usage(format!(
-            "the work needs {}, and its past left {} free in {}; raise --lane-size, or race workloads that need less",
-            model::units::human_bytes(work as f64),
+            "the work needs {} with its metadata, and its past left {} free in {}; raise --lane-size to {} or more, or race \
+             workloads that need less",
+            model::units::human_bytes(needed),
             model::units::human_bytes(free as f64),
-            lane.contestant.filesystem_name()
+            lane.contestant.filesystem_name(),
+            Bytes(larger)
         )))
     }
 
@@ -210,11 +223,12 @@ impl LaneSet {
             }
         };
         let above = lane.spec.above.as_ref().map(model::stack::LayerSpec::to_line);
+        let layers: Vec<String> = lane.spec.layers.iter().map(model::stack::LayerSpec::to_line).collect();
         let all = (
-            (lane.contestant.filesystem_name(), custom, above),
+            (lane.contestant.filesystem_name(), custom, above, layers),
             (&lane.mkfs_command, &lane.mount_options),
             kernel,
-            (life, self.settings.lane_size.0, lane.spec.devices, copy),
+            (life, self.settings.lane_size.0, lane.spec.disks(), copy),
             (mkfs_of(&lane.mkfs_command), self.module_of(lane)),
         );
         let text = serde_json::to_vec(&all).unwrap_or_default();
@@ -427,7 +441,22 @@ pub(crate) fn live_below(
     if stop.load(Ordering::Relaxed) {
         return Err(LaneFailure::Interrupted);
     }
-    Ok(facts_of(life, &lived, &aging::measure(tree.as_fd(), life)))
+    let measures = aging::measure(tree.as_fd(), life, stop);
+    match stop.load(Ordering::Relaxed) {
+        true => Err(LaneFailure::Interrupted),
+        false => Ok(facts_of(life, &lived, &measures)),
+    }
+}
+
+/// What a filesystem has left for root, bytes: all that is free, but where it would give much less of it than a reserve for root
+/// explains. Btrfs counts room that its metadata keeps as free.
+fn free_for_root(measures: &Measures) -> u64 {
+    let free = measures.filesystem_bytes.saturating_sub(measures.filesystem_used_bytes);
+    let reserve = (measures.filesystem_bytes as f64 * SHARE_FOR_ROOT) as u64;
+    match free.saturating_sub(measures.filesystem_available_bytes) <= reserve {
+        true => free,
+        false => measures.filesystem_available_bytes,
+    }
 }
 
 /// The folder of the life, made in the lane's root.
@@ -479,7 +508,7 @@ fn facts_of(life: &Life, lived: &Lived, measures: &Measures) -> AgedLane {
         bytes: measures.bytes,
         used_share: lived.used_share,
         image: String::new(),
-        free_bytes: measures.filesystem_bytes.saturating_sub(measures.filesystem_used_bytes),
+        free_bytes: free_for_root(measures),
         filesystem_used_share: share(measures.filesystem_used_bytes, measures.filesystem_bytes),
         extents_per_file: measures.extents_per_file,
         layout_score: measures.layout_score,
@@ -488,5 +517,23 @@ fn facts_of(life: &Life, lived: &Lived, measures: &Measures) -> AgedLane {
         free_space: measures.free_extents.iter().flatten().map(free_pieces).collect(),
         cold_read: None,
         from_cache: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reserve_for_root_is_free_and_room_that_is_kept_for_metadata_is_not() {
+        let of = |used: u64, available: u64| Measures {
+            filesystem_bytes: 4000,
+            filesystem_used_bytes: used,
+            filesystem_available_bytes: available,
+            ..Measures::default()
+        };
+        assert_eq!(free_for_root(&of(3200, 600)), 800);
+        assert_eq!(free_for_root(&of(3200, 800)), 800);
+        assert_eq!(free_for_root(&of(3300, 0)), 0);
     }
 }

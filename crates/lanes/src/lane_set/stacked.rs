@@ -22,7 +22,7 @@ use crate::venues::Venue;
 use crate::venues::device::disk_below;
 use model::Flag;
 use model::lane::Promises;
-use model::stack::{LayerSpec, MOST_DEVICES, REBUILDING};
+use model::stack::{DEGRADED, LayerSpec, MOST_DEVICES, REBUILDING};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -54,6 +54,12 @@ impl LaneState {
     pub(crate) fn rebuilds(&self) -> bool {
         let rebuilds = |layer: &LayerSpec| layer.options.iter().any(|option| option == REBUILDING);
         self.spec.layers.iter().any(rebuilds)
+    }
+
+    /// Whether a layer of it lacks a disk, or rebuilds one.
+    pub(crate) fn lacks_a_disk_below(&self) -> bool {
+        let lacks = |layer: &LayerSpec| layer.options.iter().any(|option| option == DEGRADED);
+        self.rebuilds() || self.spec.layers.iter().any(lacks)
     }
 
     /// Whether its filesystem is mounted without the last of its own devices.
@@ -417,7 +423,7 @@ impl LaneSet {
         if self.lanes[lane].guest.is_none() && !self.lanes[lane].spec.layers.is_empty() {
             self.stores[ground].prepare_for_mkfs()?;
         }
-        self.stack(lane, ground, journal, stop)
+        self.stack(lane, ground, Holding::Anything, journal, stop)
     }
 
     /// Takes them down again.
@@ -433,11 +439,13 @@ impl LaneSet {
         guest.ask(&Ask::Unstack { lane: lane as u32 }, &self.stopping).map(drop)
     }
 
-    /// Builds a lane's layers where it lives; answers the seconds that took, `None`: it has none.
+    /// Builds a lane's layers where it lives; answers the seconds that took, `None`: it has none. `holding`: what the disks hold,
+    /// anything or these very layers.
     pub(crate) fn stack(
         &mut self,
         lane: usize,
         ground: usize,
+        holding: Holding,
         journal: &mut Journal,
         stop: &AtomicBool,
     ) -> Result<Option<f64>, LaneFailure> {
@@ -445,13 +453,14 @@ impl LaneSet {
             return Ok(None);
         }
         let Some(index) = self.lanes[lane].guest else {
-            return self.stack_here(lane, ground, journal, stop).map(Some);
+            return self.stack_here(lane, ground, holding, journal, stop).map(Some);
         };
         let guest = self.running_guest(index, journal, stop)?;
         self.lanes[lane].stacked.clear();
         let disks = self.drop_cache_in_guest(lane, ground, &guest, stop)?;
         let spec = &self.lanes[lane].spec;
-        let ask = Ask::Stack { lane: lane as u32, disks, layers: spec.layers.clone(), devices: spec.devices };
+        let again = holding == Holding::WholeStack;
+        let ask = Ask::Stack { lane: lane as u32, disks, layers: spec.layers.clone(), devices: spec.devices, again };
         match guest.ask(&ask, stop)? {
             Answer::Stacked { devices, bytes, seconds } => {
                 let state = &mut self.lanes[lane];
@@ -500,6 +509,7 @@ impl LaneSet {
         &mut self,
         lane: usize,
         ground: usize,
+        holding: Holding,
         journal: &mut Journal,
         stop: &AtomicBool,
     ) -> Result<f64, LaneFailure> {
@@ -508,8 +518,7 @@ impl LaneSet {
         let state = &mut self.lanes[lane];
         let begun = Instant::now();
         let site = (Site::Here(&self.settings.run_id, &mut *journal), stop);
-        let built =
-            Stack::build(site, lane as u32, (&disks, Holding::Anything), &state.spec.layers, state.spec.devices);
+        let built = Stack::build(site, lane as u32, (&disks, holding), &state.spec.layers, state.spec.devices);
         let stack = match built {
             Ok(stack) => stack,
             Err((error, left)) => {

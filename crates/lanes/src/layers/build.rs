@@ -75,7 +75,9 @@ pub(crate) enum Holding {
     Anything,
     /// Zeros.
     Zeros,
-    /// The same stack, as it was left: it is put together again.
+    /// The same stack, taken down in order: it is put together again.
+    WholeStack,
+    /// The same stack, as a power cut left it.
     ThisStack,
     /// The same without one of its disks, which is gone.
     ThisStackWithout(PathBuf),
@@ -305,7 +307,12 @@ impl Building<'_> {
 
     /// Whether what stood on the disks is put together again.
     pub(super) fn is_again(&self) -> bool {
-        matches!(self.holding, Holding::ThisStack | Holding::ThisStackWithout(_))
+        matches!(self.holding, Holding::WholeStack | Holding::ThisStack | Holding::ThisStackWithout(_))
+    }
+
+    /// Whether what is put together again was taken down in order.
+    pub(super) fn is_whole(&self) -> bool {
+        self.holding == Holding::WholeStack
     }
 
     /// Whether a disk is gone, or what stands on it.

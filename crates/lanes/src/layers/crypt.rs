@@ -1,16 +1,14 @@
-//! dm-crypt, as cryptsetup sets up LUKS2 by default, with a random key and without a header.
+//! dm-crypt, as cryptsetup sets up LUKS2 by default, with a key of our own and without a header.
 
 use super::build::{Building, size};
 use super::device_mapper::{DMSETUP, make_one};
 use super::{Layer, LayerOption, Options, Takes, never, unchanged};
-use crate::failure::{LaneFailure, cannot};
+use crate::failure::LaneFailure;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 /// What cryptsetup takes by default of LUKS2 and of plain devices, with the bytes of their keys.
 const CIPHERS: [(&str, usize); 2] = [("aes-xts-plain64", 64), ("aes-cbc-essiv:sha256", 32)];
-const LONGEST_KEY: usize = 64;
 const FLAGS: [&str; 4] = ["no_read_workqueue", "no_write_workqueue", "same_cpu_crypt", "submit_from_crypt_cpus"];
 
 /// The row.
@@ -41,7 +39,7 @@ pub(super) static CRYPT: Layer = Layer {
 
 fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Result<PathBuf, LaneFailure> {
     let cipher = options.text("cipher").unwrap_or(CIPHERS[0].0);
-    let key = key(CIPHERS.iter().find(|(name, _)| *name == cipher).map_or(64, |(_, bytes)| *bytes))?;
+    let key = key(CIPHERS.iter().find(|(name, _)| *name == cipher).map_or(64, |(_, bytes)| *bytes));
     let mut more: Vec<String> = FLAGS.iter().filter(|flag| options.has(flag)).map(|&flag| flag.to_owned()).collect();
     let sector = options.size("sector", 512);
     if sector != 512 {
@@ -52,22 +50,11 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     make_one(building, "crypt", bytes, &format!("crypt {cipher} {key} 0 {} 0{more}", below[0].display()))
 }
 
-/// A random key in hexadecimal, the same for all of this process, so that what was encrypted is read again. It protects
+/// A key in hexadecimal, always the same, so that what was encrypted is read again, by another process too. It protects
 /// nothing: that is a benchmark's data.
-fn key(bytes: usize) -> Result<String, LaneFailure> {
-    static KEY: Mutex<Option<[u8; LONGEST_KEY]>> = Mutex::new(None);
-    let mut known = KEY.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = match *known {
-        Some(key) => key,
-        None => {
-            let mut key = [0; LONGEST_KEY];
-            let got = rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty());
-            got.map_err(|error| cannot("make a random key", std::io::Error::from(error)))?;
-            *known.insert(key)
-        }
-    };
-    Ok(key.iter().take(bytes).fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
+fn key(bytes: usize) -> String {
+    (0..bytes).fold(String::new(), |mut text, at| {
+        let _ = write!(text, "{:02x}", (at * 37 + 11) % 256);
         text
-    }))
+    })
 }

@@ -200,6 +200,9 @@ fn assemble(building: &mut Building, array: &str, devices: &[&PathBuf]) -> Resul
         command.extend(devices.iter().map(|device| device.display().to_string()));
         run(&command)
     };
+    if building.is_whole() {
+        return begin(&[]);
+    }
     // An array that was being written to synchronises itself now, for as long as it stands: whatever is read meanwhile reads
     // the same, and so each copy of it is not rewritten whole. Of this machine alone: it is a guest.
     let _ = std::fs::write("/proc/sys/dev/raid/speed_limit_min", SLOWEST_SYNC);

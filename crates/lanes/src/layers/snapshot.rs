@@ -33,8 +33,11 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     let half = whole / 2 / chunk * chunk;
     let real = slice(building, "real", &below[0], 0, half)?;
     let copies = slice(building, "copies", &below[0], half, whole - half)?;
-    // A header of zeros is a new one.
-    building.begin_anew(&copies, 4096)?;
+    // A header of zeros is a new one. Over a lane that was aged it begins anew too: the snapshot is of what the life left.
+    match building.is_whole() {
+        true => building.write_zeros(&copies, 4096)?,
+        false => building.begin_anew(&copies, 4096)?,
+    }
     let snapshot = format!("snapshot {} {} P {}", real.display(), copies.display(), chunk / SECTOR_BYTES);
     make_one(building, "snapshot", half, &snapshot)?;
     make_one(building, "origin", half, &format!("snapshot-origin {}", real.display()))

@@ -279,7 +279,7 @@ fn result(
 ) -> Result<(), Failure> {
     let root = aged.folder.as_fd();
     let going_on = || if stop.load(Ordering::Relaxed) { Err(Failure::interrupted()) } else { Ok(()) };
-    let measures = aging::measure(root, life);
+    let measures = aging::measure(root, life, stop);
     going_on()?;
     let (beside_fresh, no_fresh_copy) = beside_fresh(root, measures.files, stop)?;
     going_on()?;
