@@ -1,6 +1,6 @@
 # make race   installs what is missing, builds, and races ext4, xfs and btrfs here
 # make test   installs what the tests need and passes them
-# The rest: page, build, bench, fuzz, evidence, distributions, check, aarch64, static, clean.
+# The rest: page, build, bench, fuzz, evidence, distributions, check, aarch64, static, dist, dist-check, clean.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
 CARGO ?= cargo
@@ -18,7 +18,10 @@ GUESTS_x86_64 := linux.uml:user-mode-linux qemu-system-x86_64:qemu-system-x86 /u
 GUESTS_aarch64 := qemu-system-aarch64:qemu-system-arm /usr/share/doc/linux-image-arm64:linux-image-arm64 \
 	/usr/share/doc/linux-image-cloud-arm64:linux-image-cloud-arm64
 GUEST_TOOLS := $(GUESTS_$(shell uname -m)) xz:xz-utils zstd:zstd mkfs.jfs:jfsutils mkfs.reiserfs:reiserfsprogs mkfs.nilfs2:nilfs-tools ntfs-3g:ntfs-3g mkudffs:udftools mdadm:mdadm dmsetup:dmsetup make-bcache:bcache-tools
-TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio setfattr:attr python3:python3 /usr/share/doc/python3-venv:python3-venv $(PAGE_TOOLS)
+TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio sysbench:sysbench bonnie++:bonnie++ setfattr:attr python3:python3 /usr/share/doc/python3-venv:python3-venv groff:groff-base /usr/share/bash-completion/bash_completion:bash-completion $(PAGE_TOOLS)
+# What packages are made with, and what looks at them.
+DIST_TOOLS := cc:build-essential python3:python3 dpkg-deb:dpkg rpmbuild:rpm xz:xz-utils
+DIST_CHECK_TOOLS := mmdebstrap:mmdebstrap lintian:lintian rpm2cpio:rpm2cpio cpio:cpio readelf:binutils zsh:zsh fish:fish
 STATIC_TARGET := $(shell uname -m)-unknown-linux-gnu
 # The other architecture, for which everything is checked here, and tested in an emulator.
 AARCH64 := aarch64-unknown-linux-gnu
@@ -28,7 +31,7 @@ AARCH64_CARGO := env CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux
 HAS_AARCH64 := test -d "$$(rustc --print sysroot)/lib/rustlib/$(AARCH64)/lib"
 RACE_ARGUMENTS ?=
 
-.PHONY: build race page test bench fuzz evidence distributions check check-aarch64 aarch64 static clean race-tools test-tools
+.PHONY: build race page test bench fuzz evidence distributions check check-aarch64 aarch64 static dist dist-check clean race-tools test-tools
 
 build:
 	$(CARGO) build --release --locked
@@ -51,15 +54,16 @@ test: test-tools
 	@./scripts/ui test
 	@./scripts/fio-examples target/fio-examples
 	@./scripts/install-fio-consumer
+	@./scripts/install-fleet-consumer
 	@CARGO="$(CARGO)" ./scripts/in-memory ./scripts/test-programs
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
 # on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, sysbench,
-# appenders, guests, page or durability (crash images an hour and memory) runs a part.
-BENCH ?= rows agreement memory operations sysbench appenders guests page durability
+# appenders, guests, index, page or durability (crash images an hour and memory) runs a part.
+BENCH ?= rows agreement memory operations sysbench appenders guests index page durability
 bench: race-tools
 	@./scripts/install-tools fio:fio fs_mark:fsmark sysbench:sysbench $(SUITE_TOOLS) $(GUEST_TOOLS)
-	$(CARGO) build --release --locked -p fairlane --example performance
+	$(CARGO) build --release --locked -p fairlane --bin fairlane --example performance
 	for part in $(filter-out page durability,$(BENCH)); do $(SUDO) ./target/release/examples/performance $$part || exit; done
 	$(if $(filter page,$(BENCH)),./scripts/ui bench)
 	$(if $(filter durability,$(BENCH)),$(CARGO) build --release --locked)
@@ -132,6 +136,18 @@ aarch64:
 static:
 	RUSTFLAGS='-C target-feature=+crt-static' $(CARGO) build --release --locked --target $(STATIC_TARGET)
 	@echo "target/$(STATIC_TARGET)/release/fairlane"
+
+# What Fairlane is distributed as, in target/dist: a tarball, a .deb and an .rpm of one static program, licences, a bill of
+# materials; for aarch64 too where its compiler is here. The same commit and tools make the same bytes.
+dist:
+	@./scripts/install-tools $(DIST_TOOLS)
+	@CARGO="$(CARGO)" ./scripts/dist
+
+# Builds that twice, at two places, and compares; then lintian, rpm, and a fresh Debian in which the .deb is installed, used
+# and purged. Half an hour, 6 GB, and root for the last part.
+dist-check:
+	@./scripts/install-tools $(DIST_TOOLS) $(DIST_CHECK_TOOLS)
+	@CARGO="$(CARGO)" ./scripts/dist-check
 
 clean:
 	$(CARGO) clean

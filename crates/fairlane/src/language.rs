@@ -24,6 +24,11 @@ pub fn parse(text: &str) -> Result<Language, String> {
     known.map(|(_, language)| *language).ok_or_else(|| "write en, zh or de".to_owned())
 }
 
+/// What `--lang` takes.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    KNOWN.iter().map(|(name, _)| *name)
+}
+
 /// The language of the first variable that is set: an empty one counts as unset.
 fn of_locale(mut variables: impl Iterator<Item = String>) -> Language {
     let locale = variables.find(|value| !value.is_empty()).unwrap_or_default();

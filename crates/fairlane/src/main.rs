@@ -8,8 +8,10 @@
 mod commands;
 mod conductor;
 mod failure;
+mod gathered;
 mod knowledge;
 mod language;
+mod listing;
 mod options;
 mod owned;
 mod owner;
@@ -37,6 +39,9 @@ fn main() -> ExitCode {
     signals::tell_of_file_size();
     owner::find_home();
     lanes::custom::open_with(owned::open_to_read);
+    if let Some(answered) = options::completion::answer() {
+        return answered;
+    }
     let options = options::parse();
     if let Command::Capture(options) = &options.command {
         // Its exit status is the program's, which has the mask that it would have.
@@ -56,10 +61,16 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<(), Failure> {
     if !matches!(
         command,
-        Command::Agent | Command::Clean { .. } | Command::Recorder(_) | Command::GuestKeeper(_) | Command::Serve(_)
+        Command::Agent
+            | Command::Clean { .. }
+            | Command::Completions(_)
+            | Command::GuestKeeper(_)
+            | Command::Man(_)
+            | Command::Recorder(_)
+            | Command::Serve(_)
     ) {
-        // Whatever a crashed race left behind is undone by the next command, but for the one that only
-        // reads, and the one whose answer it is.
+        // Whatever a crashed race left behind is undone by the next command, but for those that only
+        // read or print what is built in, and the one whose answer it is.
         commands::clean::recover();
     }
     match command {
@@ -72,13 +83,18 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Report(options) => commands::report::run(options),
         Command::Explain(options) => commands::explain::run(options),
         Command::Compare(options) => commands::compare::run(options),
+        Command::Share(options) => commands::share::run(options),
         Command::Advise(options) => commands::advise::run(options),
+        Command::Trend(options) => commands::trend::run(options),
+        Command::Collect(options) => commands::collect::run(options),
         Command::Serve(options) => commands::serve::run(options),
         Command::Trace(options) => commands::trace::run(options),
         Command::Import(options) => commands::import::run(options),
         Command::Age(options) => commands::age::run(options),
         Command::Capture(_) => unreachable!("it has a status of its own"),
         Command::Clean { aged } => commands::clean::run(*aged),
+        Command::Completions(options) => commands::completions::run(options),
+        Command::Man(options) => commands::man::run(options),
         Command::Powercut(options) => commands::powercut::run(options),
         Command::Integrity(options) => commands::integrity::run(options),
         Command::Agent => commands::agent::run(),

@@ -1,21 +1,28 @@
 //! Every option, declared once.
 
 mod age;
+pub mod completion;
+mod documents;
 mod durability;
+mod fleet;
+mod serve;
+mod share;
 mod trace;
 mod values;
 
 pub use age::Age;
+pub use documents::{Completions, Man, Shell};
 pub use durability::{Integrity, Powercut, Recorder};
+pub use fleet::{Collect, Trend};
+pub use serve::Serve;
+pub use share::Share;
 pub use trace::{Capture, Import, Trace, TraceCommand};
 pub use values::{FindMaxBy, GuestKeeper, LaneState, Passes};
 
-use crate::serve::Token;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use model::Bytes;
 use model::kinds::replay::Speed;
 use model::page::Language;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 /// Which filesystem, with which options, on this hardware, for this work.
@@ -47,7 +54,7 @@ fn refuse(error: &clap::Error) -> ! {
 
 /// The options, with numbers that may begin with a minus: what is wrong with them is said by who knows the range, and not
 /// by clap, which takes them for options.
-fn command() -> clap::Command {
+pub fn command() -> clap::Command {
     let is_number = |arg: &clap::Arg| {
         arg.get_value_names().is_some_and(|names| names.iter().any(|name| NUMBERS.contains(&name.as_str())))
     };
@@ -84,8 +91,14 @@ pub enum Command {
     /// Two races side by side, a race and published figures, or a regression gate over several
     #[command(alias = "gate")]
     Compare(Compare),
+    /// A record as a file that others can use, without what tells whose machine it was
+    Share(Share),
     /// Which of the raced lanes to take for a database, a home server, mail, …
     Advise(Advise),
+    /// One figure over many records: how a lane fared from race to race
+    Trend(Trend),
+    /// Many records in one tidy table, as Parquet or CSV
+    Collect(Collect),
     /// The dashboard in the browser: races live, records, comparisons, trends; it only reads
     Serve(Serve),
     /// What a power cut costs each lane: thousands of simulated ones, and what is left after each
@@ -98,7 +111,7 @@ pub enum Command {
     Capture(Capture),
     /// What such a trace holds
     Trace(Trace),
-    /// Make a trace of what strace, fio or Darshan wrote down
+    /// Make a record of other benchmarks' results, or a trace of what strace, fio or Darshan wrote down
     Import(Import),
     /// Remove what a crashed race left behind
     Clean {
@@ -106,6 +119,11 @@ pub enum Command {
         #[arg(long)]
         aged: bool,
     },
+    /// The script that has a shell complete commands, lanes, suites and records
+    Completions(Completions),
+    /// Write the manual pages, for packages
+    #[command(hide = true)]
+    Man(Man),
     /// Make the load on behalf of a race (internal)
     #[command(hide = true)]
     Agent,
@@ -419,7 +437,8 @@ pub struct Explain {
 
 const COMPARE_HELP: &str = "\
 published:NAME stands for the figures of an article, in either place; then figures and the ratios
-between lanes stand side by side, without verdicts, and why they differ.
+between lanes stand side by side, without verdicts, and why they differ. published:./FILE takes such
+figures from a TOML file, or a record that somebody shared, which is compared like any other.
 
   fairlane compare last~1 last
   fairlane compare last published:phytium-axvisor        31 operations, suite operations
@@ -438,10 +457,10 @@ slower than allowed, with its whole interval; 5: --need-resolution was not reach
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_HELP)]
 pub struct Compare {
-    /// The first record: a file, `last`, `last~1`, or published:NAME
+    /// The first record: a file, `last`, `last~1`, published:NAME or published:FILE
     #[arg(value_name = "RECORD")]
     pub a: Option<String>,
-    /// The second record, judged against the first, or published:NAME
+    /// The second record, judged against the first, or published:NAME or published:FILE
     #[arg(value_name = "RECORD")]
     pub b: Option<String>,
     /// Records of what the candidate is held against: files or patterns such as 'old/*.jsonl'
@@ -500,42 +519,6 @@ pub struct Advise {
     pub format: String,
 }
 
-const SERVE_HELP: &str = "\
-Prints the URL to open and serves it until Ctrl-C, which ends it with status 0. It is a process of
-its own: it reads records and what a running race tells of itself, and starts, writes and deletes
-nothing.
-
-  fairlane serve                                         http://127.0.0.1:7171, for this machine
-  fairlane serve --listen 127.0.0.1:0                    a free port
-  fairlane serve --listen 192.168.1.5:7171 --token auto  for the network, for who has the URL";
-
-/// Options of `serve`.
-#[derive(Debug, Args)]
-#[command(after_help = SERVE_HELP)]
-pub struct Serve {
-    /// Listen here; port 0 takes a free one. Addresses that others can reach need a token
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7171", value_parser = parse_address)]
-    pub listen: SocketAddr,
-    /// Answer only who brings this: 16 to 256 letters, digits and `-._~`; `auto` makes a random one. A
-    /// token on the command line can be read by whoever lists this machine's processes
-    #[arg(long, value_name = "TOKEN|auto", value_parser = str::parse::<Token>)]
-    pub token: Option<Token>,
-    /// Folder of the records; default: the one where races keep them
-    #[arg(long, value_name = "DIR")]
-    pub records: Option<PathBuf>,
-    /// Language that the page opens in: en, zh or de; default: the browser's own
-    #[arg(long, value_name = "LANGUAGE", value_parser = crate::language::parse)]
-    pub lang: Option<Language>,
-}
-
-fn parse_address(text: &str) -> Result<SocketAddr, String> {
-    // The one name that needs no name server.
-    let numeric = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
-    numeric.as_deref().unwrap_or(text).parse().map_err(|_| {
-        "write a numeric address and a port, such as 127.0.0.1:7171, [::1]:7171 or 192.168.1.5:7171".to_owned()
-    })
-}
-
 fn parse_seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("write a whole number between 0 and {}", u64::MAX))
 }
@@ -582,14 +565,5 @@ mod tests {
             command().try_get_matches_from(["fairlane", "powercut", "--cuts", "24", "-q", "--seed", "7"]).unwrap();
         let Command::Powercut(fine) = Options::from_arg_matches(&fine).unwrap().command else { panic!("another") };
         assert_eq!((fine.cuts, fine.seed, fine.quiet), (24, Some(7), true));
-    }
-
-    #[test]
-    fn an_address_is_numeric_but_for_localhost() {
-        assert_eq!(parse_address("localhost:80"), Ok(SocketAddr::from(([127, 0, 0, 1], 80))));
-        assert!(parse_address("[::1]:0").is_ok_and(|address| address.is_ipv6()));
-        for wrong in ["", "7171", "127.0.0.1", "example.org:80", "localhost:", "127.0.0.1:65536", "::1:80 ", "\0"] {
-            assert!(parse_address(wrong).is_err_and(|said| said.contains("127.0.0.1:7171")), "{wrong:?}");
-        }
     }
 }

@@ -8,7 +8,7 @@
 //! all.
 
 use crate::owner::Owner;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::ffi::{OsStr, OsString};
@@ -21,13 +21,16 @@ use std::path::{Component, Path, PathBuf};
 mod reading;
 
 pub use reading::{
-    FOLDER, list, metadata, names, open_as_owner, open_by_no_process, open_special, open_text, open_to_read, read, text,
+    FOLDER, list, metadata, names, names_with, open_as_owner, open_by_no_process, open_special, open_text,
+    open_to_read, read, text,
 };
 
 /// Links that one path may lead over, as in the kernel.
 const MOST_LINKS: u32 = 40;
 /// A folder where everybody may put something, and take away only what is theirs.
 const STICKY_AND_OPEN: u32 = 0o1002;
+/// A folder or a file in which its group, or everybody, may write.
+const OTHERS_WRITE: u32 = 0o022;
 /// What may be kept of the permissions of a file that is replaced: never set-user-id.
 const KEPT_PERMISSIONS: u32 = 0o777;
 
@@ -73,6 +76,22 @@ fn take_rights(user: u32, group: u32, groups: &[u32]) -> io::Result<()> {
     let permitted = rustix::thread::capabilities(None)?.permitted;
     rustix::thread::set_capabilities(None, CapabilitySets { effective: none, permitted, inheritable: none })?;
     Ok(())
+}
+
+/// Does something in a folder of the user's own in which nobody else may write, as that user and by the folder's real path.
+///
+/// # Errors
+/// What it answers, and where the folder is not there or is of that kind not.
+pub fn in_own_folder<T: Send>(folder: &Path, work: impl FnOnce(&Path) -> io::Result<T> + Send) -> io::Result<T> {
+    as_owner(|| {
+        let opened = open_by_no_process(folder, FOLDER)?;
+        let found = rustix::fs::fstat(&opened)?;
+        if found.st_uid != Owner::current().uid() || found.st_mode & OTHERS_WRITE != 0 {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let real = rustix::fs::readlink(format!("/proc/self/fd/{}", opened.as_raw_fd()), Vec::new())?;
+        work(Path::new(OsStr::from_bytes(real.as_bytes())))
+    })
 }
 
 /// Why the user may not write somewhere, with the way out; other errors as they are.
@@ -220,6 +239,19 @@ impl Spot {
 
     fn remove(&self) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.folder, &self.name, AtFlags::empty())?)
+    }
+
+    /// Gives what is here another name, which nothing has.
+    fn place(&self, to: &Spot) -> io::Result<()> {
+        let alone = RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(&self.folder, &self.name, &to.folder, &to.name, alone) {
+            // Filesystems that do not know it; a second name is never given in place of something either.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                rustix::fs::linkat(&self.folder, &self.name, &to.folder, &to.name, AtFlags::empty())?;
+                self.remove()
+            }
+            placed => Ok(placed?),
+        }
     }
 }
 
@@ -375,6 +407,28 @@ pub fn replace(path: &Path, follow: bool, write: &mut dyn FnMut(&mut dyn Write) 
     as_owner(|| {
         let placed =
             written.and_then(|()| Ok(rustix::fs::renameat(&draft.folder, &draft.name, &spot.folder, &spot.name)?));
+        placed.inspect_err(|_| _ = draft.remove())
+    })
+}
+
+/// Makes a file whole or not at all, and never in place of something: until it is written it has a name beside its own that
+/// nobody can have guessed; 0644.
+///
+/// # Errors
+/// What the system answers, and what `write` does; [`io::ErrorKind::AlreadyExists`] where something is there.
+pub fn create_whole<T: Send>(path: &Path, write: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
+    let (spot, draft, file) = as_owner(|| {
+        let spot = Spot::new(path, End::Name)?;
+        if spot.look()?.is_some() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let draft = Spot { folder: spot.folder.as_fd().try_clone_to_owned()?, name: draft_name(&spot.name)? };
+        let file = draft.create(OFlags::empty(), 0o644)?;
+        Ok((spot, draft, file))
+    })?;
+    let written = write(&file);
+    as_owner(|| {
+        let placed = written.and_then(|made| draft.place(&spot).map(|()| made));
         placed.inspect_err(|_| _ = draft.remove())
     })
 }

@@ -1,11 +1,13 @@
 //! The published figures that are built in.
 
 use crate::failure::Failure;
-use crate::{state, suites};
+use crate::{owned, state, suites};
+use model::bounds::TOML_BYTES;
 use model::findings::PublishedComparison;
 use model::published::{PREFIX, Published};
 use model::record::Record;
 use model::workload::Suite;
+use std::path::Path;
 
 /// The articles: name and TOML.
 pub const BUILT_IN: &[(&str, &str)] = &[
@@ -16,11 +18,39 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("raid5-2gb", include_str!("../../../published/raid5-2gb.toml")),
 ];
 
-/// Finds published figures by their name.
+/// Whether what stands behind `published:` is a file, and not the name of an article.
+pub fn is_file(name: &str) -> bool {
+    let ends = |end: &str| Path::new(name).extension().is_some_and(|of| of == end);
+    name.contains('/') || ends("toml") || ends("jsonl")
+}
+
+/// The record that `published:FILE` names, where the file is one: somebody shared it, and it is compared like any other.
+pub fn record_of(name: &str) -> Option<&str> {
+    name.strip_prefix(PREFIX).filter(|file| is_file(file) && state::is_record(Path::new(file)))
+}
+
+/// Reads the figures of a file that somebody wrote.
+fn read_file(name: &str) -> Result<Published, Failure> {
+    let text = owned::text(Path::new(name), TOML_BYTES).map_err(|error| {
+        Failure::usage(format!(
+            "cannot read the figures of {name}: {error}; name a TOML file of docs/published.md's form"
+        ))
+    })?;
+    let known = Published::from_toml(&text).map_err(|what| {
+        Failure::usage(format!("{name}: {what} (published/openeuler-2203.toml shows how such a file is written)"))
+    })?;
+    // It is called what it was asked for by.
+    Ok(Published { name: name.to_owned(), ..known })
+}
+
+/// Finds published figures by their name, or reads those of a file.
 ///
 /// # Errors
-/// When there are none of that name: the ones there are, with what they compare.
+/// When there are none of that name: the ones there are, with what they compare; when a file cannot be read, or is wrong.
 pub fn find(name: &str) -> Result<Published, Failure> {
+    if is_file(name) {
+        return read_file(name);
+    }
     let read = |name: &str, text: &str| {
         Published::from_toml(text).map_err(|error| Failure::failed(format!("built-in {PREFIX}{name}: {error}")))
     };

@@ -159,7 +159,15 @@ fn records_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(paths)
 }
 
-/// Finds the file that `last`, `last~N` or a path names.
+/// A record of the folders that `fairlane records` lists, by its file's name.
+fn kept_by_name(name: &str) -> Option<PathBuf> {
+    let is_name = Path::new(name).file_name().is_some_and(|file| file == name);
+    let folder = is_name.then(state_folder)?.ok()?;
+    let paths = ["runs", "durability"].map(|kind| folder.join(kind).join(name));
+    paths.into_iter().find(|path| owned::metadata(path).is_ok_and(|found| found.is_file()))
+}
+
+/// Finds the file that `last`, `last~N`, a path or the name of a record that is kept names.
 ///
 /// # Errors
 /// When there is no such record.
@@ -177,9 +185,11 @@ pub fn resolve(name: &str) -> Result<PathBuf, Failure> {
                     "cannot look at {name}: {error}; name a record that may be read, and no link to it"
                 ))),
                 Ok(_) => Err(Failure::usage(format!("{name} is no regular file; name the file of a record"))),
-                Err(_) => Err(Failure::usage(format!(
-                    "there is no record {name}; `fairlane records` lists the ones kept, or name a file"
-                ))),
+                Err(_) => kept_by_name(name).ok_or_else(|| {
+                    Failure::usage(format!(
+                        "there is no record {name}; `fairlane records` lists the ones kept, or name a file"
+                    ))
+                }),
             };
         }
     };
@@ -209,9 +219,15 @@ pub struct NamedFile {
 }
 
 impl NamedFile {
-    fn new(name: String, path: PathBuf) -> Self {
+    /// A file that is there, under the name that was given.
+    pub fn new(name: String, path: PathBuf) -> Self {
         let identity = owned::metadata(&path).map(|of| (of.dev(), of.ino())).ok();
         NamedFile { name, path, identity }
+    }
+
+    /// Its device and inode; `None`: it cannot be looked at.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        self.identity
     }
 
     /// Whether it is the same file, under whatever name.
@@ -239,7 +255,11 @@ pub fn resolve_all(names: &[String]) -> Result<Vec<NamedFile>, Failure> {
     Ok(files)
 }
 
-fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
+/// The files that one name or pattern stands for.
+///
+/// # Errors
+/// As [`resolve_all`].
+pub fn expand(name: &str) -> Result<Vec<NamedFile>, Failure> {
     let path = Path::new(name);
     let kind = owned::metadata(path);
     if kind.as_ref().is_ok_and(fs::Metadata::is_dir) {

@@ -63,7 +63,7 @@ fn boot(place: &Place, of: &Boot) {
 const LUCK: [f64; 6] = [1.0, 1.01, 0.99, 1.02, 0.98, 1.005];
 
 /// Boots of two kernels in turns; the second does `factor` of the commits.
-fn boots(place: &Place, count: usize, factor: f64) {
+pub fn boots(place: &Place, count: usize, factor: f64) {
     for (at, &luck) in LUCK.iter().enumerate().take(count) {
         for (side, (folder, kernel)) in [("old", "6.1.0"), ("new", "6.12.0")].into_iter().enumerate() {
             let path = format!("{folder}/{at}.jsonl");
@@ -81,7 +81,7 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// A place with one real race, `real.jsonl`; it is run once for all tests.
-fn place() -> Place {
+pub fn place() -> Place {
     static REAL: LazyLock<String> = LazyLock::new(|| {
         let place = Place::new();
         race(&place, "real.jsonl", "7");

@@ -19,6 +19,9 @@ pub use findings::{
 /// The schema that this version writes.
 pub const SCHEMA: u32 = 1;
 
+/// What stands around the name of a program whose calls are the work, in [`Cuts::what`].
+pub const CALLS_OF: (&str, &str) = ("the calls of ", ", each sync acknowledged");
+
 /// One line of a record of durability.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]

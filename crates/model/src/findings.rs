@@ -405,9 +405,12 @@ impl Estimate {
     }
 }
 
-/// Whether a lane's reason is that the race did not come to it: that is not the lane's failure.
+/// The same of a lane that another tool measured, and not in this.
+pub const NOT_IN_ITS_FILES: &str = "not_in_its_files";
+
+/// Whether a lane's reason is that nobody measured it in this: that is not the lane's failure.
 pub fn is_not_reached(reason: &Sentence) -> bool {
-    reason.said().is_some_and(|said| said.id == NOT_REACHED)
+    reason.said().is_some_and(|said| [NOT_REACHED, NOT_IN_ITS_FILES].contains(&said.id))
 }
 
 /// Two lanes.

@@ -171,9 +171,12 @@ impl Lane {
     }
 }
 
+/// What stands behind the name of a lane that is the first one again.
+pub(crate) const TWIN: &str = "~self";
+
 /// What the first lane is called where it runs a second time (`--with-self`).
 pub fn twin_name(first: &str) -> String {
-    format!("{first}~self")
+    format!("{first}{TWIN}")
 }
 
 impl LaneSpec {

@@ -119,6 +119,31 @@ impl Machine {
     }
 }
 
+/// What the identity of a machine begins with where a record was shared: it does not say which machine it was.
+const UNTOLD: &str = "shared-";
+/// What a boot begins with there.
+const UNTOLD_BOOT: &str = "boot-of-shared-";
+
+/// What stands for a machine in a record that is shared: another text in each record, by when its race began and its seed,
+/// which stand in it too. Two records of one machine do not show that they are.
+pub fn untold_identity(started: &str, seed: u64) -> String {
+    // FNV-1a, 64 bits.
+    let hash = format!("{started} {seed}")
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{UNTOLD}{hash:016x}")
+}
+
+/// What stands for a boot beside such an identity; `number`: which of the record's boots it is, from 1.
+pub fn untold_boot(identity: &str, number: usize) -> String {
+    format!("{UNTOLD_BOOT}{}-{number}", identity.strip_prefix(UNTOLD).unwrap_or(identity))
+}
+
+/// Whether the identity of a machine, or a boot, is such a placeholder: whether two of them are one, nobody can tell.
+pub fn is_untold(identity: &str) -> bool {
+    identity.starts_with(UNTOLD) || identity.starts_with(UNTOLD_BOOT)
+}
+
 /// Whether a filesystem shows owners and rights that its mount options made up, or that a server decides; `magic` is its
 /// `f_type`, as statfs(2) answers it (include/uapi/linux/magic.h).
 pub fn keeps_no_owners(magic: u32) -> bool {

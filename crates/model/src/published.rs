@@ -1,15 +1,20 @@
 //! Figures that others published, as data: what was measured, on what, how, and what to beware of.
 //!
-//! The files lie in `published/` and are built into the binary. They hold every figure as the
+//! The files lie in `published/` and are built into the binary; anybody may write another. They hold every figure as the
 //! article prints it, so that it can be checked by eye; [`Figure::metric`] names its unit, and
 //! [`Figure::canonical`] turns it into what records hold.
 
+use crate::bounds::MOST_LANES;
 use crate::findings::{PublishedComparison, PublishedRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What `compare` takes in place of a record: `published:NAME`.
 pub const PREFIX: &str = "published:";
+
+/// Figures of one file at most: each is looked at beside the others.
+const MOST_FIGURES: usize = 2_000;
 
 /// The group that stands for all groups of a workload together.
 pub const TOTAL: &str = "total";
@@ -166,38 +171,63 @@ pub fn higher_is_better(metric: &str) -> bool {
 }
 
 impl Published {
-    /// Reads the figures of one article and checks that they hold together.
+    /// Reads the figures of one article and checks that they hold together. Anybody may have written them.
     ///
     /// # Errors
-    /// One sentence with what is wrong.
+    /// One sentence with what is wrong, and its line.
     pub fn from_toml(text: &str) -> Result<Published, String> {
         let published: Published = toml::from_str(text).map_err(|error| crate::text::toml_mistake(text, &error))?;
-        published.check()?;
+        if published.lane.len() > MOST_LANES || published.figure.len() > MOST_FIGURES {
+            return Err(format!(
+                "it lists {} lanes and {} figures, and {MOST_LANES} and {MOST_FIGURES} are the most; part it",
+                published.lane.len(),
+                published.figure.len()
+            ));
+        }
+        published.check().map_err(|(number, what)| {
+            let line = line_of(text, number).map_or(String::new(), |line| format!("line {line}: "));
+            format!("{line}{what}")
+        })?;
         Ok(published)
     }
 
-    fn check(&self) -> Result<(), String> {
-        let lane = |name: &str| self.lane.iter().any(|lane| lane.name == name);
-        let mut seen = std::collections::BTreeSet::new();
-        for figure in &self.figure {
-            let at = format!("{}, {}, {}, {}", figure.workload, figure.group, figure.lane, figure.metric);
-            let Some((metric, value)) = figure.canonical() else {
-                return Err(format!("{at}: the metric is not known; add it to the table of metrics"));
-            };
-            if !(value.is_finite() && value > 0.0) || figure.to.is_some_and(|to| to <= figure.value) {
-                return Err(format!("{at}: {} is no positive figure, or its range is empty", figure.value));
-            }
-            if !lane(&figure.lane) || figure.against.as_deref().is_some_and(|against| !lane(against)) {
-                return Err(format!("{at}: the figure names a lane that is not listed; list it"));
-            }
-            if (metric == "speed_up") != figure.against.is_some() {
-                return Err(format!("{at}: a speed-up has `against`, and nothing else has"));
-            }
-            if !figure.contradicts_a_table() && !seen.insert((&figure.workload, &figure.group, &figure.lane, metric)) {
-                return Err(format!("{at}: there are two figures for this; mark one with a note"));
-            }
+    /// The place of the first wrong figure, and what is wrong with it.
+    fn check(&self) -> Result<(), (usize, String)> {
+        let mut seen = BTreeSet::new();
+        for (number, figure) in self.figure.iter().enumerate() {
+            self.check_figure(figure, &mut seen).map_err(|what| {
+                let at = format!("{}, {}, {}, {}", figure.workload, figure.group, figure.lane, figure.metric);
+                (number, format!("{}: {what}", crate::text::quoted(&at)))
+            })?;
         }
         Ok(())
+    }
+
+    /// What is wrong with a figure; `seen`: what those before it are of.
+    fn check_figure<'a>(&self, figure: &'a Figure, seen: &mut BTreeSet<[&'a str; 4]>) -> Result<(), String> {
+        let is_listed = |name: &str| self.lane.iter().any(|lane| lane.name == name);
+        let Some((metric, value)) = figure.canonical() else {
+            let known: Vec<&str> = METRICS.iter().map(|row| row.0).collect();
+            return Err(format!("the metric is not known; metrics are {}", known.join(", ")));
+        };
+        let is_no_range = |to: f64| !(to.is_finite() && to > figure.value);
+        if !(value.is_finite() && value > 0.0) || figure.canonical_end().is_some_and(f64::is_nan) {
+            return Err(format!("{} is no positive figure", figure.value));
+        }
+        if figure.to.is_some_and(is_no_range) || figure.canonical_end().is_some_and(f64::is_infinite) {
+            return Err(format!("its range from {} is empty or endless", figure.value));
+        }
+        if !is_listed(&figure.lane) || figure.against.as_deref().is_some_and(|against| !is_listed(against)) {
+            return Err("the figure names a lane that is not listed; list it".to_owned());
+        }
+        if (metric == "speed_up") != figure.against.is_some() {
+            return Err("a speed-up has `against`, and nothing else has".to_owned());
+        }
+        let of = [figure.workload.as_str(), &figure.group, &figure.lane, metric];
+        match figure.contradicts_a_table() || seen.insert(of) {
+            true => Ok(()),
+            false => Err("there are two figures for this; mark one with a note".to_owned()),
+        }
     }
 
     /// The figures that are compared, workload by workload, group by group and metric by metric, in
@@ -219,6 +249,17 @@ impl Published {
         }
         rows
     }
+}
+
+/// The line of a figure, from 1; `number`: its place in the list.
+fn line_of(text: &str, number: usize) -> Option<usize> {
+    #[derive(Deserialize)]
+    struct Places {
+        figure: Vec<toml::Spanned<serde::de::IgnoredAny>>,
+    }
+    let places: Places = toml::from_str(text).ok()?;
+    let begin = places.figure.get(number)?.span().start;
+    Some(1 + text.bytes().take(begin).filter(|byte| *byte == b'\n').count())
 }
 
 /// Figures of the article's lanes for one workload, group and metric.
@@ -245,5 +286,58 @@ impl PublishedRow {
     /// Whether the record has no figure for it.
     pub fn is_empty(&self) -> bool {
         self.lanes.iter().all(|lane| lane.yours.is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn article(figures: &str) -> Result<Published, String> {
+        Published::from_toml(&format!(
+            "name = \"a\"\ntitle = \"t\"\nsuite = \"s\"\nhardware = \"h\"\nkernel = \"k\"\nprocess_per_operation = false\n\
+             method = []\ncaveats = []\nlane = [{{ name = \"x\", filesystem = \"ext4\" }}]\nfigure = [\n{figures}\n]\n\
+             [source]\nsite = \"w\"\nlanguage = \"English\"\n"
+        ))
+    }
+
+    fn figure(rest: &str) -> String {
+        format!("{{ workload = \"w\", group = \"g\", lane = \"x\", {rest} }},")
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_line() {
+        let good = figure("metric = \"seconds\", value = 1.5, to = 2");
+        assert_eq!(article(&good).map(|of| of.figure.len()), Ok(1));
+        for (rest, says) in [
+            ("metric = \"hours\", value = 1", "metrics are seconds, milliseconds"),
+            ("metric = \"cpu_percent\", value = 0", "no positive figure"),
+            ("metric = \"cpu_percent\", value = nan", "no positive figure"),
+            ("metric = \"megabytes_per_second\", value = 1e308", "no positive figure"),
+            ("metric = \"cpu_percent\", value = 2, to = 1", "empty or endless"),
+            ("metric = \"cpu_percent\", value = 2, to = inf", "empty or endless"),
+            ("metric = \"megabytes_per_second\", value = 2, to = 1e308", "empty or endless"),
+            ("metric = \"speed_up\", value = 2", "has `against`"),
+            ("metric = \"speed_up\", value = 2, against = \"y\"", "list it"),
+            ("metric = \"seconds\", value = 9", "two figures for this"),
+        ] {
+            let refused = article(&format!("{good}\n\n{}", figure(rest))).unwrap_err();
+            assert!(refused.starts_with("line 13: w, g, x, ") && refused.contains(says), "{rest}: {refused}");
+        }
+        let unknown = article(&figure("metric = \"seconds\", value = 1, colour = 2")).unwrap_err();
+        assert!(unknown.starts_with("line 11: ") && unknown.contains("colour"), "{unknown}");
+    }
+
+    #[test]
+    fn a_file_of_a_strangers_is_bounded() {
+        let many = (0..=MOST_FIGURES).map(|_| figure("metric = \"seconds\", value = 1"));
+        let refused = article(&many.collect::<String>()).unwrap_err();
+        assert!(refused.contains("2001 figures"), "{refused}");
+        let long = format!(
+            "{{ workload = \"{}\", group = \"g\", lane = \"y\", metric = \"seconds\", value = 1 }}",
+            "w".repeat(10_000)
+        );
+        let refused = article(&long).unwrap_err();
+        assert!(refused.len() < 1000 && refused.contains("list it"), "{}", refused.len());
     }
 }

@@ -77,6 +77,34 @@ impl Line {
     pub fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
+
+    /// Reads a line behind the header. Each kind is read into its own structure: what a line turns into in between would take a
+    /// multiple of it. `None`: it is of no kind that this version knows, or another header.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words of people.
+    pub fn read(line: &str) -> Result<Option<Line>, String> {
+        let brief: Brief = serde_json::from_str(line).map_err(|error| match error.is_data() {
+            true => "it has no kind".to_owned(),
+            false => told(error),
+        })?;
+        Ok(Some(match brief.kind.as_ref() {
+            "probe" => Line::Probe(parsed(line)?),
+            "layers" => Line::Layers(parsed(line)?),
+            "disk" => Line::Disk(parsed(line)?),
+            "rate" => Line::Rate(parsed(line)?),
+            "trial" => Line::Trial(parsed(line)?),
+            "profile" => Line::Profile(parsed(line)?),
+            "step" => Line::Step(parsed(line)?),
+            "unreached" => Line::Unreached(*parsed::<Unreached>(line)?),
+            "note" | "resume" | "end" => serde_json::from_str::<Short>(line).map_err(told)?.into(),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+fn parsed<'a, T: Deserialize<'a>>(line: &'a str) -> Result<Box<T>, String> {
+    serde_json::from_str(line).map(Box::new).map_err(told)
 }
 
 /// A workload that the budget had no room for.
@@ -304,22 +332,31 @@ enum Short {
         said: String,
     },
     Resume {
-        #[serde(rename = "started")]
-        _started: String,
-        #[serde(rename = "boot_id")]
-        _boot_id: String,
+        started: String,
+        boot_id: String,
         #[serde(default)]
         without_passes: bool,
     },
     End {
-        #[serde(rename = "finished")]
-        _finished: String,
+        finished: String,
         outcome: EndOutcome,
-        #[serde(default, rename = "reason")]
-        _reason: Option<String>,
+        #[serde(default)]
+        reason: Option<String>,
         #[serde(default)]
         rounds_done: bool,
     },
+}
+
+impl From<Short> for Line {
+    fn from(short: Short) -> Line {
+        match short {
+            Short::Note { said } => Line::Note { said },
+            Short::Resume { started, boot_id, without_passes } => Line::Resume { started, boot_id, without_passes },
+            Short::End { finished, outcome, reason, rounds_done } => {
+                Line::End { finished, outcome, reason, rounds_done }
+            }
+        }
+    }
 }
 
 /// What can be saved of a record whose line of this number is damaged.
@@ -384,34 +421,27 @@ impl Record {
         Ok(record)
     }
 
-    /// Each kind is read into its own structure: what a line turns into in between would take a multiple of it.
     fn take(&mut self, line: &str) -> Result<(), String> {
-        let brief: Brief = serde_json::from_str(line).map_err(|error| match error.is_data() {
-            true => "it has no kind".to_owned(),
-            false => told(error),
-        })?;
-        match brief.kind.as_ref() {
-            "probe" => self.probes.push(serde_json::from_str(line).map_err(told)?),
-            "layers" => self.layer_probes.push(serde_json::from_str(line).map_err(told)?),
-            "disk" => self.disks.push(serde_json::from_str(line).map_err(told)?),
-            "rate" => self.rates.push(serde_json::from_str(line).map_err(told)?),
-            "trial" => self.trials.push(serde_json::from_str(line).map_err(told)?),
-            "profile" => self.profiles.push(serde_json::from_str(line).map_err(told)?),
-            "step" => self.steps.push(serde_json::from_str(line).map_err(told)?),
-            "unreached" => self.unreached.push(serde_json::from_str(line).map_err(told)?),
-            "note" | "resume" | "end" => match serde_json::from_str(line).map_err(told)? {
-                Short::Note { said } => self.warnings.push(said),
-                Short::Resume { without_passes, .. } => {
-                    self.resumes += 1;
-                    self.end = None;
-                    self.unreached.clear();
-                    if without_passes {
-                        self.header.plan.leave_out_passes();
-                    }
+        match Line::read(line)? {
+            Some(Line::Probe(probe)) => self.probes.push(*probe),
+            Some(Line::Layers(probe)) => self.layer_probes.push(*probe),
+            Some(Line::Disk(disk)) => self.disks.push(*disk),
+            Some(Line::Rate(rate)) => self.rates.push(*rate),
+            Some(Line::Trial(trial)) => self.trials.push(*trial),
+            Some(Line::Profile(profile)) => self.profiles.push(*profile),
+            Some(Line::Step(step)) => self.steps.push(*step),
+            Some(Line::Unreached(unreached)) => self.unreached.push(unreached),
+            Some(Line::Note { said }) => self.warnings.push(said),
+            Some(Line::Resume { without_passes, .. }) => {
+                self.resumes += 1;
+                self.end = None;
+                self.unreached.clear();
+                if without_passes {
+                    self.header.plan.leave_out_passes();
                 }
-                Short::End { outcome, rounds_done, .. } => self.end = Some(outcome.read(rounds_done)),
-            },
-            _ => {}
+            }
+            Some(Line::End { outcome, rounds_done, .. }) => self.end = Some(outcome.read(rounds_done)),
+            Some(Line::Header(_)) | None => {}
         }
         Ok(())
     }

@@ -97,7 +97,8 @@ pub(crate) fn split(body: &str, from: usize) -> Vec<&str> {
     parts
 }
 
-fn begins_layer(rest: &str) -> bool {
+/// Whether a lane goes on with a layer there.
+pub(crate) fn begins_layer(rest: &str) -> bool {
     let end = rest.find([',', ':', '/', '(']).unwrap_or(rest.len());
     LAYERS.contains(&&rest[..end])
 }

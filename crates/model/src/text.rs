@@ -40,6 +40,27 @@ pub fn escaped(bytes: &[u8]) -> String {
     shown
 }
 
+/// The text without unsafe characters; what breaks a line becomes a space.
+pub fn clean(text: &str) -> String {
+    text.chars()
+        .filter_map(|character| match character {
+            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => Some(' '),
+            other if is_unsafe(other) => None,
+            other => Some(other),
+        })
+        .collect()
+}
+
+/// A cleaned text that no spreadsheet takes for a formula: what would be one begins with an apostrophe.
+pub fn for_spreadsheet(text: &str) -> String {
+    let text = clean(text);
+    // Spreadsheets skip blanks in front of a formula.
+    match text.trim_start().chars().next() {
+        Some('=' | '+' | '-' | '@' | '|' | '%') => format!("'{text}"),
+        _ => text,
+    }
+}
+
 /// A word of the kernel's mount table without its escapes: blanks and backslashes stand there as `\ooo`, octal
 /// (proc_pid_mounts(5)).
 pub fn mount_word(word: &[u8]) -> Vec<u8> {

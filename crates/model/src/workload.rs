@@ -125,6 +125,8 @@ pub enum Kind {
     Durable(crate::kinds::durable::Durable),
     /// What a program asked of files, done again: as a whole, lane after lane.
     Replay(Box<crate::kinds::replay::Replay>),
+    /// What another tool did, of which only figures are known.
+    Foreign(crate::kinds::foreign::Foreign),
 }
 
 impl Workload {

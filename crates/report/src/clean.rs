@@ -15,13 +15,7 @@ pub(crate) const SENTENCE_COLUMNS: usize = 600;
 
 /// The text without unsafe characters; what breaks a line becomes a space.
 pub fn clean(text: &str) -> String {
-    text.chars()
-        .filter_map(|character| match character {
-            '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => Some(' '),
-            other if is_unsafe(other) => None,
-            other => Some(other),
-        })
-        .collect()
+    model::text::clean(text)
 }
 
 /// The text cleaned and cut to at most so many columns, `…` included.

@@ -146,7 +146,7 @@ pub(crate) fn csv(comparison: &Comparison, _: &Style) -> String {
             rows::text(&row.group),
             rows::text(&row.lane),
             rows::text(&row.metric),
-            figures::unit_of_metric(&row.metric).to_owned(),
+            rows::text(&figures::unit_of_metric(&row.metric)),
             rows::number(row.a),
             rows::number(row.b),
             rows::number(row.ratio),
@@ -166,7 +166,7 @@ pub(crate) fn json(comparison: &Comparison, _: &Style) -> String {
 
 fn rates(row: &ComparisonRow) -> (String, String) {
     let unit = figures::unit_of_metric(&row.metric);
-    (plain(&figures::rate(unit, row.a)), plain(&figures::rate(unit, row.b)))
+    (plain(&figures::rate(&unit, row.a)), plain(&figures::rate(&unit, row.b)))
 }
 
 fn plain(text: &str) -> String {

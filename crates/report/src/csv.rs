@@ -1,7 +1,6 @@
 //! The trials as CSV (RFC 4180): one row per trial, group and metric, for anyone's own analysis.
 
-use crate::clean::clean;
-use crate::{Input, Style};
+use crate::{Input, Style, figures};
 use model::lane::Lane;
 use model::record::Record;
 use model::trial::{Group, Latency, Outcome, Trial};
@@ -103,12 +102,7 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
 
 /// Text that others made, harmless in a spreadsheet.
 pub(crate) fn text(text: &str) -> String {
-    let text = clean(text);
-    // Spreadsheets skip blanks in front of a formula.
-    match text.trim_start().chars().next() {
-        Some('=' | '+' | '-' | '@' | '|' | '%') => format!("'{text}"),
-        _ => text,
-    }
+    model::text::for_spreadsheet(text)
 }
 
 /// A number with all its digits; a spreadsheet and a parser read it alike.
@@ -149,7 +143,7 @@ fn row(record: &Record, trial: &Trial, group: Option<&Group>, metric: Option<(&S
     cells.extend(match metric {
         Some((name, value)) => {
             let primary = group.is_some_and(|group| group.primary_metric == *name);
-            [text(name), number(value), unit(name).to_owned(), primary.to_string()]
+            [text(name), number(value), text(&figures::unit_of_metric(name)), primary.to_string()]
         }
         None => Default::default(),
     });
@@ -207,8 +201,4 @@ fn loops(record: &Record, trial: &Trial) -> u32 {
 fn latency(latency: Option<Latency>) -> [String; 5] {
     let Some(latency) = latency else { return Default::default() };
     [number(latency.mean), optional(latency.p50), optional(latency.p99), optional(latency.p999), number(latency.max)]
-}
-
-fn unit(metric: &str) -> &'static str {
-    crate::figures::unit_of_metric(metric)
 }

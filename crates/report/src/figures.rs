@@ -1,7 +1,11 @@
 //! Numbers as people read them: `9 %` under a factor of two and `2.1x` above it, units always there.
 
+use crate::clean::shorten;
 use crate::layout::GLUE;
 use model::units::{human_bandwidth, human_bytes, human_count, human_seconds};
+
+/// Columns that a unit may take which another tool has named.
+const UNIT_COLUMNS: usize = 40;
 
 /// A figure with its unit: `88.1k ops/s`, `512 MB/s`, `2.1 ms`. `unit` is `operations/s`, `B/s` or
 /// `ns`.
@@ -13,7 +17,8 @@ pub(crate) fn rate(unit: &str, value: f64) -> String {
         "B/s" => glued(&human_bandwidth(value)),
         "operations/s" => format!("{}{GLUE}ops/s", human_count(value)),
         "ns" => brief(value * 1e-9),
-        other => format!("{}{GLUE}{other}", human_count(value)),
+        // Another tool's unit is a text that anybody wrote.
+        other => format!("{}{GLUE}{}", human_count(value), shorten(other, UNIT_COLUMNS)),
     }
 }
 
@@ -63,15 +68,9 @@ pub(crate) fn range(low: &str, high: &str) -> String {
     }
 }
 
-/// The metric's unit, where only its name is known.
-pub(crate) fn unit_of_metric(metric: &str) -> &'static str {
-    match metric {
-        "bandwidth_bytes_per_second" => "B/s",
-        metric if metric.ends_with("_per_second") => "operations/s",
-        metric if metric.ends_with("_ns") => "ns",
-        metric if metric.ends_with("seconds_per_operation") => "s",
-        _ => "",
-    }
+/// The metric's unit, where only its name is known, cleaned: another tool's is a text that anybody wrote.
+pub(crate) fn unit_of_metric(metric: &str) -> String {
+    shorten(model::metric::unit(metric).unwrap_or_default(), UNIT_COLUMNS)
 }
 
 /// A whole number in groups of three: `4,096`.
@@ -491,6 +490,15 @@ mod tests {
         assert_eq!(said, ["0 s", "96 us", "460 us", "30.5 ms", "999 ms", "1.46 s", "18.4 s", "171 s", "25 min"]);
         assert_eq!(plain(&rate("B/s", 3_363_000.0)), "3.36 MB/s");
         assert_eq!((per_second(39_210.0), time(f64::NAN)), ("39.2k/s".to_owned(), "?".to_owned()));
+    }
+
+    #[test]
+    fn a_unit_that_another_tool_named_is_cleaned_and_cut() {
+        assert_eq!(unit_of_metric("operations_per_second"), "operations/s");
+        assert_eq!(unit_of_metric("more_of:\u{1b}]0;x\u{7}\u{1b}[2J\nfake"), "]0;x[2J fake");
+        assert_eq!(plain(&rate("\u{1b}[2J\nfake", 5.0)), "5 [2J fake");
+        assert!(unit_of_metric(&format!("less_of:{}", "x".repeat(1 << 20))).chars().count() <= UNIT_COLUMNS);
+        assert!(rate(&"x".repeat(1 << 20), 5.0).chars().count() <= UNIT_COLUMNS + 2);
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod terminal;
 mod text;
 mod trace;
 mod transactions;
+mod trend;
 mod words;
 
 pub use advice::{ADVICE_FORMATS, render_advice};
@@ -58,6 +59,7 @@ pub use fio_json::fio_json;
 pub use plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary, PlannedPasses, plan_lines};
 pub use terminal::{Screen, ScreenOptions};
 pub use trace::{TRACE_FORMATS, render_trace};
+pub use trend::{TREND_FORMATS, render_trends};
 
 use model::findings::{Comparison, Findings, PublishedComparison};
 use model::gate::Gate;

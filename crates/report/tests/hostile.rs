@@ -3,8 +3,9 @@
 use crate::common;
 
 use common::{gates, operations, races, record, told};
-use model::findings::{Findings, Verdict};
-use model::page::Language;
+use model::findings::{Comparison, ComparisonRow, Findings, Verdict};
+use model::kinds::foreign;
+use model::page::{Language, Trend, TrendPoint};
 use proptest::prelude::*;
 use report::{FORMATS, Input, Render, Style};
 
@@ -278,6 +279,100 @@ proptest! {
             let columns = unicode_width::UnicodeWidthStr::width(line);
             prop_assert!(copied || columns <= width, "{} > {}: {:?}", columns, width, line);
         }
+    }
+}
+
+/// Units that a file of another tool may name, and how a cell of a spreadsheet shows them.
+const UNITS: [(&str, &str); 2] = [
+    ("\u{1b}]0;x\u{7}\u{1b}[2J\nfake", "]0;x[2J fake"),
+    ("=HYPERLINK(\"http://x\",\"y\")", "'=HYPERLINK(\"http://x\",\"y\")"),
+];
+
+/// A cell holds the unit as `shown`, and none is a formula or holds a command.
+fn check_cells(csv: &str, shown: &str) {
+    let mut reader = ::csv::ReaderBuilder::new().from_reader(csv.as_bytes());
+    let mut holds_it = false;
+    for row in reader.records() {
+        let row = row.unwrap();
+        for cell in &row {
+            holds_it |= cell == shown;
+            assert!(!cell.trim_start().starts_with(['=', '+', '-', '@']), "{cell}");
+            assert!(!cell.chars().any(char::is_control), "{cell:?}");
+        }
+    }
+    assert!(holds_it, "{shown} is not in {csv}");
+}
+
+/// Two records whose figures have a metric of another tool.
+fn compared(metric: &str) -> Comparison {
+    let row = ComparisonRow {
+        lane: "ext4".to_owned(),
+        workload: "fio".to_owned(),
+        title: "fio".to_owned(),
+        group: "read".to_owned(),
+        metric: metric.to_owned(),
+        a: 5.0,
+        b: 6.0,
+        ratio: 1.2,
+        low: None,
+        high: None,
+        verdict: Verdict::None,
+        why: None,
+    };
+    Comparison { schema: 1, a: "a".to_owned(), b: "b".to_owned(), rows: vec![row], warnings: Vec::new() }
+}
+
+/// The course of such a figure.
+fn course(metric: &str) -> Trend {
+    let point = TrendPoint {
+        record: "a".to_owned(),
+        started: "2026-01-01T00:00:00Z".to_owned(),
+        kernel: "6.12.0".to_owned(),
+        machine: "Debian".to_owned(),
+        machine_id_hash: "abc".to_owned(),
+        disk: "vda".to_owned(),
+        lane: "ext4".to_owned(),
+        mean: 5.0,
+        low: Some(2.5),
+        high: Some(10.0),
+    };
+    Trend {
+        workload: "fio".to_owned(),
+        title: "fio".to_owned(),
+        group: "read".to_owned(),
+        metric: metric.to_owned(),
+        higher_is_better: true,
+        points: vec![point],
+        left_out: Vec::new(),
+    }
+}
+
+#[test]
+fn no_unit_of_another_tool_is_obeyed_or_becomes_a_formula() {
+    let style = Style { colour: false, width: 100, ..Style::default() };
+    for (unit, shown) in UNITS {
+        let metric = foreign::metric(unit, true);
+        let (comparison, trend) = (compared(&metric), [course(&metric)]);
+        let mut findings = races::three();
+        for result in &mut findings.results {
+            (result.metric, result.unit) = (metric.clone(), unit.to_owned());
+        }
+        for format in ["text", "markdown"] {
+            let compared = report::render_comparison(&comparison, format, &style).unwrap();
+            let course = report::render_trends(&trend, format, &style).unwrap();
+            for out in [rendered(&findings, format, 100), compared, course] {
+                assert!(!out.chars().any(obeyed), "{format}: {out:?}");
+                assert!(out.contains("fake") || out.contains("HYPERLINK"), "{format}: {out}");
+            }
+        }
+        let course = report::render_trends(&trend, "text", &style).unwrap();
+        assert!(course.contains(&format!("5 {} (2.5 to 10)", shown.trim_start_matches('\''))), "{course}");
+        check_cells(&report::render_trends(&trend, "csv", &style).unwrap(), shown);
+        check_cells(&report::render_comparison(&comparison, "csv", &style).unwrap(), shown);
+        let mut raced = record(&findings);
+        let group = raced.trials.iter_mut().flat_map(|trial| trial.groups.iter_mut()).next().unwrap();
+        group.metrics.insert(metric, 5.0);
+        check_cells(&report::csv(&raced), shown);
     }
 }
 

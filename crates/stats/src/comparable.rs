@@ -18,6 +18,8 @@ pub const MEMORY: &str = "memory";
 pub const UML: &str = "uml";
 /// The venue of a lane in QEMU.
 pub const QEMU: &str = "qemu";
+/// The venue of a lane that another tool measured.
+pub use model::kinds::foreign::VENUE as FOREIGN;
 
 /// What has to be said of work that is made of flushes where no flush reaches a disk.
 pub fn not_durable<'a>(lanes: impl Iterator<Item = &'a Lane>) -> Option<Sentence> {
@@ -113,6 +115,10 @@ pub fn stands_beside(lane: &Lane) -> bool {
 /// # Errors
 /// The difference, named: promises, venue or disk.
 pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
+    // Of what this lane promises, and of when it was measured, nothing is known.
+    if a.venue == FOREIGN || b.venue == FOREIGN {
+        return Err(statement::order_unknown(name(&a.name), name(&b.name)));
+    }
     let mut different: Vec<Value> = Vec::new();
     if apart_by_place(a, b) {
         different.push(statement::different_venue(name(&a.name), name(&a.venue), name(&b.name), name(&b.venue)).into());
@@ -310,6 +316,9 @@ fn apart_alone(lane: &Lane, reference: &Lane) -> Sentence {
     }
     if let (true, Some(guest)) = (lane.venue == reference.venue, guest_of(lane)) {
         return statement::in_another_guest(name(guest));
+    }
+    if lane.venue == FOREIGN && reference.venue == FOREIGN {
+        return statement::beside_in_unknown_order();
     }
     let place = if lane.venue == reference.venue { &lane.ground } else { &lane.venue };
     statement::elsewhere(name(place))

@@ -15,6 +15,7 @@ use crate::student;
 use crate::words;
 use model::findings::{Comparison, ComparisonRow, Limit, ResultFinding, Verdict};
 use model::lane::Lane;
+use model::machine::is_untold;
 use model::plan::{LOOKS, Rounds};
 use model::programs::MATERIAL_CHECKSUM;
 use model::record::{Record, SCHEMA};
@@ -22,9 +23,15 @@ use model::record::{Record, SCHEMA};
 /// What stands beside every verdict here. Rounds share what their boot was lucky with, and two boots
 /// show nothing of how boots differ: the gate asks for several.
 fn caveat(a: &Record, b: &Record) -> &'static str {
+    let is_foreign = |record: &Record| record.header.lanes.iter().any(|lane| lane.venue == comparable::FOREIGN);
+    if is_foreign(a) || is_foreign(b) {
+        return "another tool measured: in which order, on how many boots, with which mount options and promises is not known, \
+                and whatever else changed is part of the difference";
+    }
     let (a, b) = (&a.header.boot_id, &b.header.boot_id);
     match () {
-        () if a.is_empty() || b.is_empty() => {
+        // A record that was shared does not tell.
+        () if [a, b].iter().any(|boot| boot.is_empty() || is_untold(boot)) => {
             "these two races ran one after the other, not side by side: what changed between them is part of the difference"
         }
         () if a == b => {
@@ -403,6 +410,10 @@ fn different_material(a: &Record, b: &Record, workload: &str) -> Option<String> 
     differ.then(|| format!("different material: its CRC-32C was {:08x} and {:08x}", then as u32, now as u32))
 }
 
+/// What stands in place of a difference that nobody can tell.
+const UNTOLD_MACHINES: &str = "whether both ran on one machine is not known: a record that was shared does not say which \
+    machine it was";
+
 fn machine_warnings(a: &Record, b: &Record) -> Vec<String> {
     let (a, b) = (&a.header, &b.header);
     let mut warnings = Vec::new();
@@ -418,7 +429,10 @@ fn machine_warnings(a: &Record, b: &Record) -> Vec<String> {
     ];
     for (what, then, now) in pairs {
         if then != now {
-            warnings.push(format!("different {what}: {then:?} and {now:?}"));
+            warnings.push(match is_untold(then) || is_untold(now) {
+                true => UNTOLD_MACHINES.to_owned(),
+                false => format!("different {what}: {then:?} and {now:?}"),
+            });
         }
     }
     if a.machine.cpus != b.machine.cpus {

@@ -262,9 +262,9 @@ pub(crate) fn primary_metric(series: &Series, group: &str) -> String {
     named.find(|metric| !metric.is_empty()).unwrap_or("operations_per_second").to_owned()
 }
 
-/// Rates grow with speed; times, such as latencies, shrink.
+/// Rates grow with speed; times, such as latencies, shrink; of another tool's own figure its key tells.
 pub(crate) fn higher_is_better(metric: &str) -> bool {
-    metric.ends_with("_per_second")
+    model::metric::grows_with_speed(metric)
 }
 
 pub(crate) fn unit_of(metric: &str) -> &str {
@@ -273,7 +273,7 @@ pub(crate) fn unit_of(metric: &str) -> &str {
         "bandwidth_bytes_per_second" => "B/s",
         other if other.ends_with("_ns") => "ns",
         other if other.ends_with("_seconds") => "s",
-        other => other,
+        other => model::kinds::foreign::unit_of(other).map_or(other, |(unit, _)| unit),
     }
 }
 
@@ -307,6 +307,7 @@ fn estimate_of(
     let level = lane.level(group, metric, stalled);
     let failure = lane.lacks(group).or_else(|| match (level, still) {
         (Some(_), _) => None,
+        _ if lane.lane.venue == comparable::FOREIGN => Some(statement::not_in_its_files()),
         (None, true) => Some(statement::stood_still_always()),
         (None, false) => Some(statement::no_trial_measured(text(metric.replace('_', " ")))),
     });

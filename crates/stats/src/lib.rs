@@ -22,6 +22,7 @@ pub mod disk;
 pub mod durability;
 pub mod estimate;
 mod evidence;
+mod exact;
 pub mod explain;
 mod failed;
 pub mod forecast;

@@ -87,7 +87,8 @@ impl<'a> Series<'a> {
                 by_means: Vec::new(),
             })
             .collect();
-        let needed = lanes.iter().filter(|lane| !lane.ok.is_empty()).count().min(2);
+        let apart = planned.is_some_and(|of| of.traits().is_foreign());
+        let needed = lanes.iter().filter(|lane| !lane.ok.is_empty()).count().min(if apart { 1 } else { 2 });
         let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
         for trial in lanes.iter().flat_map(|lane| &lane.ok) {
             *counts.entry(trial.round).or_default() += 1;
@@ -277,7 +278,11 @@ impl<'a> LaneSeries<'a> {
             return None;
         }
         let reason = self.failed.last().or(self.void.last()).map(|trial| failed::reason(trial));
-        Some(reason.unwrap_or_else(statement::no_round_completed))
+        let not_measured = match self.lane.venue == crate::comparable::FOREIGN {
+            true => statement::not_in_its_files,
+            false => statement::no_round_completed,
+        };
+        Some(reason.unwrap_or_else(not_measured))
     }
 
     /// Whether it has no figure at all because its trials are void.

@@ -12,9 +12,10 @@ use model::machine::Device;
 use model::page::{Trend, TrendPoint};
 use model::record::Record;
 use model::workload::Workload;
+use serde::{Deserialize, Serialize};
 
-/// What one record holds for trends; a small part of it.
-#[derive(Debug, Clone, PartialEq)]
+/// What one record holds for trends; a small part of it, which may be kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordFigures {
     /// What the record is called.
     record: String,
@@ -31,7 +32,7 @@ pub struct RecordFigures {
 }
 
 /// How a lane was made: what another one of its name must share.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Made {
     name: String,
     filesystem: String,
@@ -69,12 +70,53 @@ impl Made {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct GroupFigures {
     group: String,
     metric: String,
     /// Of each lane that has a figure, by its index.
+    #[serde(with = "crate::exact")]
     levels: Vec<(usize, Level)>,
+}
+
+impl RecordFigures {
+    /// The workloads of the record, each once.
+    pub fn workloads(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for (workload, _) in &self.workloads {
+            if !names.contains(&workload.name.as_str()) {
+                names.push(&workload.name);
+            }
+        }
+        names
+    }
+
+    /// The groups of a workload that have figures, in order.
+    pub fn groups(&self, workload: &str) -> Vec<&str> {
+        let found = self.workloads.iter().find(|(one, _)| one.name == workload);
+        found.map(|(_, groups)| groups.iter().map(|one| one.group.as_str()).collect()).unwrap_or_default()
+    }
+
+    /// What it holds of one workload alone; without any where it does not hold that.
+    pub fn only(&self, workload: &str) -> RecordFigures {
+        let workloads = self.workloads.iter().find(|(one, _)| one.name == workload).cloned().into_iter().collect();
+        RecordFigures { workloads, lanes: self.lanes.clone(), ..self.facts() }
+    }
+
+    /// The same without lanes and workloads.
+    fn facts(&self) -> RecordFigures {
+        RecordFigures {
+            record: self.record.clone(),
+            started: self.started.clone(),
+            kernel: self.kernel.clone(),
+            machine: self.machine.clone(),
+            machine_id_hash: self.machine_id_hash.clone(),
+            disk: self.disk.clone(),
+            disk_bytes: self.disk_bytes,
+            lanes: Vec::new(),
+            workloads: Vec::new(),
+        }
+    }
 }
 
 /// Takes from a record what trends need: of every workload, group and lane the geometric mean over
@@ -183,7 +225,8 @@ pub fn trend<'a>(
         }
         let (mut of_record, mut of_others) = (Vec::new(), Vec::new());
         for (index, level) in &one.figures.levels {
-            let made = &one.of.lanes[*index];
+            // What was kept may have come from anywhere.
+            let Some(made) = one.of.lanes.get(*index) else { continue };
             if !lanes.is_empty() && !lanes.contains(&made.name) {
                 continue;
             }
@@ -255,6 +298,29 @@ mod tests {
         }
         assert_eq!((trend.metric.as_str(), trend.higher_is_better), (result.metric.as_str(), true));
         assert!(trend.left_out.is_empty() && trend.points[0].machine.contains("Linux 6.12.0-fixture"));
+    }
+
+    #[test]
+    fn what_is_kept_of_a_workload_gives_the_same_trend_to_the_last_bit() {
+        let all = [figures(&record("2026-01-01T00:00:00Z"), "a"), figures(&record("2026-02-01T00:00:00Z"), "b")];
+        assert_eq!(all[0].workloads(), ["commit", "random-read", "small-files"]);
+        assert_eq!(all[0].groups("small-files"), ["create", "read", "delete"]);
+        for workload in all[0].workloads() {
+            let kept: Vec<RecordFigures> = all
+                .iter()
+                .map(|of| serde_json::from_str(&serde_json::to_string(&of.only(workload)).unwrap()).unwrap())
+                .collect();
+            assert_eq!(kept[0].workloads(), [workload]);
+            for group in all[0].groups(workload) {
+                let (whole, again) = (trend(&all, workload, group, &[]), trend(&kept, workload, group, &[]));
+                assert!(whole.is_some() && whole == again, "{workload} {group}");
+            }
+        }
+        assert!(all[0].only("nope").workloads().is_empty() && all[0].groups("nope").is_empty());
+        // A lane that is not there is no point.
+        let text = serde_json::to_string(&all[1].only("commit")).unwrap().replace("\"lane\":1", "\"lane\":7");
+        let strange: RecordFigures = serde_json::from_str(&text).unwrap();
+        assert_eq!(names(&trend([&strange], "commit", "write", &[]).unwrap()), [("b", "ext4")]);
     }
 
     #[test]

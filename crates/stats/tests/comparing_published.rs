@@ -203,7 +203,7 @@ fn work_that_was_planned_or_raced_is_not_said_to_be_of_another_suite() {
 fn figures_that_do_not_hold_together_are_refused() {
     for (from, to, says) in [
         ("value = 10 }", "value = -1 }", "no positive figure"),
-        ("to = 1.2", "to = 0.1", "range is empty"),
+        ("to = 1.2", "to = 0.1", "its range from 0.9 is empty"),
         ("metric = \"cpu_percent\"", "metric = \"luck\"", "not known"),
         ("lane = \"fast\", metric", "lane = \"slow\", metric", "not listed"),
         ("group = \"delete\"", "group = \"create\"", "two figures"),

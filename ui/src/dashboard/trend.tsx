@@ -69,6 +69,12 @@ function Choose({ workload, group, records }: { workload: string; group: string;
   );
 }
 
+/** Whether two identities are of two machines: a record that was shared does not say which one it was. */
+function areTwo(a: string, b: string): boolean {
+  const tells = (identity: string) => identity !== "" && !/^(boot-of-)?shared-/.test(identity);
+  return tells(a) && tells(b) && a !== b;
+}
+
 function Drawn({ of }: { of: Trend }) {
   const ui = useUi();
   const { figures } = ui;
@@ -81,7 +87,7 @@ function Drawn({ of }: { of: Trend }) {
       if (!before) return [];
       // The line of the machine names the kernel too: a new kernel alone is told as that.
       if (point.kernel !== before.kernel) return [{ at, says: w.newKernel(point.kernel) }];
-      if (point.machine !== before.machine || point.machine_id_hash !== before.machine_id_hash) return [{ at, says: w.newMachine }];
+      if (point.machine !== before.machine || areTwo(point.machine_id_hash, before.machine_id_hash)) return [{ at, says: w.newMachine }];
       return point.disk === before.disk ? [] : [{ at, says: w.newDisk }];
     });
     return {

@@ -135,6 +135,8 @@ export class Figures {
 
   /** A metric's unit, where only its name is known. */
   static unitOf(metric: string): string {
+    const own = /^(?:more|less)_of:(.*)$/s.exec(metric);
+    if (own !== null) return own[1] ?? "";
     if (metric === "bandwidth_bytes_per_second") return "B/s";
     if (metric.endsWith("_per_second")) return "operations/s";
     if (metric.endsWith("_ns")) return "ns";

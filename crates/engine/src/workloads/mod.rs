@@ -209,6 +209,12 @@ pub fn prepare_noted(
         Kind::Contention(contention) => Box::new(contention::ContentionWork::prepare(place, contention, seed, stop)?),
         Kind::Replay(of) => Box::new(replay::ReplayWork::prepare(place, of, seed, stop)?),
         Kind::Durable(durable) => Box::new(crate::durable::DurableWork::prepare(place, durable, seed, stop)?),
+        Kind::Foreign(foreign) => {
+            return Err(EngineError::Unsuitable(format!(
+                "workload {} was done by another tool ({}), and only its figures are known; race a suite in its place",
+                workload.name, foreign.format
+            )));
+        }
     })
 }
 

@@ -48,7 +48,7 @@ pub fn print() -> Result<()> {
 }
 
 /// The program that becomes a guest's first process: built beside this one.
-fn fairlane() -> Result<PathBuf> {
+pub fn fairlane() -> Result<PathBuf> {
     let own = std::env::current_exe()?;
     let folder = own.parent().and_then(|folder| folder.parent()).context("this program lies in no folder")?;
     let program = folder.join("fairlane");

@@ -4,14 +4,15 @@
 //! `performance agreement [PART]` the figures of ten job files on three filesystems, `performance
 //! operations` file operations with a bare loop and fs_mark, `performance sysbench [PART]` transactions beside those of
 //! sysbench, `performance appenders` (with what they must reach), `performance guests` (which
-//! needs no root) how long guests take to start, and `performance memory [MINUTES]` the
-//! engine with itself. Each round runs every program once, the order changes from round to round, and
+//! needs no root) how long guests take to start, `performance index [RECORDS]` (without root too) answers over thousands of
+//! records, and `performance memory [MINUTES]` the engine with itself. Each round runs every program once, the order changes from round to round, and
 //! the median of the rounds' ratios counts: a busy machine hits all alike. Needs root for the lanes and fio. Nothing is asserted: the tables are for people.
 
 mod agreement;
 mod appenders;
 mod grounds;
 mod guests;
+mod index;
 mod memory;
 mod operations;
 mod rows;
@@ -45,6 +46,8 @@ fn main() -> Result<()> {
         ["agreement"] => agreement::print(""),
         ["agreement", part] => agreement::print(part),
         ["guests"] => guests::print(),
+        ["index"] => index::print(10_000),
+        ["index", records] => index::print(records.parse()?),
         ["memory"] => memory::print(10.0),
         ["memory", minutes] => memory::print(minutes.parse()?),
         ["operations"] => operations::print(),
@@ -56,7 +59,8 @@ fn main() -> Result<()> {
         ["operations-child", what, directory] => operations::work(what, Path::new(directory)),
         ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
         _ => bail!(
-            "say what: rows [PART], agreement [PART], operations, fs_mark, sysbench [PART], appenders, memory [MINUTES] or guests"
+            "say what: rows [PART], agreement [PART], operations, fs_mark, sysbench [PART], appenders, memory [MINUTES], index \
+             [RECORDS] or guests"
         ),
     }
 }

@@ -21,7 +21,7 @@ pub fn run(options: &Compare) -> Result<(), Failure> {
     let purpose = if options.fail_if_slower.is_some() { Purpose::Gate } else { Purpose::Comparison };
     let format = report::format_for(&options.format, purpose).map_err(|error| Failure::usage(error.to_string()))?;
     let (a, b) = match (&options.a, &options.b, options.fail_if_slower) {
-        (Some(a), Some(b), _) => (a.as_str(), b.as_str()),
+        (Some(a), Some(b), _) => (named_record(a), named_record(b)),
         (_, _, Some(fail_if_slower)) => return gate::run(options, format, fail_if_slower),
         (Some(only), None, None) => {
             return Err(Failure::usage(format!(
@@ -66,6 +66,11 @@ pub fn run(options: &Compare) -> Result<(), Failure> {
         )),
         false => Ok(()),
     }
+}
+
+/// What was typed; of a record that somebody shared its file, without `published:` before it.
+fn named_record(typed: &str) -> &str {
+    published::record_of(typed).unwrap_or(typed)
 }
 
 /// Whether two names stand for one file.
@@ -119,9 +124,9 @@ fn with_published(format: &report::Format, record: &str, name: &str, output: Opt
                 suite.name
             ),
             (None, _) => format!(
-                "the record has no workload and group in common with {PREFIX}{name}, and its suite {} is not built in \
-                 yet; read published/{name}.toml for its figures",
-                published.suite
+                "the record has no workload and group in common with {PREFIX}{name}, and its suite {} is not built in; \
+                 race the workloads that it names",
+                report::clean_text(&published.suite)
             ),
         })),
         false => Ok(()),

@@ -5,6 +5,7 @@ use super::report::{print, put};
 use super::screen::style;
 use crate::failure::{Failure, Status};
 use crate::options::Compare;
+use crate::published;
 use crate::state::{self, NamedFile};
 use model::gate::GateOutcome;
 use model::published::PREFIX;
@@ -44,12 +45,14 @@ pub fn run(options: &Compare, format: &report::Format, fail_if_slower: f64) -> R
 }
 
 fn side(names: &[String]) -> Result<Vec<(NamedFile, Record)>, Failure> {
+    let typed = |name: &String| published::record_of(name).unwrap_or(name).to_owned();
+    let names: Vec<String> = names.iter().map(typed).collect();
     if let Some(published) = names.iter().find(|name| name.starts_with(PREFIX)) {
         return Err(Failure::usage(format!(
             "{published} holds an article's figures, which are no replicates; name records of races"
         )));
     }
-    state::resolve_all(names)?.into_iter().map(|file| state::load(&file.path).map(|record| (file, record))).collect()
+    state::resolve_all(&names)?.into_iter().map(|file| state::load(&file.path).map(|record| (file, record))).collect()
 }
 
 fn named(side: &[(NamedFile, Record)]) -> Vec<Named<'_>> {

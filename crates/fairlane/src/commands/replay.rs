@@ -32,16 +32,9 @@ pub fn suite(path: &Path, speed: Speed) -> Result<Suite, Failure> {
     let replay = read(path, speed)?;
     let kept = replay.facts.most_bytes.max(replay.facts.tree_bytes);
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let what = title(&replay.facts, path);
-    let pace = match speed {
-        Speed::Max => String::new(),
-        Speed::ThinkTime => ", with the program's own time between its calls".to_owned(),
-        Speed::Recorded(1.0) => ", at the recorded times".to_owned(),
-        Speed::Recorded(factor) => format!(", {factor} times as fast as recorded"),
-    };
     let workload = Workload {
         name: "replay".to_owned(),
-        title: format!("replay of {what}{pace}"),
+        title: replay.title(&title(&replay.facts, path)),
         kind: Kind::Replay(Box::new(replay)),
     };
     workload.check().map_err(Failure::usage)?;

@@ -19,7 +19,7 @@ pub fn run(options: &Trace) -> Result<(), Failure> {
 }
 
 /// The format that [`scenario`] makes.
-const SCENARIO: &str = "scenario";
+pub const SCENARIO: &str = "scenario";
 
 fn show(path: &Path, format: &str) -> Result<(), Failure> {
     let known: Vec<&str> = report::TRACE_FORMATS.into_iter().chain([SCENARIO]).collect();

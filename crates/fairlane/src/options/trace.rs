@@ -71,7 +71,15 @@ pub enum TraceCommand {
 }
 
 const IMPORT_HELP: &str = "\
-Reads what others wrote down, and says how far that goes:
+Results of other benchmarks become a record, which report, compare, gate and the page show, marked as foreign: fio (JSON,
+terse), sysbench, Phoronix, IO500, IOR and mdtest, mmtests, modern-fs-benchmark, bonnie++. Several files of one lane are
+its runs; NAME= names the lane.
+
+  fairlane import ext4=run1.json ext4=run2.json xfs=run3.json xfs=run4.json
+  fairlane import composite.xml
+  fairlane compare last~1 last
+
+Logs of a program's calls become a trace (-o names it):
   strace -f -tt -T -y -o app.log ./app       any strace; with -y descriptors have names, with -T and -tt times
   fio --write_iolog=app.log job.fio          version 2 and 3, a file for each job
   darshan-dxt-parser app.darshan >app.log    Darshan's extended trace
@@ -83,10 +91,11 @@ Reads what others wrote down, and says how far that goes:
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT_HELP)]
 pub struct Import {
-    /// The logs, all of one kind; several become threads of one trace
-    #[arg(required = true, value_name = "LOG")]
-    pub logs: Vec<PathBuf>,
-    /// Write the trace here; a file that is there is not overwritten
-    #[arg(short, long, value_name = "TRACE")]
-    pub output: PathBuf,
+    /// Files of results, or logs of calls, all of one kind: several logs become threads of one trace
+    #[arg(required = true, value_name = "[NAME=]FILE")]
+    pub files: Vec<PathBuf>,
+    /// Write the record or the trace here; a file that is there is not overwritten. Records lie with those of races where it
+    /// is not said
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }

@@ -223,6 +223,39 @@ pub fn names(folder: &Path) -> io::Result<Vec<OsString>> {
     as_owner(|| names_in(open_by_no_process(folder, FOLDER)?))
 }
 
+/// The names in a folder that begin so, `true` beside those of folders and of links to them; at most so many, with the user's
+/// rights alone.
+///
+/// # Errors
+/// What the system answers.
+pub fn names_with(folder: &Path, beginning: &[u8], most: usize) -> io::Result<Vec<(OsString, bool)>> {
+    as_owner(|| {
+        let mut found = Vec::new();
+        for entry in rustix::fs::Dir::read_from(open_by_no_process(folder, FOLDER)?)?.filter_map(Result::ok) {
+            let name = entry.file_name().to_bytes();
+            if found.len() >= most {
+                break;
+            }
+            if !name.starts_with(beginning) || name == b"." || name == b".." {
+                continue;
+            }
+            let name = OsStr::from_bytes(name).to_owned();
+            let is_folder = match entry.file_type() {
+                FileType::Symlink | FileType::Unknown => leads_to_folder(&folder.join(&name)),
+                known => known == FileType::Directory,
+            };
+            found.push((name, is_folder));
+        }
+        Ok(found)
+    })
+}
+
+/// Whether a path leads to a folder; to be called in [`as_owner`].
+fn leads_to_folder(path: &Path) -> bool {
+    let found = open_by_no_process(path, TO_LOOK).ok().and_then(|found| rustix::fs::fstat(found).ok());
+    found.is_some_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
+}
+
 fn names_in(folder: OwnedFd) -> io::Result<Vec<OsString>> {
     let names = rustix::fs::Dir::read_from(&folder)?.filter_map(Result::ok);
     let names = names.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());

@@ -38,6 +38,39 @@ fn a_file_is_replaced_whole_keeps_its_permissions_and_never_becomes_set_user_id(
 }
 
 #[test]
+fn a_new_file_is_made_whole_or_not_at_all_and_never_in_place_of_something() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("new");
+    let made = create_whole(&file, |mut out| {
+        out.write_all(b"whole")?;
+        // Nobody sees it by its name before.
+        assert!(!file.exists());
+        Ok(7)
+    });
+    assert_eq!((made.unwrap(), std::fs::read(&file).unwrap()), (7, b"whole".to_vec()));
+    assert_eq!(file.metadata().unwrap().mode() & 0o7133, 0);
+    for taken in ["new", "link"] {
+        let path = place.path().join(taken);
+        _ = symlink("nowhere", place.path().join("link"));
+        let refused = create_whole(&path, |_| Ok(())).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists, "{taken}");
+    }
+    // Somebody else was faster.
+    let late = place.path().join("late");
+    let refused = create_whole(&late, |_| std::fs::write(&late, "theirs")).unwrap_err();
+    assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(std::fs::read(&late).unwrap(), b"theirs");
+    let failed = create_whole(&place.path().join("half"), |mut out| {
+        out.write_all(b"half")?;
+        Err::<(), _>(io::Error::other("full"))
+    });
+    assert_eq!(failed.unwrap_err().to_string(), "full");
+    let mut names = names(place.path()).unwrap();
+    names.sort();
+    assert_eq!(names, ["late", "link", "new"]);
+}
+
+#[test]
 fn a_link_of_ones_own_keeps_its_name_where_it_is_asked_to() {
     let place = tempfile::tempdir().unwrap();
     let (target, link) = (place.path().join("target"), place.path().join("link"));

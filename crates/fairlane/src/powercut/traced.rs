@@ -88,7 +88,8 @@ impl Traced {
         let (trace, written_bytes) = (whole.clone(), facts.tree_bytes.saturating_add(facts.written_bytes));
         let as_raced = Replay { trace, sha256: sha256.clone(), speed: Speed::Max, facts };
         notes.extend(replay::left_out(&as_raced));
-        let kind = Kind::traced(work, format!("the calls of {title}, each sync acknowledged"));
+        let (begin, end) = model::durability::CALLS_OF;
+        let kind = Kind::traced(work, format!("{begin}{title}{end}"));
         let lane_bytes = as_raced.working_set_bytes();
         Ok(Traced { kind, trace: KeptTrace { path: whole, sha256 }, notes, lane_bytes, written_bytes })
     }

@@ -3,6 +3,7 @@
 use super::guard::{self, Guard};
 use super::record_store::RecordStore;
 use super::{App, live, page, record_store};
+use crate::listing;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::PathRejection;
@@ -150,7 +151,7 @@ async fn trend(State(app): State<Arc<App>>, Query(asked): Query<Vec<(String, Str
         let found = stats::trend::trend(figures.all.iter().map(Arc::as_ref), &workload, &group, &lanes);
         found.map_or_else(
             || {
-                let names = record_store::shown(&format!("{workload}: {group}"));
+                let names = listing::shown(&format!("{workload}: {group}"));
                 Err(Refusal::new(StatusCode::NOT_FOUND, format!("no record has figures of {names}; race them first")))
             },
             |mut trend| {

@@ -1,7 +1,7 @@
 //! The dashboard's server: reads records and what a running race tells of itself, and shows both.
 //!
 //! It opens files for reading only and makes none. `listen` takes connections and bounds them, `guard`
-//! turns away whoever may not ask, `api` answers, `store` is the folder of records, `live` the stream of
+//! turns away whoever may not ask, `api` answers, `record_store` keeps answers, `live` is the stream of
 //! progress, `page` the page itself.
 
 mod api;
@@ -15,6 +15,7 @@ pub use guard::Token;
 
 use crate::commands::report::print;
 use crate::failure::Failure;
+use crate::listing::Index;
 use crate::terminal;
 use guard::Guard;
 use model::page::Language;
@@ -78,7 +79,7 @@ pub fn run(settings: Settings) -> Result<(), Failure> {
         let stop = listen::stop_on_signals().map_err(cannot)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(cannot)?;
         let app = App {
-            store: Arc::new(Mutex::new(RecordStore::new(folder.clone()))),
+            store: Arc::new(Mutex::new(RecordStore::new(folder.clone(), Index::of_kept(&folder, false)))),
             folder,
             language,
             live: live::Glance::default(),

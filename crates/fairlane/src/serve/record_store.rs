@@ -1,38 +1,23 @@
-//! The folder of records: what lies in it, opened for reading and never outside of it.
+//! Answers made of records: kept until one of the records changes.
 //!
-//! A record is read again only when it changed (its inode, length or time of writing did), lists read no
-//! more than what was appended, and the page of a race that is still running is made at most so often
-//! that it costs a fiftieth of a CPU. A record that would take more memory than a server beside a race may
-//! have is not read at all.
+//! The page of a race that is still running is made at most so often that it costs a fiftieth of a CPU. A record that would
+//! take more memory than a server beside a race may have is not read at all.
 
 use super::api::{Refusal, json};
 use crate::commands::page;
 use crate::commands::screen::tilde;
-use crate::{knowledge, owned, state};
+use crate::listing::{self, Figures, Index, Listing, Stamp, Unopened, shown, too_large};
+use crate::{knowledge, state};
 use axum::body::Bytes;
 use axum::http::StatusCode;
-use model::page::{EntryWorkload, RecordEntry, RecordList};
-use model::record::{EndOutcome, Record};
-use rustix::fs::{Mode, OFlags, ResolveFlags};
-use rustix::io::Errno;
-use serde::Deserialize;
-use stats::trend::RecordFigures;
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use model::page::{RecordEntry, RecordList};
+use model::record::Record;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What [`state::outcome`] says of a record that is being written.
 const RUNNING: &str = "running";
-/// How the name of a record ends.
-const END: &str = ".jsonl";
-const NOTHING: &str = "there is no such record";
-/// The longest line of a record that is believed; a header or trial has some kilobytes.
-const LINE_BYTES: u64 = model::bounds::LINE_BYTES;
 /// Answers kept: of the pages that somebody goes to and fro between.
 const KEPT: usize = 12;
 /// Bytes of answers kept.
@@ -43,41 +28,6 @@ const KEPT_BYTES: usize = 64 << 20;
 const HELD_BYTES: u64 = 256 << 20;
 /// A page of a record that grows rests for so many times what it cost.
 const REST: u32 = 50;
-
-/// What tells whether a file changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    device: u64,
-    inode: u64,
-    bytes: u64,
-    written: (i64, i64),
-}
-
-/// A file's name, and what it is or why it cannot be read.
-type Surveyed = (String, Result<RecordEntry, String>);
-
-impl Stamp {
-    fn new(file: &File) -> std::io::Result<Stamp> {
-        let of = file.metadata()?;
-        let written = (of.mtime(), of.mtime_nsec());
-        Ok(Stamp { device: of.dev(), inode: of.ino(), bytes: of.len(), written })
-    }
-
-    /// Whether the same file has only become longer.
-    fn grew_from(&self, before: &Stamp) -> bool {
-        (self.device, self.inode) == (before.device, before.inode) && self.bytes > before.bytes
-    }
-}
-
-/// What a list says of a record, read line by line.
-#[derive(Clone)]
-struct Summary {
-    entry: RecordEntry,
-    end: Option<EndOutcome>,
-    /// Up to where it was read: the end of the last whole line.
-    read_bytes: u64,
-    lines: usize,
-}
 
 /// An answer that is kept.
 struct Kept {
@@ -111,30 +61,11 @@ impl Opened<'_> {
     }
 }
 
-/// What trends are made of.
-pub struct Figures {
-    /// Of every record that could be read.
-    pub all: Vec<Arc<RecordFigures>>,
-    /// Why others could not, one sentence each.
-    pub left_out: Vec<String>,
-}
-
-/// The folder, and what was read of it.
+/// The folder, and what was made of its records.
 pub struct RecordStore {
-    folder: PathBuf,
-    summaries: BTreeMap<String, (Stamp, Result<Summary, String>)>,
-    figures: BTreeMap<String, (Stamp, Arc<RecordFigures>)>,
+    records: Listing,
     /// Newest last.
     kept: Vec<Kept>,
-}
-
-/// A name as messages show it.
-pub fn shown(name: &str) -> String {
-    let shown = model::text::escaped(name.as_bytes());
-    match shown.char_indices().nth(200) {
-        Some((end, _)) => format!("{}…", &shown[..end]),
-        None => shown,
-    }
 }
 
 /// Why a record cannot be shown.
@@ -147,49 +78,16 @@ pub fn unreadable(name: &str, why: &str) -> Refusal {
 /// # Errors
 /// A refusal, where there is no such file, or the user may not read it.
 pub fn open(folder: &Path, name: &str) -> Result<File, Refusal> {
-    open_here(folder, name).map_err(|(status, why)| {
+    listing::open(folder, name).map_err(|Unopened { is_forbidden, why }| {
+        let status = if is_forbidden { StatusCode::FORBIDDEN } else { StatusCode::NOT_FOUND };
         Refusal::new(status, format!("{}: {why}; /api/records lists the records there are", shown(name)))
     })
 }
 
-/// A link may lead to another place in the folder, and nowhere else.
-fn open_here(folder: &Path, name: &str) -> Result<File, (StatusCode, &'static str)> {
-    let no = |why: &'static str| (StatusCode::NOT_FOUND, why);
-    if !name.ends_with(END) || name.contains(['/', '\0']) {
-        return Err(no(NOTHING));
-    }
-    // Of a pipe or a device nothing is waited for.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    // Under sudo with the rights of the user whose folder it is: it may be a link into one of root's.
-    let opened = owned::as_owner(|| {
-        let directory = owned::open_by_no_process(folder, owned::FOLDER).map_err(|_| Errno::NOENT)?;
-        match rustix::fs::openat2(&directory, name, flags, Mode::empty(), beneath) {
-            // Before Linux 5.6, and where a sandbox knows no newer calls: then without any link.
-            Err(Errno::NOSYS | Errno::PERM) => {
-                Ok(rustix::fs::openat(&directory, name, flags | OFlags::NOFOLLOW, Mode::empty())?)
-            }
-            opened => Ok(opened?),
-        }
-    });
-    let opened = opened.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO));
-    let file = match opened {
-        Ok(file) => File::from(file),
-        Err(Errno::NOENT | Errno::NAMETOOLONG) => return Err(no(NOTHING)),
-        Err(Errno::ACCESS) => return Err((StatusCode::FORBIDDEN, "this user may not read it")),
-        Err(Errno::XDEV | Errno::LOOP) => return Err(no("it is a link that leads out of the folder")),
-        Err(_) => return Err(no("it cannot be opened")),
-    };
-    match file.metadata() {
-        Ok(of) if of.is_file() => Ok(file),
-        _ => Err(no("it is no file")),
-    }
-}
-
 impl RecordStore {
-    /// Nothing is read yet.
-    pub fn new(folder: PathBuf) -> Self {
-        RecordStore { folder, summaries: BTreeMap::new(), figures: BTreeMap::new(), kept: Vec::new() }
+    /// Nothing is read yet. `index`: what commands keep of the folder, which is read and left as it is.
+    pub fn new(folder: PathBuf, index: Option<Index>) -> Self {
+        RecordStore { records: Listing::new(folder, index, HELD_BYTES), kept: Vec::new() }
     }
 
     /// The records, newest first.
@@ -198,7 +96,8 @@ impl RecordStore {
     /// When the folder cannot be read; one that does not exist is empty.
     pub fn list(&mut self) -> Result<RecordList, Refusal> {
         let (mut records, mut unreadable) = (Vec::new(), Vec::new());
-        for (name, found) in self.survey()? {
+        let surveyed = self.records.survey().map_err(|error| self.unlisted(&error))?;
+        for (name, found) in surveyed {
             match found {
                 Ok(entry) => records.push(entry),
                 Err(why) => unreadable.push(format!("{}: {why}", shown(&name))),
@@ -209,39 +108,10 @@ impl RecordStore {
         Ok(RecordList { records, unreadable })
     }
 
-    /// Every file that is named like a record, with what it is.
-    fn survey(&mut self) -> Result<Vec<Surveyed>, Refusal> {
-        let mut found = Vec::new();
-        for name in names_in(&self.folder)? {
-            found.push(match name {
-                Err(name) => (name, Err("its name is no UTF-8 text; rename it".to_owned())),
-                Ok(name) => {
-                    let opened = open_here(&self.folder, &name).map_err(|(_, why)| why.to_owned());
-                    let entry = opened.and_then(|file| self.entry(&name, &file));
-                    (name, entry)
-                }
-            });
-        }
-        let there: BTreeSet<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
-        self.summaries.retain(|name, _| there.contains(name.as_str()));
-        self.figures.retain(|name, _| there.contains(name.as_str()));
-        Ok(found)
-    }
-
-    fn entry(&mut self, name: &str, file: &File) -> Result<RecordEntry, String> {
-        let stamp = Stamp::new(file).map_err(|error| error.to_string())?;
-        let summary = match self.summaries.remove(name) {
-            Some((before, summary)) if before == stamp => summary,
-            // While a race runs, its record only grows.
-            Some((before, Ok(summary))) if summary.end.is_none() && stamp.grew_from(&before) => {
-                summary.read_on(file, stamp.bytes)
-            }
-            _ => Summary::read(name, file, stamp.bytes),
-        };
-        self.summaries.insert(name.to_owned(), (stamp, summary.clone()));
-        let Summary { entry, end, .. } = summary?;
-        let written = end.is_none() && state::is_locked(file);
-        Ok(RecordEntry { outcome: state::outcome(end, written).to_owned(), ..entry })
+    /// Why the folder cannot be listed.
+    fn unlisted(&self, error: &std::io::Error) -> Refusal {
+        let sentence = format!("cannot list {}: {error}", model::text::escaped_path(self.records.folder()));
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, sentence)
     }
 
     /// The page of one race.
@@ -249,7 +119,7 @@ impl RecordStore {
     /// # Errors
     /// A refusal, where there is no such record or it is damaged.
     pub fn race(&mut self, name: &str) -> Result<Bytes, Refusal> {
-        let place = self.folder.join(name);
+        let place = self.records.folder().join(name);
         let instead = format!("fairlane report {} --format html -o report.html", tilde(&place));
         self.answer("race", vec![name.to_owned()], &instead, |records| {
             let (name, record) = records.read(0)?;
@@ -270,7 +140,8 @@ impl RecordStore {
         instead: &str,
         make: impl FnOnce(&Opened) -> Result<Bytes, Refusal>,
     ) -> Result<Bytes, Refusal> {
-        let files = names.iter().map(|name| open(&self.folder, name)).collect::<Result<Vec<File>, Refusal>>()?;
+        let folder = self.records.folder();
+        let files = names.iter().map(|name| open(folder, name)).collect::<Result<Vec<File>, Refusal>>()?;
         let stamps = names.iter().zip(&files).map(|(name, file)| stamp(name, file)).collect::<Result<Vec<_>, _>>()?;
         let at = self.kept.iter().position(|kept| kept.kind == kind && kept.names == names);
         if let Some(at) = at {
@@ -287,7 +158,7 @@ impl RecordStore {
         let at_once = stamps.first().map_or(0, |first| first.bytes)
             + stamps.iter().skip(1).map(|stamp| stamp.bytes).max().unwrap_or(0);
         if at_once > HELD_BYTES {
-            let sentence = format!("{} for this server; `{instead}` reads them", too_large(at_once));
+            let sentence = format!("{} for this server; `{instead}` reads them", too_large(at_once, HELD_BYTES));
             return Err(unreadable(&names.join(", "), &sentence));
         }
         let begun = Instant::now();
@@ -303,7 +174,7 @@ impl RecordStore {
 
     /// Whether a race still writes trials into a record.
     fn is_growing(&mut self, name: &str, file: &File) -> bool {
-        state::is_locked(file) && self.entry(name, file).is_ok_and(|entry| entry.outcome == RUNNING)
+        state::is_locked(file) && self.records.entry(name, file).is_ok_and(|entry| entry.outcome == RUNNING)
     }
 
     /// What the records that hold a workload have for trends.
@@ -311,130 +182,16 @@ impl RecordStore {
     /// # Errors
     /// When the folder cannot be read. A record that cannot is left out: the list names it.
     pub fn figures(&mut self, workload: &str) -> Result<Figures, Refusal> {
-        let (mut all, mut left_out) = (Vec::new(), Vec::new());
-        for (name, found) in self.survey()? {
-            let holds = self.summaries.get(&name).is_some_and(|(_, summary)| {
-                summary.as_ref().is_ok_and(|of| of.entry.workloads.iter().any(|one| one.name == workload))
-            });
-            if found.is_err() || !holds {
-                continue;
-            }
-            let Ok(file) = open(&self.folder, &name) else { continue };
-            let Ok(stamp) = stamp(&name, &file) else { continue };
-            let known = self.figures.get(&name).filter(|(before, _)| *before == stamp);
-            if let Some(figures) = known.map(|(_, figures)| Arc::clone(figures)) {
-                all.push(figures);
-            } else if stamp.bytes > HELD_BYTES {
-                left_out.push(format!("{}: {} for this server", shown(&name), too_large(stamp.bytes)));
-            } else if let Ok(record) = load(&name, &file) {
-                let figures = Arc::new(stats::trend::figures(&record, &name));
-                self.figures.insert(name, (stamp, Arc::clone(&figures)));
-                all.push(figures);
-            }
-        }
-        Ok(Figures { all, left_out })
+        self.records.figures(workload).map_err(|error| self.unlisted(&error))
     }
-}
-
-/// Why so many bytes of records are not read.
-fn too_large(bytes: u64) -> String {
-    let [bytes, most] = [bytes, HELD_BYTES].map(|bytes| model::units::human_bytes(bytes as f64));
-    format!("{bytes} to read at once are more than the {most} that are kept free")
-}
-
-/// Names of the files that are called like records; of those that are no text what can be read of them.
-fn names_in(folder: &Path) -> Result<Vec<Result<String, String>>, Refusal> {
-    let named = match owned::names(folder) {
-        Ok(named) => named,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => {
-            let sentence = format!("cannot list {}: {error}", model::text::escaped_path(folder));
-            return Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, sentence));
-        }
-    };
-    let like_a_record = named.into_iter().filter(|name| name.as_encoded_bytes().ends_with(END.as_bytes()));
-    let text = |name: std::ffi::OsString| name.into_string().map_err(|name| name.to_string_lossy().into_owned());
-    Ok(like_a_record.map(text).collect())
 }
 
 fn stamp(name: &str, file: &File) -> Result<Stamp, Refusal> {
     Stamp::new(file).map_err(|error| unreadable(name, &error.to_string()))
 }
 
-fn load(name: &str, mut file: &File) -> Result<Record, Refusal> {
-    file.seek(SeekFrom::Start(0)).map_err(|error| unreadable(name, &error.to_string()))?;
-    Record::read(BufReader::with_capacity(256 << 10, file)).map_err(|error| unreadable(name, &error.to_string()))
-}
-
-/// As much of a line as a list needs.
-#[derive(Deserialize)]
-struct Brief<'a> {
-    #[serde(borrow)]
-    kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    outcome: Option<Cow<'a, str>>,
-}
-
-impl Summary {
-    fn read(name: &str, mut file: &File, bytes: u64) -> Result<Summary, String> {
-        file.seek(SeekFrom::Start(0)).map_err(|error| error.to_string())?;
-        let mut reader = BufReader::new(file.take(bytes));
-        let mut first = Vec::new();
-        read_line(&mut reader, &mut first)?;
-        let record = Record::parse(&String::from_utf8_lossy(&first)).map_err(|error| error.to_string())?;
-        let header = record.header;
-        let workload =
-            |of: model::workload::Workload| EntryWorkload { groups: of.groups(), name: of.name, title: of.title };
-        let entry = RecordEntry {
-            name: name.to_owned(),
-            started: header.started,
-            suite: header.plan.suite,
-            lanes: header.lanes.into_iter().map(|lane| lane.name).collect(),
-            workloads: header.plan.workloads.into_iter().map(workload).collect(),
-            machine: header.machine.in_one_line(),
-            kernel: header.machine.kernel,
-            outcome: String::new(),
-            trials: 0,
-        };
-        Summary { entry, end: None, read_bytes: first.len() as u64, lines: 1 }.read_on(file, bytes)
-    }
-
-    /// Reads what follows, up to the end of the last whole line.
-    fn read_on(mut self, mut file: &File, bytes: u64) -> Result<Summary, String> {
-        file.seek(SeekFrom::Start(self.read_bytes)).map_err(|error| error.to_string())?;
-        let mut reader = BufReader::new(file.take(bytes.saturating_sub(self.read_bytes)));
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            read_line(&mut reader, &mut line)?;
-            if !line.ends_with(b"\n") {
-                return Ok(self);
-            }
-            self.read_bytes += line.len() as u64;
-            self.lines += 1;
-            let text = String::from_utf8_lossy(&line);
-            let brief: Brief = serde_json::from_str(&text).map_err(|error| {
-                let why = model::text::quoted(&error.to_string());
-                format!("line {} of this record is damaged ({why})", self.lines)
-            })?;
-            match (brief.kind.as_ref(), brief.outcome.as_deref()) {
-                ("trial", _) => self.entry.trials += 1,
-                ("resume", _) => self.end = None,
-                ("end", Some("complete")) => self.end = Some(EndOutcome::Complete),
-                ("end", Some("interrupted")) => self.end = Some(EndOutcome::Interrupted),
-                ("end", _) => self.end = Some(EndOutcome::Failed),
-                _ => {}
-            }
-        }
-    }
-}
-
-fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> Result<(), String> {
-    reader.take(LINE_BYTES).read_until(b'\n', line).map_err(|error| error.to_string())?;
-    match line.len() as u64 == LINE_BYTES {
-        true => Err("one of its lines is too long for a record".to_owned()),
-        false => Ok(()),
-    }
+fn load(name: &str, file: &File) -> Result<Record, Refusal> {
+    listing::load(file).map_err(|why| unreadable(name, &why))
 }
 
 #[cfg(test)]
@@ -464,7 +221,7 @@ mod tests {
         let mut file = File::options().append(true).create_new(true).open(folder.path().join("a.jsonl")).unwrap();
         file.write_all(before.concat().as_bytes()).unwrap();
         flock(&file, FlockOperation::LockExclusive).unwrap();
-        let mut store = RecordStore::new(folder.path().to_owned());
+        let mut store = RecordStore::new(folder.path().to_owned(), None);
         let first = asked(&mut store, "a.jsonl");
         file.write_all(last.as_bytes()).unwrap();
         assert_eq!(asked(&mut store, "a.jsonl"), first, "it rests while the race goes on");
@@ -486,7 +243,7 @@ mod tests {
         make("half.jsonl", HELD_BYTES / 2);
         make("most.jsonl", HELD_BYTES / 2 + 1);
         make("large.jsonl", HELD_BYTES + 1);
-        let mut store = RecordStore::new(folder.path().to_owned());
+        let mut store = RecordStore::new(folder.path().to_owned(), None);
         let mut answer = |names: &[&str]| {
             let names = names.iter().map(|&name| name.to_owned()).collect();
             store.answer("test", names, "fairlane compare A B", |records| Ok(Bytes::from(vec![b'.'; records.count()])))

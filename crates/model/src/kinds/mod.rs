@@ -3,6 +3,7 @@
 pub mod appenders;
 pub mod contention;
 pub mod durable;
+pub mod foreign;
 pub mod job;
 pub mod mix;
 pub mod oltp;
@@ -123,6 +124,11 @@ pub trait WorkloadKind {
 
     /// Whether the work has an end, and so a time of its own.
     fn has_an_end(&self) -> bool {
+        false
+    }
+
+    /// Whether another tool did it: nothing is known of what bounds it, and a round is a run of each lane by itself.
+    fn is_foreign(&self) -> bool {
         false
     }
 
@@ -353,6 +359,7 @@ impl Kind {
             Kind::Contention(contention) => contention,
             Kind::Durable(durable) => durable,
             Kind::Replay(replay) => &**replay,
+            Kind::Foreign(foreign) => foreign,
         }
     }
 
@@ -372,6 +379,7 @@ impl Kind {
             Kind::Contention(contention) => contention,
             Kind::Durable(durable) => durable,
             Kind::Replay(replay) => &mut **replay,
+            Kind::Foreign(foreign) => foreign,
         }
     }
 }

@@ -151,6 +151,17 @@ impl From<Speed> for String {
 }
 
 impl Replay {
+    /// What people call the work; `what`: the program, or its trace.
+    pub fn title(&self, what: &str) -> String {
+        let pace = match self.speed {
+            Speed::Max => String::new(),
+            Speed::ThinkTime => ", with the program's own time between its calls".to_owned(),
+            Speed::Recorded(1.0) => ", at the recorded times".to_owned(),
+            Speed::Recorded(factor) => format!(", {factor} times as fast as recorded"),
+        };
+        format!("replay of {what}{pace}")
+    }
+
     fn check_seconds(&self, seconds: f64) -> Result<(), String> {
         match seconds > MOST_SECONDS {
             true => Err(format!(

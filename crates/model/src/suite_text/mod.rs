@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use tree::{Node, Value};
 
 /// Kinds of workloads that no suite holds.
-const JOB_FILES: [&str; 3] = ["jobs", "fio", "replay"];
+const JOB_FILES: [&str; 4] = ["jobs", "fio", "replay", "foreign"];
 
 /// What is wrong with the text of a suite: one sentence with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

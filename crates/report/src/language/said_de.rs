@@ -191,6 +191,11 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("in_process_library", "{lane} ist eine Bibliothek im Prozess und wird ohne Systemaufruf gerufen"),
     ("in_another_place_one", "läuft an einem anderen Ort ({place})"),
     ("in_another_place_many", "laufen an einem anderen Ort ({place})"),
+    ("order_unknown", "ein anderes Werkzeug hat {a} und {b} gemessen, und in welcher Reihenfolge, ist nicht bekannt"),
+    (
+        "beside_in_unknown_order",
+        "wurde von einem anderen Werkzeug gemessen, und in welcher Reihenfolge, ist nicht bekannt",
+    ),
     ("different_venue", "verschiedener Ort: {a} ist {a_is}, {b} ist {b_is}"),
     (
         "other_kernels",
@@ -333,6 +338,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ),
     ("shared_rate_disturbed", "die gemeinsame Rate wurde in einem gestörten Augenblick gemessen: {why}"),
     ("no_round_completed", "das Rennen kam nicht so weit"),
+    ("not_in_its_files", "seine Dateien enthalten keinen Messwert davon"),
     ("stood_still_always", "stand in jeder Runde still"),
     ("no_trial_measured", "kein Versuch hat gemessen: {metric}"),
     ("no_time_of_step", "keine Runde enthält eine Zeit für {step}"),

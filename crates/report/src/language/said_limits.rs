@@ -107,6 +107,7 @@ pub(super) static GERMAN: &[(&str, &str)] = &[
     ("keeps_requests", "{who} hält {range} der verlangten {depth} Anfragen am Gerät"),
     ("keep_requests", "{who} halten {range} der verlangten {depth} Anfragen am Gerät"),
     ("no_lane_has_a_figure", "keine Bahn hat einen Messwert"),
+    ("measured_elsewhere", "ein anderes Werkzeug hat es gemessen, und was es begrenzt hat, ist nicht bekannt"),
     (
         "shared_rate",
         "beim {share}-Fachen dessen, was die langsamste Bahn ({slowest}) schafft: {rate} Operationen/s für jede Bahn; \
@@ -186,6 +187,7 @@ pub(super) static CHINESE: &[(&str, &str)] = &[
     ("keeps_requests", "设备上要求保持 {depth} 个请求，{who} 只保持了 {range} 个"),
     ("keep_requests", "设备上要求保持 {depth} 个请求，{who} 只保持了 {range} 个"),
     ("no_lane_has_a_figure", "没有任何赛道测得数据"),
+    ("measured_elsewhere", "由其他工具测得，受何限制不得而知"),
     (
         "shared_rate",
         "按最慢赛道（{slowest}）最大速率的 {share} 倍：每条赛道每秒 {rate} 次操作；工作按节拍进行，达到该速率并不说明瓶颈",

@@ -1,5 +1,6 @@
 //! A race beside published figures, in words.
 
+use crate::clean::shorten;
 use crate::figures;
 use model::findings::{PublishedComparison, PublishedFigures, PublishedRow};
 use model::published::Qualifier;
@@ -54,6 +55,9 @@ pub(crate) fn articles_lane(lane: &str) -> String {
     format!("article's {lane}")
 }
 
+/// Columns of a metric's name in a heading.
+const METRIC_COLUMNS: usize = 60;
+
 /// What a metric is called in a heading.
 pub(crate) fn metric(metric: &str) -> String {
     match metric {
@@ -64,7 +68,7 @@ pub(crate) fn metric(metric: &str) -> String {
         "cpu_percent" => "CPU of the jobs".to_owned(),
         "system_percent" => "system share of the CPU".to_owned(),
         "device_busy_percent" => "device busy".to_owned(),
-        other => other.replace('_', " "),
+        other => shorten(&other.replace('_', " "), METRIC_COLUMNS),
     }
 }
 
@@ -78,7 +82,7 @@ pub(crate) fn figure(metric: &str, value: f64) -> String {
         }
         "seconds" => figures::brief(value),
         metric if metric.ends_with("_percent") => format!("{value:.2} %"),
-        metric => figures::rate(figures::unit_of_metric(metric), value),
+        metric => figures::rate(&figures::unit_of_metric(metric), value),
     }
     .replace(crate::layout::GLUE, " ")
 }

@@ -66,7 +66,8 @@ pub(crate) fn heading(suite: &str, lanes: &[&str], started: &str, resumes: u32, 
         1 => ", continued once".to_owned(),
         times => format!(", continued {times} times"),
     };
-    let said = names(lanes, ", ").say(format!("; suite {suite}, raced {}{taken_up}", shorten(started, 40)));
+    let when = if started.is_empty() { String::new() } else { format!(", raced {}", shorten(started, 40)) };
+    let said = names(lanes, ", ").say(format!("; suite {suite}{when}{taken_up}"));
     if ended == "complete" { said } else { said.say(", ").tone(Tone::Failed, shorten(ended, 40)) }
 }
 

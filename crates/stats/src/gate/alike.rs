@@ -2,15 +2,19 @@
 //! compared, and what a reader has to know.
 
 use super::{Named, Side};
-use crate::comparable::{guest_of, on_images};
+use crate::comparable::{FOREIGN, guest_of, on_images};
 use crate::words;
 use model::Throttle;
 use model::lane::Lane;
-use model::machine::Device;
+use model::machine::{Device, is_untold};
+use model::oltp::Oltp;
 use model::record::{EndOutcome, Header};
-use model::workload::Workload;
-use std::collections::BTreeMap;
+use model::workload::{Kind, Workload};
+use std::collections::{BTreeMap, BTreeSet};
 
+/// What stands in place of machines that nobody can tell apart.
+const UNTOLD_MACHINES: &str = "on which machines the records were raced is not known, because some were shared without saying so; \
+    another machine would be part of every difference";
 /// Columns that a value may take in a sentence.
 const VALUE_CHARACTERS: usize = 60;
 
@@ -45,7 +49,7 @@ pub fn check(sides: [&Side; 2]) -> Result<(), String> {
             same_lane((first, like), (named, lane))?;
         }
     }
-    sides.iter().try_for_each(|side| same_mount_options(side))
+    sides.iter().try_for_each(|side| same_mount_options(side).and_then(|()| same_settings(side)))
 }
 
 fn same_race(a: &Named, b: &Named) -> Result<(), String> {
@@ -79,7 +83,7 @@ fn same_race(a: &Named, b: &Named) -> Result<(), String> {
 }
 
 fn same_work((a, mine): (&Named, &Workload), (b, theirs): (&Named, &Workload)) -> Result<(), String> {
-    if mine.kind == theirs.kind {
+    if mine.kind == theirs.kind || only_settings_differ(&mine.kind, &theirs.kind) {
         return Ok(());
     }
     let mut different = mine.differing_values(theirs);
@@ -98,6 +102,40 @@ fn same_work((a, mine): (&Named, &Workload), (b, theirs): (&Named, &Workload)) -
         count => format!(", and {} more", words::count(count - 1, "key")),
     };
     Err(format!("workload {} differs: {what}{more}; race both sides with the same parameters", mine.name))
+}
+
+/// Whether two databases are told other settings, which is then what is compared: all else is alike, and so is what keeps a
+/// commit.
+fn only_settings_differ(mine: &Kind, theirs: &Kind) -> bool {
+    let (Kind::Oltp(mine), Kind::Oltp(theirs)) = (mine, theirs) else { return false };
+    let alike = Oltp { options: theirs.options.clone(), pool: theirs.pool, ..(**mine).clone() };
+    alike == **theirs && mine.durability() == theirs.durability()
+}
+
+/// What a database is told; `None`: it is other work.
+fn settings(of: &Workload) -> Option<String> {
+    let Kind::Oltp(oltp) = &of.kind else { return None };
+    let told = oltp.options.iter().map(|(key, value)| format!(", {key}={value}"));
+    Some(format!("pool={}{}", oltp.pool, told.collect::<String>()))
+}
+
+/// Settings of databases may differ between the sides, and not within one.
+fn same_settings(side: &Side) -> Result<(), String> {
+    let mut seen: BTreeMap<&str, (&Named, String)> = BTreeMap::new();
+    for named in &side.records {
+        for workload in &named.record.header.plan.workloads {
+            let Some(told) = settings(workload) else { continue };
+            let (first, like) = seen.entry(&workload.name).or_insert_with(|| (named, told.clone()));
+            if *like != told {
+                return Err(format!(
+                    "the {} sets the database of {} in two ways ({like} in {}, {told} in {}), so its records are no \
+                     replicates; keep those of one way",
+                    side.called, workload.name, first.name, named.name
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn is_short(value: Option<&str>) -> bool {
@@ -237,7 +275,9 @@ pub fn differences(sides: [&Side; 2]) -> (Vec<String>, Vec<String>) {
     }
     for (what, property) in machine() {
         let [before, after] = sides.map(|side| distinct(side, &property));
-        if before != after {
+        if before.iter().chain(&after).any(|value| is_untold(value)) {
+            warnings.push(UNTOLD_MACHINES.to_owned());
+        } else if before != after {
             warnings.push(format!(
                 "different {what}: {} in the baseline, {} in the candidate; that is part of every difference",
                 shown(&before),
@@ -281,6 +321,7 @@ fn compared<'a>(sides: [&'a Side; 2]) -> Vec<Property<'a>> {
     if distinct(sides[0], &all[0].1) != distinct(sides[1], &all[0].1) {
         drop(all.remove(1));
     }
+    all.extend(database_settings(sides));
     let mut names: Vec<&str> = Vec::new();
     for lane in sides.iter().flat_map(|side| &side.records).flat_map(|named| &named.record.header.lanes) {
         if !names.contains(&lane.name.as_str()) {
@@ -309,6 +350,18 @@ fn compared<'a>(sides: [&'a Side; 2]) -> Vec<Property<'a>> {
         all.push((format!("place of {name}"), Box::new(place)));
     }
     all
+}
+
+/// What databases are told, each work of theirs once.
+fn database_settings<'a>(sides: [&'a Side; 2]) -> Vec<Property<'a>> {
+    let headers = sides.into_iter().flat_map(|side| &side.records).map(|named| &named.record.header);
+    let databases = headers.flat_map(|of| &of.plan.workloads).filter(|workload| settings(workload).is_some());
+    let names: BTreeSet<&str> = databases.map(|workload| workload.name.as_str()).collect();
+    let property = |name: &'a str| -> Property<'a> {
+        let told = move |of: &Header| settings(of.plan.workloads.iter().find(|workload| workload.name == name)?);
+        (format!("settings of the database of {name}"), Box::new(told))
+    };
+    names.into_iter().map(property).collect()
 }
 
 fn host(of: &Header) -> String {
@@ -389,6 +442,20 @@ pub fn remarks(sides: [&Side; 2]) -> Vec<String> {
         if record.resumes > 0 {
             said.push(format!("{} was interrupted and continued: it may hold more than one boot", named.name));
         }
+    }
+    if all.iter().any(|named| is_untold(&named.record.header.boot_id)) {
+        said.push(
+            "records that were shared do not say of which boot they are: those of one boot are no replicates of each other"
+                .to_owned(),
+        );
+    }
+    let is_foreign = |named: &&Named| named.record.header.lanes.iter().any(|lane| lane.venue == FOREIGN);
+    if all.iter().any(is_foreign) {
+        said.push(
+            "another tool measured what was imported: when, on how many boots, with which mount options and promises is not \
+             known, and whatever else changed is part of every difference"
+                .to_owned(),
+        );
     }
     let shared: Vec<String> = sides.iter().filter_map(|side| boots(side)).collect();
     if !shared.is_empty() {

@@ -27,6 +27,9 @@ const DATABASE: [Rule; 2] = [flush, full_cpus];
 
 /// What the first rule that matches says.
 pub(super) fn first(observed: &Observed) -> (Limit, Sentence) {
+    if observed.workload.traits().is_foreign() {
+        return (Limit::Unattributed, statement::measured_elsewhere());
+    }
     let causes = match () {
         () if observed.workload.traits().shares_the_cpus() => &DATABASE[..],
         () if observed.workload.traits().is_paced() => &[][..],

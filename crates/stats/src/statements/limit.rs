@@ -73,6 +73,7 @@ templates! {
     keeps_requests(who, range, depth) = "{who} keeps {range} of the {depth} requests asked for at the device";
     keep_requests(who, range, depth) = "{who} keep {range} of the {depth} requests asked for at the device";
     no_lane_has_a_figure() = "no lane has a figure";
+    measured_elsewhere() = "another tool measured it, and what limited it is not known";
     shared_rate(share, slowest, rate) =
         "at {share} of the slowest lane's maximum ({slowest}): {rate} operations/s for every lane; the work is paced, \
          so reaching that rate shows no limit";

@@ -93,6 +93,7 @@ templates! {
     flushes_its_writes(with, without) = "{with} flushes its writes, {without} does not";
     outlives_cache(with, without) = "what {with} made durable outlives the loss of a cache's disk, what {without} did may not";
     in_process_library(lane) = "{lane} is an in-process library, called without any system call";
+    order_unknown(a, b) = "another tool measured {a} and {b}, and it is not known in which order";
     different_venue(a, a_is, b, b_is) = "different venue: {a} is {a_is}, {b} is {b_is}";
     other_kernels(a, a_on, b, b_on) =
         "different kernels: {a} is on Linux {a_on}, {b} is on Linux {b_on}, and more than the kernel differs";
@@ -142,6 +143,7 @@ templates! {
     stable_fsync() = "fsync that reaches stable storage";
     write_barriers() = "write barriers";
     fsync_beyond_cache() = "fsync that outlives a cache's disk";
+    beside_in_unknown_order() = "was measured by another tool, and it is not known in which order";
     in_another_place_one(place) = "runs in another place ({place})";
     in_another_place_many(place) = "run in another place ({place})";
     is_library() = "is an in-process library, called without any system call";

@@ -40,7 +40,8 @@ pub enum ImportError {
     Io(#[from] io::Error),
     /// Another kind of file.
     #[error(
-        "it is no log that is known; take a fio iolog (write_iolog), `strace -f -tt -T -y -o FILE`, or darshan-dxt-parser's text"
+        "it is no log that is known; take a fio iolog (write_iolog), `strace -f -tt -T -y -o FILE`, or darshan-dxt-parser's text (docs/import.md lists \
+         the results of benchmarks that are read)"
     )]
     Unknown,
     /// Logs of one kind make one trace.

@@ -1,0 +1,127 @@
+//! `fairlane trend`: one figure over many records, as the dashboard shows it.
+
+use super::report::print;
+use super::screen::style;
+use crate::failure::Failure;
+use crate::gathered;
+use crate::listing::{Figures, Index, Listing};
+use crate::options::Trend;
+use crate::state;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Names that a message lists, at most.
+const MOST_NAMED: usize = 30;
+
+/// What records have of a workload.
+struct Found {
+    figures: Figures,
+    /// The workloads of those records that have none of it.
+    others: BTreeSet<String>,
+}
+
+/// Shows how lanes fared from record to record.
+///
+/// # Errors
+/// When no record has the figure, or the format is unknown.
+pub fn run(options: &Trend) -> Result<(), Failure> {
+    let format = options.format.as_str();
+    // An unknown format is told before thousands of records are read.
+    report::render_trends(&[], format, &style()).map_err(|error| Failure::usage(error.to_string()))?;
+    let (group, places) = options.group_and_places();
+    let found = if places.is_empty() { kept(&options.workload)? } else { named(&options.workload, &places)? };
+    let all = &found.figures.all;
+    let groups = group.map_or_else(|| groups(&found.figures, &options.workload), |group| vec![group]);
+    let course =
+        |group: &String| stats::trend::trend(all.iter().map(Arc::as_ref), &options.workload, group, &options.lanes);
+    let mut trends: Vec<model::page::Trend> = groups.iter().filter_map(course).collect();
+    if trends.iter().all(|trend| trend.points.is_empty()) {
+        return Err(nothing(options, &groups, &found));
+    }
+    trends.retain(|trend| !trend.points.is_empty());
+    for trend in &mut trends {
+        trend.left_out.extend(found.figures.left_out.iter().cloned());
+    }
+    print(&report::render_trends(&trends, format, &style()).map_err(|error| Failure::usage(error.to_string()))?)
+}
+
+/// Of the records kept.
+fn kept(workload: &str) -> Result<Found, Failure> {
+    let folder = state::state_folder()?.join("runs");
+    let index = Index::of_kept(&folder, true);
+    let mut listing = Listing::new(folder, index, u64::MAX);
+    let cannot = |error: std::io::Error| Failure::failed(format!("cannot list the records: {error}; name some"));
+    let figures = listing.figures(workload).map_err(cannot)?;
+    let mut others = BTreeSet::new();
+    if figures.all.is_empty() {
+        let entries = listing.survey().map_err(cannot)?.into_iter().filter_map(|(_, entry)| entry.ok());
+        for entry in entries {
+            add(&mut others, entry.workloads.into_iter().map(|of| of.name));
+        }
+    }
+    Ok(Found { figures, others })
+}
+
+/// Of records and folders that were named, one in memory at a time.
+fn named(workload: &str, places: &[String]) -> Result<Found, Failure> {
+    let gathered = gathered::gather(places)?;
+    let (mut all, mut others, mut left_out) = (Vec::new(), BTreeSet::new(), gathered.left_out);
+    for file in &gathered.files {
+        let record = match file.read() {
+            Ok(record) => record,
+            Err(why) => {
+                left_out.add(&file.name, &why);
+                continue;
+            }
+        };
+        match record.header.plan.workloads.iter().any(|of| of.name == workload) {
+            true => all.push(Arc::new(stats::trend::figures(&record, &file.name).only(workload))),
+            false => add(&mut others, record.header.plan.workloads.into_iter().map(|of| of.name)),
+        }
+    }
+    Ok(Found { figures: Figures { all, left_out: left_out.told }, others })
+}
+
+fn add(names: &mut BTreeSet<String>, more: impl Iterator<Item = String>) {
+    for name in more {
+        if names.len() < MOST_NAMED {
+            names.insert(name);
+        }
+    }
+}
+
+/// The groups that have figures, in the order in which records have them.
+fn groups(figures: &Figures, workload: &str) -> Vec<String> {
+    let mut groups: Vec<String> = Vec::new();
+    for group in figures.all.iter().flat_map(|of| of.groups(workload)) {
+        if !groups.iter().any(|known| known == group) {
+            groups.push(group.to_owned());
+        }
+    }
+    groups
+}
+
+fn listed<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+    names.into_iter().take(MOST_NAMED).map(|name| report::clean_text(name)).collect::<Vec<_>>().join(", ")
+}
+
+fn nothing(options: &Trend, groups: &[String], found: &Found) -> Failure {
+    let workload = report::clean_text(&options.workload);
+    if found.figures.all.is_empty() {
+        return Failure::usage(match found.others.is_empty() {
+            true => format!("no record has figures of `{workload}`; race it first, or name folders that hold records"),
+            false => format!("no record has figures of `{workload}`; choose one of {}", listed(&found.others)),
+        });
+    }
+    let known = self::groups(&found.figures, &options.workload);
+    let is_known = groups.iter().any(|group| known.contains(group));
+    Failure::usage(match (is_known, options.lanes.is_empty()) {
+        (true, false) => format!("no record has figures of `{workload}` in lane {}", listed(&options.lanes)),
+        _ if known.is_empty() => format!("the records hold no figures of `{workload}`; race it first"),
+        _ => format!(
+            "no record has figures of `{workload}` for {}; choose one of {}, and write ./NAME for a folder",
+            listed(groups),
+            listed(&known)
+        ),
+    })
+}

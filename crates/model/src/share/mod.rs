@@ -1,0 +1,329 @@
+//! A record made fit to be given away: what tells whose machine it was is replaced, and no figure changes.
+//!
+//! It lies beside the types because whoever adds a text to a record has to decide here what becomes of it.
+
+mod durability;
+mod header;
+mod kinds;
+mod lines;
+mod ordinary;
+mod patterns;
+mod sharer;
+mod shield;
+#[cfg(test)]
+mod tests;
+
+pub use shield::{Private, Removed, Sort};
+
+use crate::durability::{DurabilityLine, DurabilityRecord};
+use crate::lane::Contestant;
+use crate::record::{Brief, Header, Line, Record, RecordError};
+use crate::workload::{Kind, Workload};
+use serde_json::Value;
+use sharer::Sharer;
+use std::collections::BTreeSet;
+
+/// Kinds of lines of a record of durability, the first one aside.
+const OF_DURABILITY: [&str; 7] = ["cuts", "failed", "speed", "damage", "full", "fault", "end"];
+/// Keys whose values are no texts: figures, deflated and in base64, which were looked at before; and what bytes are written.
+const NO_TEXTS: [&str; 2] = ["histogram", "data"];
+/// How names of files end that stay in a line that repeats a race.
+const OF_FILES: [&str; 2] = [".toml", ".fio"];
+/// Lines of one sort of words that stay, at most.
+const MOST_LINES: usize = 40;
+/// Characters of such a line that holds several; longer ones are cut where they are shown.
+const LINE_CHARACTERS: usize = 100;
+
+/// Why a record is not shared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShareError {
+    /// It is no record of a race, or a damaged one.
+    #[error("{0}")]
+    Record(#[from] RecordError),
+    /// It is a damaged record of durability.
+    #[error("{0}")]
+    Durability(String),
+    /// A line cannot be read as what it says it is.
+    #[error("line {line} of this record is damaged ({reason}); share another, or mend it")]
+    Damaged {
+        /// From 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Something private stands where nobody replaced it.
+    #[error(
+        "line {line} of what was to be written still holds something like a {what} ({text:?}): it is left; report this; nothing was written"
+    )]
+    Left {
+        /// From 1.
+        line: usize,
+        /// What it looks like.
+        what: &'static str,
+        /// It itself.
+        text: String,
+    },
+}
+
+/// What of a record is known while it is shared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// It ends as a race does; otherwise it is still written, or its race crashed.
+    pub has_end: bool,
+    /// Its last line is incomplete, and left out.
+    pub is_cut_off: bool,
+    /// Lines of kinds that this version does not know, which are left out.
+    pub unknown_lines: usize,
+    /// What stays, by what it is: `suite`, `lanes`, `CPU`.
+    pub stays: Vec<(&'static str, String)>,
+}
+
+/// A record that is being shared.
+pub struct Sharing<'a> {
+    text: &'a str,
+    is_race: bool,
+    sharer: Sharer,
+    facts: Facts,
+}
+
+impl<'a> Sharing<'a> {
+    /// Reads a record and learns what is private in it. `text`: the whole file; `private`: what is known of this machine and
+    /// its user.
+    ///
+    /// # Errors
+    /// [`ShareError`] where it is no record, or damaged.
+    pub fn begin(text: &'a str, private: &[Private]) -> Result<Sharing<'a>, ShareError> {
+        match DurabilityRecord::is_one(text) {
+            true => Sharing::of_durability(text, private),
+            false => Sharing::of_race(text, private),
+        }
+    }
+
+    fn of_race(text: &'a str, private: &[Private]) -> Result<Sharing<'a>, ShareError> {
+        let Record { header, end, .. } = Record::parse(text)?;
+        let own = header.lanes.iter().flat_map(|lane| [lane.filesystem.as_str(), lane.venue.as_str()]);
+        let mut sharer = Sharer::new(text, (&header.started, header.seed), &header.machine, own);
+        sharer.know_all(private);
+        sharer.learn(&header);
+        let facts = facts(text, end.is_some());
+        Ok(Sharing { text, is_race: true, sharer, facts })
+    }
+
+    fn of_durability(text: &'a str, private: &[Private]) -> Result<Sharing<'a>, ShareError> {
+        let DurabilityRecord { header, end, .. } = DurabilityRecord::parse(text).map_err(ShareError::Durability)?;
+        let own = header.lanes.iter().map(|lane| lane.filesystem.as_str());
+        let mut sharer = Sharer::new(text, (&header.started, header.seed), &header.machine, own);
+        sharer.know_all(private);
+        sharer.learn_durability(&header);
+        let facts = facts(text, end.is_some());
+        Ok(Sharing { text, is_race: false, sharer, facts })
+    }
+
+    /// Hands out the lines of the shared record, without their ends. Every pass over them gives the same ones; what was
+    /// replaced is counted in each anew.
+    ///
+    /// # Errors
+    /// [`ShareError`] where a line is damaged or holds something private all the same, and what `take` answers.
+    pub fn each_line<E: From<ShareError>>(&mut self, mut take: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+        self.sharer.shield.count_anew();
+        self.facts.unknown_lines = 0;
+        let text = self.text;
+        for (at, line) in text.split_inclusive('\n').enumerate() {
+            // What a reader leaves out.
+            if at > 0 && !line.ends_with('\n') {
+                break;
+            }
+            match self.shared(at + 1, line)? {
+                Some(json) => take(&json)?,
+                None => self.facts.unknown_lines += 1,
+            }
+        }
+        Ok(())
+    }
+
+    /// What was replaced in the last pass.
+    pub fn removed(&self) -> Vec<Removed> {
+        self.sharer.shield.removed()
+    }
+
+    /// Names of people and machines that are ordinary words (`root`, `localhost`), and stay.
+    pub fn ordinary(&self) -> &[Private] {
+        self.sharer.shield.ordinary()
+    }
+
+    /// What else is known of it; complete behind a pass.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// A line as it is shared; `None`: it is of a kind that this version does not know.
+    fn shared(&mut self, number: usize, line: &str) -> Result<Option<String>, ShareError> {
+        let damaged = |reason: String| ShareError::Damaged { line: number, reason: crate::text::quoted(&reason) };
+        let json = match self.is_race {
+            true => self.race_line(number, line),
+            false => self.durability_line(number, line),
+        };
+        let Some(json) = json.map_err(damaged)? else { return Ok(None) };
+        let written: Value = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
+        match self.left(&written) {
+            Some(Private { sort, text }) => {
+                Err(ShareError::Left { line: number, what: sort.words(), text: crate::text::quoted(&text) })
+            }
+            None => Ok(Some(json)),
+        }
+    }
+
+    fn race_line(&mut self, number: usize, line: &str) -> Result<Option<String>, String> {
+        let read = match number {
+            1 => {
+                let header: Header = serde_json::from_str(line).map_err(|error| error.to_string())?;
+                Some(Line::Header(Box::new(header)))
+            }
+            _ => Line::read(line)?,
+        };
+        let Some(mut read) = read else { return Ok(None) };
+        self.sharer.line(&mut read);
+        if let Line::Header(header) = &read {
+            self.facts.stays = stays(header);
+        }
+        read.to_json().map(Some).map_err(|error| error.to_string())
+    }
+
+    fn durability_line(&mut self, number: usize, line: &str) -> Result<Option<String>, String> {
+        let told = |error: serde_json::Error| error.to_string();
+        if number > 1 {
+            let brief: Option<Brief> = match serde_json::from_str(line) {
+                Err(error) if error.is_data() => None,
+                read => Some(read.map_err(told)?),
+            };
+            if !brief.is_some_and(|brief| OF_DURABILITY.contains(&brief.kind.as_ref())) {
+                return Ok(None);
+            }
+        }
+        let mut read: DurabilityLine = serde_json::from_str(line).map_err(told)?;
+        self.sharer.durability_line(&mut read);
+        if let DurabilityLine::Durability(header) = &read {
+            let lanes: Vec<&str> = header.lanes.iter().map(|lane| lane.name.as_str()).collect();
+            self.facts.stays = in_lines("lanes", &lanes);
+            self.facts.stays.push(("machine", header.machine.in_one_line()));
+        }
+        serde_json::to_string(&read).map(Some).map_err(told)
+    }
+
+    /// The first private thing in what is written, wherever it stands. Names are not looked for among keys, which are the
+    /// format's own but for those of maps, and those are texts that were looked through.
+    fn left(&self, written: &Value) -> Option<Private> {
+        match written {
+            Value::String(text) => self.sharer.shield.left(text),
+            Value::Array(list) => list.iter().find_map(|value| self.left(value)),
+            Value::Object(object) => object.iter().find_map(|(key, value)| match key.as_str() {
+                key if NO_TEXTS.contains(&key) => None,
+                key if key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') => self.left(value),
+                key => self.sharer.shield.left(key).or_else(|| self.left(value)),
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
+}
+
+fn facts(text: &str, has_end: bool) -> Facts {
+    let is_cut_off = text.contains('\n') && !text.ends_with('\n');
+    Facts { has_end, is_cut_off, unknown_lines: 0, stays: Vec::new() }
+}
+
+/// Words of people that stay, because reports pair by them, and what tells which kind of machine it was.
+fn stays(header: &Header) -> Vec<(&'static str, String)> {
+    let plan = &header.plan;
+    let of_work = |texts: fn(&Workload) -> Vec<&str>| plan.workloads.iter().flat_map(texts).collect::<Vec<&str>>();
+    let mut all = vec![("suite", plan.suite.clone())];
+    for (what, texts) in [
+        ("lanes", header.lanes.iter().map(|lane| lane.name.as_str()).collect::<Vec<&str>>()),
+        ("workloads", of_work(|workload| vec![workload.name.as_str()])),
+        ("titles", of_work(|workload| vec![workload.title.as_str()])),
+        ("steps", of_work(steps)),
+        ("jobs", of_work(jobs)),
+        ("sets of files", of_work(sets)),
+        ("files", files(header)),
+    ] {
+        all.extend(in_lines(what, &texts));
+    }
+    all.extend([
+        ("machine", header.machine.in_one_line()),
+        ("disk", header.machine.device.model.clone()),
+        ("begin", header.started.clone()),
+    ]);
+    all.into_iter().filter(|(_, text)| !text.trim().is_empty()).collect()
+}
+
+/// Names of a workload's steps, of their sections, and of another tool's kinds of operations.
+fn steps(workload: &Workload) -> Vec<&str> {
+    match &workload.kind {
+        Kind::Operations(of) => of.step.iter().flat_map(|step| [step.name.as_str(), step.section.as_str()]).collect(),
+        Kind::Programs(of) => of.step.iter().map(|step| step.name.as_str()).collect(),
+        Kind::Mix(of) => of.step.iter().map(|step| step.name.as_str()).collect(),
+        Kind::Foreign(of) => of.groups.iter().map(String::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Names of the jobs of a job file.
+fn jobs(workload: &Workload) -> Vec<&str> {
+    match &workload.kind {
+        Kind::Jobs(of) => of.jobs.iter().map(|job| job.name.as_str()).collect(),
+        Kind::Fio(of) => of.jobs.iter().map(|job| job.name.as_str()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Names of sets of files.
+fn sets(workload: &Workload) -> Vec<&str> {
+    match &workload.kind {
+        Kind::Operations(of) => of.files.iter().map(|set| set.name.as_str()).collect(),
+        Kind::Mix(of) => of.files.iter().map(|pool| pool.name.as_str()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Names of job files, of suites' files and of files of filesystems of the user's own.
+fn files(header: &Header) -> Vec<&str> {
+    let plan = &header.plan;
+    let of_work = plan.workloads.iter().filter_map(|workload| match &workload.kind {
+        Kind::Jobs(of) => Some(of.file.as_str()),
+        Kind::Fio(of) => Some(of.file.as_str()),
+        _ => None,
+    });
+    let of_lanes = plan.lanes.iter().filter_map(|lane| match &lane.contestant {
+        Contestant::Custom(path) => path.to_str(),
+        Contestant::Filesystem(_) | Contestant::Directory(_) => None,
+    });
+    // A word with a sign of equality is the line of a lane, which was looked at.
+    let is_file = |word: &&str| !word.contains('=') && OF_FILES.iter().any(|end| word.ends_with(end));
+    let of_line = plan.command_line.iter().skip(2).map(String::as_str).filter(is_file);
+    let all = of_work.chain(of_lanes).chain(of_line);
+    all.map(|name| name.strip_prefix("./").unwrap_or(name)).collect()
+}
+
+/// Texts between commas, each once, in lines that are shown whole; what is more than is read is counted.
+fn in_lines(what: &'static str, texts: &[&str]) -> Vec<(&'static str, String)> {
+    let mut seen = BTreeSet::new();
+    let mut lines: Vec<String> = Vec::new();
+    let mut more = 0_usize;
+    for &text in texts.iter().filter(|text| !text.trim().is_empty()) {
+        if !seen.insert(text) {
+            continue;
+        }
+        let is_full = lines.len() >= MOST_LINES;
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 2 + text.chars().count() <= LINE_CHARACTERS => {
+                line.push_str(", ");
+                line.push_str(text);
+            }
+            Some(_) if is_full => more += 1,
+            _ => lines.push(text.to_owned()),
+        }
+    }
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines.into_iter().map(|line| (what, line)).collect()
+}
