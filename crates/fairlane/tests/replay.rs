@@ -162,7 +162,7 @@ fn logs_of_others_become_traces_that_are_raced() {
     }
     std::fs::write(place.path().join("odd"), "hello\n").expect("a file");
     let (_, err) = place.expect(2, &["import", "odd", "-o", "x.trace"]);
-    assert_one_sentence(&err, &["it is no log that is known"]);
+    assert_one_sentence(&err, &["nor a log that is known"]);
     let (_, err) = place.expect(2, &["import", "missing", "-o", "x.trace"]);
     assert_one_sentence(&err, &["cannot read missing"]);
     assert!(!place.path().join("x.trace").exists());

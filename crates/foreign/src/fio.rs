@@ -23,6 +23,35 @@ const OPTIONS: [&[&str]; 9] = [
     &["runtime", "timeout"],
     &["fsync"],
 ];
+/// Options that say where files and logs lie and how a job is told: they make no other work.
+const NO_WORK: [&str; 22] = [
+    "description",
+    "directory",
+    "eta",
+    "filename",
+    "filename_format",
+    "group_reporting",
+    "log_avg_msec",
+    "log_compression",
+    "log_hist_msec",
+    "log_max_value",
+    "log_offset",
+    "log_store_compressed",
+    "log_unix_epoch",
+    "name",
+    "output",
+    "output-format",
+    "per_job_logs",
+    "status-interval",
+    "write_bw_log",
+    "write_hist_log",
+    "write_iops_log",
+    "write_lat_log",
+];
+/// Most options of a job.
+const MOST_OPTIONS: usize = 200;
+/// Characters of a job's options that are told; longer ones end in a number that only equal ones have.
+const TOLD_CHARACTERS: usize = 180;
 /// The job that fio adds for the sum of all clients.
 const ALL_CLIENTS: &str = "All clients";
 /// Most groups of jobs of one name whose last runs are looked at.
@@ -337,6 +366,15 @@ fn global_options(document: &Value) -> &Value {
     }
 }
 
+/// A text of at most [`TOLD_CHARACTERS`] and a number (FNV-1a, 64 bits) where it was longer.
+fn shortened(text: String) -> String {
+    let Some((end, _)) = text.char_indices().nth(TOLD_CHARACTERS) else { return text };
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("{}… {hash:016x}", text.get(..end).unwrap_or_default())
+}
+
 /// The options of a job: its own before those of all.
 struct Options<'a> {
     own: &'a Value,
@@ -365,10 +403,28 @@ impl<'a> Options<'a> {
                 told.push(format!("{name}={}", short(value)));
             }
         }
+        told.extend(self.others());
         if !host.is_empty() {
             told.push(format!("host={}", short(host)));
         }
-        told.join(" ")
+        shortened(told.join(" "))
+    }
+
+    /// All other options that may make other work of it, by their names.
+    fn others(&self) -> Vec<String> {
+        let is_other = |name: &str| !NO_WORK.contains(&name) && !OPTIONS.iter().any(|names| names.contains(&name));
+        let mut all: BTreeMap<&str, String> = BTreeMap::new();
+        for (name, value) in [self.global, self.own].into_iter().filter_map(Value::as_object).flatten() {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            if is_other(name) {
+                all.insert(name, value);
+            }
+        }
+        let told = |(name, value): (&str, String)| match value.as_str() {
+            "" => short(name),
+            value => format!("{}={}", short(name), short(value)),
+        };
+        all.into_iter().take(MOST_OPTIONS).map(told).collect()
     }
 
     /// Bytes of an operation of one of [`DIRECTIONS`]; `None` where no option tells one size for it. Of sizes for

@@ -72,7 +72,7 @@ impl Runs {
             let (good, bad): (Vec<Run>, Vec<Run>) =
                 runs.into_iter().partition(|run| figure(run).is_finite() && figure(run) > 0.0);
             for _ in bad {
-                results.leave_out("runs whose figure is 0");
+                results.leave_out("runs whose figure is not above 0");
             }
             if !good.is_empty() {
                 let metric = if large { Metric::BandwidthBytesPerSecond } else { Metric::OperationsPerSecond };
@@ -157,6 +157,6 @@ mod tests {
         runs.into_series(&mut results);
         let [one] = results.series.as_slice() else { panic!("{results:#?}") };
         assert_eq!((one.runs.as_slice(), one.operations, one.seconds), ([3.0].as_slice(), u64::MAX, 2.0));
-        assert_eq!(results.left_out.get("runs whose figure is 0"), Some(&5));
+        assert_eq!(results.left_out.get("runs whose figure is not above 0"), Some(&5));
     }
 }

@@ -43,7 +43,9 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
         words::race::seed_and_version(findings.seed, &input.record.header.version)
     ));
     hang(&mut out, words::TRIALS, CLOSING_COLUMNS, &trials, None, style);
-    lines::command(&mut out, words::AGAIN, &lines::as_typed(facts::again(findings), findings, style), style);
+    if !findings.command_line.is_empty() {
+        lines::command(&mut out, words::AGAIN, &lines::as_typed(facts::again(findings), findings, style), style);
+    }
     out.push('\n');
     let mut label = words::advice::ADVICE;
     for line in advice::brief(findings) {

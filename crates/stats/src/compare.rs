@@ -23,7 +23,6 @@ use model::record::{Record, SCHEMA};
 /// What stands beside every verdict here. Rounds share what their boot was lucky with, and two boots
 /// show nothing of how boots differ: the gate asks for several.
 fn caveat(a: &Record, b: &Record) -> &'static str {
-    let is_foreign = |record: &Record| record.header.lanes.iter().any(|lane| lane.venue == comparable::FOREIGN);
     if is_foreign(a) || is_foreign(b) {
         return "another tool measured: in which order, on how many boots, with which mount options and promises is not known, \
                 and whatever else changed is part of the difference";
@@ -42,6 +41,11 @@ fn caveat(a: &Record, b: &Record) -> &'static str {
              spread of rounds, not of boots"
         }
     }
+}
+
+/// Whether another tool measured what a record holds.
+fn is_foreign(record: &Record) -> bool {
+    record.header.lanes.iter().any(|lane| lane.venue == comparable::FOREIGN)
 }
 
 /// Where a record's own report shows another figure of a lane.
@@ -169,6 +173,9 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
         if !b.header.plan.workloads.iter().any(|of| of.name == workload.name) {
             warnings.push(format!("{} is only in {a_name}", workload.title));
         }
+    }
+    if is_foreign(a) || is_foreign(b) {
+        warnings.push(caveat(a, b).to_owned());
     }
     warnings.extend(lane_warnings(a, b, a_name, b_name));
     if in_proportion {

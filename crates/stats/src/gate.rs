@@ -84,7 +84,8 @@ pub fn gate(baseline: &[Named], candidate: &[Named], terms: &Terms) -> Result<Ga
         warnings.extend(differences);
     }
     warnings.extend(alike::remarks([before, after]).into_iter().chain(failed_rounds));
-    if changes.is_empty() && !single {
+    let is_foreign = [before, after].iter().flat_map(|side| &side.records).any(|named| alike::is_foreign(named));
+    if changes.is_empty() && !single && !is_foreign {
         warnings.push(
             "both sides ran on the same kernel, system and options: what was changed between them is not in the records"
                 .to_owned(),

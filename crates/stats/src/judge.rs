@@ -311,7 +311,9 @@ fn estimate_of(
         (None, true) => Some(statement::stood_still_always()),
         (None, false) => Some(statement::no_trial_measured(text(metric.replace('_', " ")))),
     });
-    let scopes: Vec<_> = lane.group(group).map(|(trial, of)| Scope::new(trial, of, reading)).collect();
+    // Nobody looked at the system while another tool measured.
+    let looked_at = lane.group(group).filter(|_| lane.lane.venue != comparable::FOREIGN);
+    let scopes: Vec<_> = looked_at.map(|(trial, of)| Scope::new(trial, of, reading)).collect();
     // Sums over several groups say nothing about one of them.
     let exact = || scopes.iter().filter(|scope| scope.exact);
     let per_operation = |amount: fn(&Scope) -> f64| {

@@ -16,6 +16,7 @@ use model::bounds::TOML_BYTES;
 use model::published::PREFIX;
 use model::workload::Suite;
 use report::Purpose;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -132,7 +133,12 @@ fn completer(command: &str, arg: &Arg, suite: &str) -> Option<ArgValueCompleter>
         ("advise", "scenarios") => words(|typed| names_or_files(knowledge::SCENARIOS, typed, &["toml", "trace"])),
         ("advise", "needs") => listed(model::scenario::wishes().map(|(wish, _)| without_place(wish)).collect()),
         ("advise", "features") => listed(lane_words::filesystems()),
-        ("race", "resume") | ("report" | "explain", "record") | ("advise", "records") => words(records::records),
+        ("race", "resume")
+        | ("report" | "explain" | "share", "record")
+        | ("advise" | "collect" | "trend", "records") => words(records::records),
+        ("trend", "workload") => words(|typed| {
+            begun(typed, suites::BUILT_IN.iter().flat_map(|(name, _)| workloads(name)).collect::<BTreeSet<_>>())
+        }),
         ("compare", "baseline" | "candidate") => words(records::records),
         ("compare", "a" | "b") => words(|typed| {
             let articles = published::BUILT_IN.iter().map(|(name, _)| format!("{PREFIX}{name}"));
@@ -180,6 +186,8 @@ fn formats(command: &str) -> Vec<&'static str> {
         "powercut" | "integrity" => report::DURABILITY_FORMATS.to_vec(),
         "show" => report::TRACE_FORMATS.into_iter().chain([SCENARIO]).collect(),
         "age" => vec!["text", "json"],
+        "collect" => vec!["parquet", "csv"],
+        "trend" => vec!["text", "json", "csv", "markdown"],
         _ => Vec::new(),
     }
 }

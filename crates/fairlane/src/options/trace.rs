@@ -91,7 +91,7 @@ Logs of a program's calls become a trace (-o names it):
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT_HELP)]
 pub struct Import {
-    /// Files of results, or logs of calls, all of one kind: several logs become threads of one trace
+    /// Files of results, of one tool or several; or logs of calls, all of one kind, which become threads of one trace
     #[arg(required = true, value_name = "[NAME=]FILE")]
     pub files: Vec<PathBuf>,
     /// Write the record or the trace here; a file that is there is not overwritten. Records lie with those of races where it

@@ -66,8 +66,14 @@ pub(crate) fn machine(machine: &Machine) -> Phrase {
     let device = &machine.device;
     let or = |text: &str, other: &str| if text.trim().is_empty() { other.to_owned() } else { shorten(text, 80) };
     let mut parts = vec![
-        format!("{}, {} CPUs", or(&machine.cpu, "unknown CPU"), machine.cpus),
-        format!("{} memory", figures::bytes(machine.memory_bytes)),
+        match machine.cpus {
+            0 => or(&machine.cpu, "unknown CPU"),
+            cpus => format!("{}, {cpus} CPUs", or(&machine.cpu, "unknown CPU")),
+        },
+        match machine.memory_bytes {
+            0 => "unknown memory".to_owned(),
+            bytes => format!("{} memory", figures::bytes(bytes)),
+        },
         or(&machine.os, "unknown system"),
         format!("kernel {}", or(&machine.kernel, "unknown")),
     ];
@@ -86,7 +92,12 @@ pub(crate) fn machine(machine: &Machine) -> Phrase {
     if device.size_bytes > 0 {
         disk.push(figures::disk_bytes(device.size_bytes));
     }
-    disk.push(if device.rotational { "rotational (as the kernel was told)" } else { "not rotating" }.to_owned());
+    // Of a disk without a name and a queue nobody looked whether it rotates.
+    let is_known = !device.name.is_empty() || !device.scheduler.is_empty() || device.rotational;
+    disk.extend(
+        is_known
+            .then(|| if device.rotational { "rotational (as the kernel was told)" } else { "not rotating" }.to_owned()),
+    );
     if !device.write_cache.is_empty() {
         disk.push(format!("cache {}", shorten(&device.write_cache, 40)));
     }
@@ -132,9 +143,11 @@ pub(crate) fn lane(lane: &Lane) -> LaneFacts {
         let made = match lane.venue.as_str() {
             "library" => "formatted by the library itself",
             "memory" => "made when it is mounted",
+            model::kinds::foreign::VENUE => "measured by another tool",
             _ => "used as it was found",
         };
-        rest.push(format!("{}, {made}", shorten(&lane.filesystem, 40)));
+        rest.extend(Some(shorten(&lane.filesystem, 40)).filter(|name| !name.is_empty()));
+        rest.push(made.to_owned());
     }
     rest.extend(lane.geometry.iter().map(|fact| shorten(fact, 80)));
     let promises = &lane.promises;

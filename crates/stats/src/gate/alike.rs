@@ -26,7 +26,11 @@ pub fn check(sides: [&Side; 2]) -> Result<(), String> {
     let all: Vec<&Named> = sides.iter().flat_map(|side| &side.records).collect();
     let Some((first, rest)) = all.split_first() else { return Ok(()) };
     for (at, one) in all.iter().enumerate() {
-        if let Some(same) = all[..at].iter().find(|other| other.record.header == one.record.header) {
+        let same = |other: &&&Named| {
+            let copied = is_foreign(other) && other.record.trials == one.record.trials;
+            other.record.header == one.record.header || copied
+        };
+        if let Some(same) = all[..at].iter().find(same) {
             return Err(format!(
                 "{} and {} are one and the same race, which cannot stand for two; remove one of them",
                 same.name, one.name
@@ -449,8 +453,7 @@ pub fn remarks(sides: [&Side; 2]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let is_foreign = |named: &&Named| named.record.header.lanes.iter().any(|lane| lane.venue == FOREIGN);
-    if all.iter().any(is_foreign) {
+    if all.iter().any(|named| is_foreign(named)) {
         said.push(
             "another tool measured what was imported: when, on how many boots, with which mount options and promises is not \
              known, and whatever else changed is part of every difference"
@@ -466,6 +469,11 @@ pub fn remarks(sides: [&Side; 2]) -> Vec<String> {
     }
     said.extend(order(sides));
     said
+}
+
+/// Whether another tool measured what a record holds.
+pub fn is_foreign(named: &Named) -> bool {
+    named.record.header.lanes.iter().any(|lane| lane.venue == FOREIGN)
 }
 
 /// A side whose records share boots.

@@ -40,8 +40,9 @@ pub enum ImportError {
     Io(#[from] io::Error),
     /// Another kind of file.
     #[error(
-        "it is no log that is known; take a fio iolog (write_iolog), `strace -f -tt -T -y -o FILE`, or darshan-dxt-parser's text (docs/import.md lists \
-         the results of benchmarks that are read)"
+        "it is neither a file of results nor a log that is known (a packed one has to be unpacked); docs/import.md lists the first, and \
+         which option of each tool writes them; of logs take a fio iolog (write_iolog), `strace -f -tt -T -y -o FILE`, or \
+         darshan-dxt-parser's text"
     )]
     Unknown,
     /// Logs of one kind make one trace.

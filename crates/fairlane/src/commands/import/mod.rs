@@ -31,8 +31,18 @@ pub fn run(options: &Import) -> Result<(), Failure> {
         return Err(Failure::usage(format!("more than {MOST_FILES} files are no one import; name fewer")));
     }
     let files: Vec<Named> = options.files.iter().map(|word| named(word)).collect();
+    if let Some(name) = files.iter().filter_map(|file| file.lane.as_deref()).find(|name| name.trim().is_empty()) {
+        return Err(Failure::usage(format!("`{name}=` names no lane; write LANE=FILE")));
+    }
+    if options.output.as_deref() == Some(Path::new("-")) {
+        return Err(Failure::usage("a record or a trace is a file; for one of this name write -o ./-"));
+    }
     let Some(first) = files.first() else { return Err(Failure::usage("name a file to import")) };
-    match foreign::is_known(&beginning(&first.path)?) {
+    let beginning = beginning(&first.path)?;
+    if beginning.is_empty() {
+        return Err(Failure::usage(format!("{} is empty; name a file that holds results", escaped_path(&first.path))));
+    }
+    match foreign::is_known(&beginning) {
         true => results::run(&files, options.output.as_deref()),
         false => match (&options.output, files.iter().find(|file| file.lane.is_some())) {
             (_, Some(file)) => Err(Failure::usage(format!(

@@ -70,6 +70,7 @@ pub(super) fn lines(files: &[Imported], now: &str, command_line: Vec<String>) ->
             gathered.add(file, series)?;
         }
     }
+    gathered.tell_apart();
     // Of what does not tell when it was measured nobody can say what came before it.
     let told = files.iter().map(|file| file.results.ran.as_str());
     let started = if told.clone().any(str::is_empty) { "" } else { told.min().unwrap_or_default() };
@@ -131,6 +132,21 @@ impl<'a> Gathered<'a> {
         }
         self.figures[place].runs.extend(series.runs.iter().map(|&run| (run, series)));
         Ok(())
+    }
+
+    /// Tests of one title have their parameters behind it.
+    fn tell_apart(&mut self) {
+        let mut titles: BTreeMap<String, u32> = BTreeMap::new();
+        for workload in &self.workloads {
+            *titles.entry(workload.title.clone()).or_default() += 1;
+        }
+        for workload in self.workloads.iter_mut().filter(|of| titles.get(&of.title).is_some_and(|count| *count > 1)) {
+            if let Kind::Foreign(Foreign { parameters, .. }) = &workload.kind
+                && !parameters.is_empty()
+            {
+                workload.title = format!("{}, {parameters}", workload.title);
+            }
+        }
     }
 
     /// The place of a series' lane.

@@ -12,6 +12,7 @@ use model::plan::Plan;
 use model::record::{Line, Record};
 use model::text::escaped_path;
 use model::workload::Workload;
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -21,8 +22,15 @@ use std::path::Path;
 /// When a file cannot be read, holds no figures, or the record cannot be written.
 pub(super) fn run(files: &[Named], output: Option<&Path>) -> Result<(), Failure> {
     let mut read: Vec<Imported> = Vec::new();
+    let mut seen = BTreeSet::new();
     for file in files {
         let text = text(&file.path)?;
+        if !seen.insert(hash(text.bytes())) {
+            return Err(Failure::usage(format!(
+                "{} holds what a file before it holds: it is one run, and not two; name each file once",
+                escaped_path(&file.path)
+            )));
+        }
         let results =
             foreign::read(&text).map_err(|error| Failure::usage(format!("{}: {error}", escaped_path(&file.path))))?;
         read.push(Imported { lane: file.lane.clone(), stem: stem(&file.path), results });
@@ -55,12 +63,15 @@ fn check(lines: &[Line]) -> Result<(), Failure> {
     read.header.plan.workloads.iter().try_for_each(Workload::check).map_err(Failure::usage)
 }
 
-/// FNV-1a of all lines, 64 bits.
+/// A number that other lines hardly have.
 fn fingerprint(lines: &[Line]) -> u64 {
     let texts = lines.iter().filter_map(|line| line.to_json().ok());
-    texts
-        .flat_map(String::into_bytes)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    hash(texts.flat_map(String::into_bytes))
+}
+
+/// FNV-1a, 64 bits.
+fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// What a file holds. Bytes that are no UTF-8 are no figures: they become a mark.
