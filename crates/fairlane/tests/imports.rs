@@ -83,9 +83,18 @@ fn runs_of_fio_are_rounds_of_their_lanes_and_no_verdict_is_given() {
     let mean = result["estimates"][0]["mean"].as_f64().expect("a mean");
     let logs = rates[..3].iter().map(|rate| rate.ln()).sum::<f64>() / 3.0;
     assert!((mean / logs.exp() - 1.0).abs() < 0.05 && result["estimates"][0]["low"].is_f64(), "{result}");
+    // Nobody knows which run of the one goes with which of the other: the ratio is that of the means.
+    let other = result["estimates"][1]["mean"].as_f64().expect("a mean");
+    let ratio = result["pairs"][0]["ratio"].as_f64().expect("a ratio");
+    assert!((ratio / (other / mean) - 1.0).abs() < 1e-9, "{ratio} {other} {mean}: {result}");
+    assert!(result["estimates"][0].get("flushes_per_operation").is_none_or(Value::is_null), "{result}");
     for format in ["html", "markdown", "csv", "memo"] {
         place.expect(0, &["report", "r.jsonl", "--format", format]);
     }
+    // One run that is named twice is one.
+    std::fs::copy(place.path().join("a1.json"), place.path().join("copy.json")).expect("a copy");
+    let (_, err) = place.expect(2, &["import", "a=a1.json", "a=copy.json", "-o", "twice.jsonl"]);
+    assert_one_sentence(&err, &["copy.json holds what a file before it holds", "name each file once"]);
     // Of one run there is no interval.
     place.expect(0, &["import", "a=a1.json", "-o", "one.jsonl"]);
     let (one, _) = place.expect(0, &["report", "one.jsonl"]);
@@ -160,6 +169,13 @@ fn what_is_no_result_is_one_sentence_and_nothing_is_written() {
     assert_one_sentence(&err, &["odd holds no results that are known"]);
     let (_, err) = place.expect(2, &["import", "odd"]);
     assert_one_sentence(&err, &["odd holds no results that are known", "-o TRACE"]);
+    write("nothing", "");
+    let (_, err) = place.expect(2, &["import", "nothing"]);
+    assert_one_sentence(&err, &["nothing is empty"]);
+    let (_, err) = place.expect(2, &["import", " =odd"]);
+    assert_one_sentence(&err, &["names no lane"]);
+    let (_, err) = place.expect(2, &["import", "odd", "-o", "-"]);
+    assert_one_sentence(&err, &["-o ./-"]);
     let (_, err) = place.expect(2, &["import", "missing"]);
     assert_one_sentence(&err, &["cannot read missing"]);
     let lines = |name: &str| place.path().join(name).exists();

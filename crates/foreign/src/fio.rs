@@ -464,6 +464,18 @@ mod tests {
     }
 
     #[test]
+    fn every_option_that_makes_other_work_is_told() {
+        let own = json!({ "rw": "read", "rate_iops": "3000", "filename": "/x", "fdatasync": "1" });
+        assert_eq!(Options { own: &own, global: &NOTHING }.told(""), "rw=read fdatasync=1 rate_iops=3000");
+        let long = |zones: &str| {
+            let own = json!({ "rw": "read", "bssplit": "4k/50:".repeat(60), "zonemode": zones });
+            Options { own: &own, global: &NOTHING }.told("")
+        };
+        assert_ne!(long("none"), long("zbd"));
+        assert!(long("none").chars().count() <= 200);
+    }
+
+    #[test]
     fn a_block_size_is_that_of_its_direction() {
         let block = |bs: &str, direction| {
             let own = json!({ "bs": bs });
