@@ -149,28 +149,13 @@ fn filesystems() -> Vec<Lane> {
 /// A lane of a filesystem without options, as small as it takes.
 pub fn bare_lane(row: &Filesystem) -> Lane {
     Lane {
-        name: row.name.to_owned(),
         spec: row.name.to_owned(),
-        filesystem: row.mounted_as().to_owned(),
         mkfs_command: row.mkfs_command(&[]),
         mount_options: row.all_mount_options(&[]),
-        venue: "image".to_owned(),
         ground: "images".to_owned(),
-        backing: String::new(),
         size_bytes: row.minimum_bytes,
         promises: (row.promises)(&[], &[]),
-        is_self: false,
-        kernel: String::new(),
-        kernel_build: String::new(),
-        flushes_stop_short: false,
-        geometry: Vec::new(),
-        layers: Vec::new(),
-        above: String::new(),
-        aged: None,
-        disks: 1,
-        usable_bytes: 0,
-        definition_sha256: String::new(),
-        queue: None,
+        ..Lane::new(row.name, row.mounted_as(), "image")
     }
 }
 
@@ -256,28 +241,12 @@ mod tests {
                 let spec: LaneSpec = line.parse().unwrap();
                 let promises = (row.promises)(&spec.mkfs_options, &spec.mount_options);
                 let lane = Lane {
-                    name: line.clone(),
-                    spec: line.clone(),
-                    filesystem: row.mounted_as().to_owned(),
                     mkfs_command: row.mkfs_command(&spec.mkfs_options),
                     mount_options: row.all_mount_options(&spec.mount_options),
-                    venue: "image".to_owned(),
                     ground: "images".to_owned(),
-                    backing: String::new(),
                     size_bytes: 1 << 30,
                     promises,
-                    is_self: false,
-                    kernel: String::new(),
-                    kernel_build: String::new(),
-                    flushes_stop_short: false,
-                    geometry: Vec::new(),
-                    layers: Vec::new(),
-                    above: String::new(),
-                    aged: None,
-                    disks: 1,
-                    usable_bytes: 0,
-                    definition_sha256: String::new(),
-                    queue: None,
+                    ..Lane::new(&line, row.mounted_as(), "image")
                 };
                 let fact = table.fact(&lane, Feature::DataChecksums);
                 assert_eq!(fact.is == "yes", promises.data_checksums, "{line}: {fact:?}");

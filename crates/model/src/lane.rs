@@ -150,6 +150,40 @@ fn is_zero(bytes: &u64) -> bool {
 }
 
 impl Lane {
+    /// A lane of which no more is known: it promises all that a filesystem with a journal does, and no checksums of data.
+    pub fn new(name: &str, filesystem: &str, venue: &str) -> Lane {
+        Lane {
+            name: name.to_owned(),
+            spec: name.to_owned(),
+            filesystem: filesystem.to_owned(),
+            mkfs_command: Vec::new(),
+            mount_options: Vec::new(),
+            venue: venue.to_owned(),
+            ground: String::new(),
+            backing: String::new(),
+            size_bytes: 0,
+            promises: Promises {
+                journal: true,
+                data_checksums: false,
+                fsync_reaches_stable_storage: true,
+                barriers: true,
+                outlives_cache: true,
+            },
+            is_self: false,
+            kernel: String::new(),
+            kernel_build: String::new(),
+            flushes_stop_short: false,
+            geometry: Vec::new(),
+            layers: Vec::new(),
+            above: String::new(),
+            aged: None,
+            disks: 1,
+            usable_bytes: 0,
+            definition_sha256: String::new(),
+            queue: None,
+        }
+    }
+
     /// Whether two lanes' filesystems stand on the same layers and on equally many disks, and the same lies above them.
     pub fn stands_alike(&self, other: &Lane) -> bool {
         self.layers == other.layers && self.disks == other.disks && self.above == other.above

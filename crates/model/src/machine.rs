@@ -127,10 +127,7 @@ const UNTOLD_BOOT: &str = "boot-of-shared-";
 /// What stands for a machine in a record that is shared: another text in each record, by when its race began and its seed,
 /// which stand in it too. Two records of one machine do not show that they are.
 pub fn untold_identity(started: &str, seed: u64) -> String {
-    // FNV-1a, 64 bits.
-    let hash = format!("{started} {seed}")
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = crate::text::fnv1a(format!("{started} {seed}").bytes());
     format!("{UNTOLD}{hash:016x}")
 }
 

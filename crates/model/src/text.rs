@@ -78,6 +78,11 @@ pub fn mount_word(word: &[u8]) -> Vec<u8> {
     plain
 }
 
+/// FNV-1a, 64 bits: a number that other bytes hardly have. Who chooses the bytes can choose its value.
+pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// Characters of a message that quotes what others wrote, at most.
 const QUOTED_CHARACTERS: usize = 300;
 

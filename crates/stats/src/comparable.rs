@@ -330,34 +330,13 @@ pub(crate) mod tests {
 
     pub(crate) fn lane(name: &str, venue: &str, kernel: &str) -> Lane {
         Lane {
-            name: name.to_owned(),
-            spec: name.to_owned(),
-            filesystem: "ext4".to_owned(),
             mkfs_command: vec!["mkfs.ext4".to_owned()],
-            mount_options: Vec::new(),
-            venue: venue.to_owned(),
             ground: "images in /a".to_owned(),
             backing: "vda".to_owned(),
             size_bytes: 1 << 30,
-            promises: Promises {
-                journal: true,
-                data_checksums: false,
-                fsync_reaches_stable_storage: true,
-                barriers: true,
-                outlives_cache: true,
-            },
-            is_self: false,
             kernel: kernel.to_owned(),
-            kernel_build: String::new(),
             flushes_stop_short: venue == UML,
-            geometry: Vec::new(),
-            layers: Vec::new(),
-            above: String::new(),
-            aged: None,
-            disks: 1,
-            usable_bytes: 0,
-            definition_sha256: String::new(),
-            queue: None,
+            ..Lane::new(name, "ext4", venue)
         }
     }
 

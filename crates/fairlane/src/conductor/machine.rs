@@ -52,9 +52,7 @@ fn machine_id_hash() -> String {
     if id.trim().is_empty() {
         return String::new();
     }
-    let hash = format!("fairlane{}", id.trim())
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = model::text::fnv1a(format!("fairlane{}", id.trim()).bytes());
     format!("{hash:016x}")
 }
 

@@ -99,7 +99,7 @@ pub fn cut(scratch: &mut ScratchSpace, job: &Job, stop: &AtomicBool) -> Result<C
 
 /// Cuts of one kind of work are not those of another.
 fn name_hash(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    model::text::fnv1a(name.bytes())
 }
 
 fn is_broken(seen: &Replayed) -> bool {

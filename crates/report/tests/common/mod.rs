@@ -192,35 +192,16 @@ pub fn result(
 }
 
 pub fn lane(name: &str, filesystem: &str) -> Lane {
+    let bare = Lane::new(name, filesystem, "image");
     Lane {
-        name: name.to_owned(),
-        spec: name.to_owned(),
-        filesystem: filesystem.to_owned(),
         mkfs_command: [&format!("mkfs.{filesystem}"), "-F", "-E", "nodiscard", "{device}"].map(str::to_owned).to_vec(),
         mount_options: ["noatime", "nodiscard"].map(str::to_owned).to_vec(),
-        venue: "image".to_owned(),
         ground: "images in /home/li".to_owned(),
         backing: "nvme0n1".to_owned(),
         size_bytes: 2 << 30,
-        promises: Promises {
-            journal: true,
-            data_checksums: filesystem == "btrfs",
-            fsync_reaches_stable_storage: true,
-            barriers: true,
-            outlives_cache: true,
-        },
-        is_self: false,
-        kernel: String::new(),
-        kernel_build: String::new(),
-        flushes_stop_short: false,
+        promises: Promises { data_checksums: filesystem == "btrfs", ..bare.promises },
         geometry: vec!["journal: 64 MiB".to_owned()],
-        layers: Vec::new(),
-        above: String::new(),
-        aged: None,
-        disks: 1,
-        usable_bytes: 0,
-        definition_sha256: String::new(),
-        queue: None,
+        ..bare
     }
 }
 

@@ -5,7 +5,7 @@
 pub mod sample;
 
 use model::Bytes;
-use model::lane::{Lane, Promises};
+use model::lane::Lane;
 use model::machine::Machine;
 use model::operations::{FileSet, FileSize, Method, Names, Operation, OperationStep, Operations, Sharing, SyncPolicy};
 use model::plan::{Ground, Plan, Rounds};
@@ -18,34 +18,12 @@ use std::collections::BTreeMap;
 /// An image lane that promises everything.
 pub fn lane(name: &str) -> Lane {
     Lane {
-        name: name.into(),
-        spec: name.into(),
-        filesystem: name.into(),
         mkfs_command: vec![format!("mkfs.{name}"), "{device}".into()],
         mount_options: vec!["noatime".into()],
-        venue: "image".into(),
         ground: "images".into(),
         backing: "nvme0n1".into(),
         size_bytes: 2 << 30,
-        promises: Promises {
-            journal: true,
-            data_checksums: false,
-            fsync_reaches_stable_storage: true,
-            barriers: true,
-            outlives_cache: true,
-        },
-        is_self: false,
-        kernel: String::new(),
-        kernel_build: String::new(),
-        flushes_stop_short: false,
-        geometry: Vec::new(),
-        layers: Vec::new(),
-        above: String::new(),
-        aged: None,
-        disks: 1,
-        usable_bytes: 0,
-        definition_sha256: String::new(),
-        queue: None,
+        ..Lane::new(name, name, "image")
     }
 }
 
