@@ -369,9 +369,7 @@ fn global_options(document: &Value) -> &Value {
 /// A text of at most [`TOLD_CHARACTERS`] and a number (FNV-1a, 64 bits) where it was longer.
 fn shortened(text: String) -> String {
     let Some((end, _)) = text.char_indices().nth(TOLD_CHARACTERS) else { return text };
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = model::text::fnv1a(text.bytes());
     format!("{}… {hash:016x}", text.get(..end).unwrap_or_default())
 }
 

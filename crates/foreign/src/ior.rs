@@ -14,6 +14,7 @@ const BANDWIDTH: &str = "bw(MiB/s)";
 
 const NO_FIGURE: &str = "a run of IOR whose bandwidth is no figure above 0";
 const NOT_WHOLE: &str = "a line of IOR's table that is not whole";
+const CUT_OFF_NOTE: &str = "the text does not say that the run finished: it may be cut off";
 /// What is told of a table with operations per second.
 pub(crate) const IOPS_NOTE: &str =
     "IOR's IOPS leave out the time of open and close; its bandwidth, which has both, is taken.";
@@ -49,6 +50,13 @@ pub(crate) fn read(text: &str) -> Result<Results, ForeignError> {
     let mut collector = Collector::new(FORMAT);
     let mut options = Options::default();
     let mut table = None;
+    // A table of CSV alone has no end.
+    let begins = |line: &str| line.starts_with("IOR-") || line.starts_with("mdtest-");
+    let ends = |line: &str| line.starts_with("Finished") || line.starts_with("-- finished");
+    let any = |is_one: fn(&str) -> bool| text.lines().map(str::trim).any(is_one);
+    if any(begins) && !any(ends) {
+        collector.note(CUT_OFF_NOTE);
+    }
     for line in text.lines().map(str::trim) {
         if let Some(found) = Table::parse(line) {
             if found.has_iops {

@@ -1,24 +1,11 @@
 //! modern-fs-benchmark's result files.
 
-use foreign::{ForeignError, Metric, Results, Series};
+use crate::common::{other, read, series_of};
+use foreign::{ForeignError, Metric};
 use std::collections::BTreeMap;
 
 const FILE: &str = include_str!("fixtures/modern-fs-benchmark.json");
 const MIB: f64 = 1_048_576.0;
-
-fn read(text: &str) -> Results {
-    foreign::read(text).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn of<'a>(results: &'a Results, workload: &str) -> &'a Series {
-    let found: Vec<&Series> = results.series.iter().filter(|series| series.workload == workload).collect();
-    assert_eq!(found.len(), 1, "{workload}");
-    found[0]
-}
-
-fn other(unit: &str, higher_is_better: bool) -> Metric {
-    Metric::Other { unit: unit.to_owned(), higher_is_better }
-}
 
 #[test]
 fn each_metric_is_a_run_in_its_unit() {
@@ -40,7 +27,7 @@ fn each_metric_is_a_run_in_its_unit() {
         ("divergence_clone_mbps", "write", Metric::BandwidthBytesPerSecond, 30.75 * MIB),
         ("rebuild_s", "rebuild", Metric::Seconds, 35.0),
     ] {
-        let series = of(&results, workload);
+        let series = series_of(&results, workload);
         assert_eq!((series.group.as_str(), &series.metric), (group, &metric), "{workload}");
         assert_eq!(series.runs, [run], "{workload}");
         assert_eq!((series.contestant.as_str(), series.filesystem.as_str()), ("btrfs/raid1", "btrfs"));

@@ -1,21 +1,12 @@
 //! IO500's result.txt and result_summary.txt.
 
+use crate::common::{read, series_of};
 use foreign::{ForeignError, Metric, Results, Series};
 use std::collections::BTreeMap;
 
 const RESULT: &str = include_str!("fixtures/io500-result.txt");
 const SUMMARY: &str = include_str!("fixtures/io500-result_summary.txt");
 const GIB: f64 = 1_073_741_824.0;
-
-fn read(text: &str) -> Results {
-    foreign::read(text).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn of<'a>(results: &'a Results, workload: &str) -> &'a Series {
-    let found: Vec<&Series> = results.series.iter().filter(|series| series.workload == workload).collect();
-    assert_eq!(found.len(), 1, "{workload}");
-    found[0]
-}
 
 fn told(results: &Results) -> Vec<(&str, &str, &Metric, &[f64])> {
     let mut told = Vec::new();
@@ -52,13 +43,13 @@ fn phases_and_totals_are_read_in_their_units() {
 #[test]
 fn how_a_phase_ran_is_told_without_its_paths() {
     let results = read(RESULT);
-    let easy = of(&results, "ior-easy-write");
+    let easy = series_of(&results, "ior-easy-write");
     assert_eq!(easy.parameters, "procs=4 api=POSIX xfersize=2m blocksize=9920000m stonewall=300");
     assert_eq!(easy.seconds, 312.5);
     // Its `-t` takes no value.
-    let hard = of(&results, "mdtest-hard-write");
+    let hard = series_of(&results, "mdtest-hard-write");
     assert_eq!(hard.parameters, "procs=4 api=POSIX items=1000000 write_bytes=3901 stonewall=300");
-    assert_eq!(of(&results, "find").parameters, "procs=4");
+    assert_eq!(series_of(&results, "find").parameters, "procs=4");
     assert!(!format!("{results:?}").contains("datafiles"));
 }
 
@@ -105,7 +96,7 @@ fn the_summary_is_read_alone() {
         ("IO500 SCORE", "total", &other("IO500 score"), &[5.303301]),
     ];
     assert_eq!(told(&results), expected);
-    assert_eq!(of(&results, "ior-easy-write").seconds, 35.625);
+    assert_eq!(series_of(&results, "ior-easy-write").seconds, 35.625);
     assert_eq!(results.left_out, BTreeMap::from([("a phase that was not run (no score above 0)".to_owned(), 1)]));
     assert_eq!(results.notes[0], "ior-easy-write is marked INVALID; the result.txt of the same run tells why.");
     assert_eq!(results.notes.len(), 2);
@@ -132,8 +123,8 @@ fn names_and_marks_of_older_versions_are_known() {
 fn an_extended_run_has_its_own_totals() {
     let text = format!("{RESULT}\n[SCOREX]\nMD = 30.5\nBW = 2.5\nSCORE = 8.75\nhash = 1\n");
     let results = read(&text);
-    assert_eq!(of(&results, "IO500 extended SCORE").runs, [8.75]);
-    assert_eq!(of(&results, "IO500 SCORE").runs, [6.999023]);
+    assert_eq!(series_of(&results, "IO500 extended SCORE").runs, [8.75]);
+    assert_eq!(series_of(&results, "IO500 SCORE").runs, [6.999023]);
 }
 
 #[test]
@@ -143,7 +134,7 @@ fn scores_that_are_no_figures_are_left_out() {
         let results = read(&text);
         let expected = if score == "1e308" { 2 } else { 1 };
         assert_eq!(results.series.len(), expected, "{score}");
-        assert_eq!(of(&results, "find").runs, [2_500.0]);
+        assert_eq!(series_of(&results, "find").runs, [2_500.0]);
         let counted = results.left_out.values().sum::<u64>();
         assert_eq!(counted, if score == "1e308" { 1 } else { 2 }, "{score}");
     }

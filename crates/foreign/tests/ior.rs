@@ -1,5 +1,6 @@
 //! What IOR and mdtest print, and IOR's CSV and JSON.
 
+use crate::common::read;
 use foreign::{ForeignError, Metric, Results, Series};
 use std::collections::BTreeMap;
 
@@ -12,10 +13,6 @@ const MDTEST_1: &str = include_str!("fixtures/mdtest-1.9.txt");
 const MDTEST_3: &str = include_str!("fixtures/mdtest-3.3.txt");
 const MDTEST_4: &str = include_str!("fixtures/mdtest-4.1.txt");
 const MIB: f64 = 1_048_576.0;
-
-fn read(text: &str) -> Results {
-    foreign::read(text).unwrap_or_else(|error| panic!("{error}"))
-}
 
 /// Workload, group and runs of each series.
 fn told(results: &Results) -> Vec<(&str, &str, &[f64])> {

@@ -1,14 +1,11 @@
 //! mmtests' JSON.
 
+use crate::common::{other, read};
 use foreign::{ForeignError, Metric, Results, Series};
 use std::collections::BTreeMap;
 
 const COMPARED: &str = include_str!("fixtures/mmtests-compare.json");
 const EXTRACTED: &str = include_str!("fixtures/mmtests-extract.json");
-
-fn read(text: &str) -> Results {
-    foreign::read(text).unwrap_or_else(|error| panic!("{error}"))
-}
 
 /// Workload, group, contestant, metric and runs of each series.
 fn told(results: &Results) -> Vec<(&str, &str, &str, &Metric, &[f64])> {
@@ -17,10 +14,6 @@ fn told(results: &Results) -> Vec<(&str, &str, &str, &Metric, &[f64])> {
         told.push((workload.as_str(), group.as_str(), contestant.as_str(), metric, runs.as_slice()));
     }
     told
-}
-
-fn other(unit: &str, higher_is_better: bool) -> Metric {
-    Metric::Other { unit: unit.to_owned(), higher_is_better }
 }
 
 /// A part that says which way is better.

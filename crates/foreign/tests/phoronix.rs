@@ -1,13 +1,10 @@
 //! Phoronix Test Suite's composite.xml.
 
+use crate::common::{other, read};
 use foreign::{ForeignError, Metric, Results, Series};
 use std::collections::BTreeMap;
 
 const COMPOSITE: &str = include_str!("fixtures/phoronix-composite.xml");
-
-fn read(text: &str) -> Results {
-    foreign::read(text).unwrap_or_else(|error| panic!("{error}"))
-}
 
 fn of<'a>(results: &'a Results, workload: &str, contestant: &str, metric: &Metric) -> &'a Series {
     let is_it =
@@ -15,10 +12,6 @@ fn of<'a>(results: &'a Results, workload: &str, contestant: &str, metric: &Metri
     let found: Vec<&Series> = results.series.iter().filter(is_it).collect();
     assert_eq!(found.len(), 1, "{workload} of {contestant} in {metric:?}");
     found[0]
-}
-
-fn other(unit: &str, higher_is_better: bool) -> Metric {
-    Metric::Other { unit: unit.to_owned(), higher_is_better }
 }
 
 /// A file of one test with one entry.
