@@ -18,6 +18,9 @@ pub(crate) fn sentence(findings: &Findings) -> Phrase {
         (Choice::Searched, _) => findings.searches.first().map(words::appenders::answer).unwrap_or_default(),
         (Choice::Nothing, _) | (_, None) => Phrase::new(words::answer::nothing_measured(&findings.outcome)),
         (Choice::Twice, _) => Phrase::new(words::answer::SAME_LANE_TWICE),
+        (Choice::Alone, _) if findings.lanes.iter().all(|lane| lane.venue == model::kinds::foreign::VENUE) => {
+            Phrase::new(words::answer::ONE_IMPORTED)
+        }
         (Choice::Alone, _) => Phrase::new(words::answer::ONE_LANE),
         (Choice::NoneYet { because }, _) => Phrase::new(words::answer::no_choice_yet(*because)),
         (Choice::None { disk_everywhere: true }, _) => Phrase::new(words::answer::DISK_EVERYWHERE),

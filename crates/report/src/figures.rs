@@ -40,9 +40,15 @@ pub(crate) fn rate_with_interval(unit: &str, mean: f64, low: Option<f64>, high: 
             None => text,
         }
     };
-    let (low, high) = (bound(low), bound(high));
+    let (from, to) = (bound(low), bound(high));
+    // Times are told with two digits: where those hide an end of the interval there is one more.
+    if unit == "ns" && shown.split_once(GLUE).is_some_and(|(number, _)| number == from || number == to) {
+        let [mean, from, to] = [mean, low, high].map(|time| three_digits(time / scale(shown_unit)));
+        let shown = format!("{mean}{GLUE}{shown_unit}");
+        return if from == to { shown } else { format!("{shown} ({from} to {to})") };
+    }
     // Ends that read alike are no range.
-    if low == high { shown } else { format!("{shown} ({low} to {high})") }
+    if from == to { shown } else { format!("{shown} ({from} to {to})") }
 }
 
 /// What one of a shown unit is in bytes per second or in nanoseconds.
@@ -474,6 +480,12 @@ mod tests {
 
     #[test]
     fn intervals_share_their_unit_where_they_can() {
+        let seconds = |mean: f64, low: f64, high: f64| {
+            rate_with_interval("ns", mean * 1e9, Some(low * 1e9), Some(high * 1e9)).replace(GLUE, " ")
+        };
+        assert_eq!(seconds(10.1, 9.85, 10.35), "10.1 s (9.85 to 10.3)");
+        assert_eq!(seconds(12.0, 12.0, 12.0), "12 s");
+        assert_eq!(seconds(1.2, 1.1, 1.4), "1.2 s (1.1 to 1.4)");
         assert_eq!(plain(&rate_with_interval("B/s", 512e6, Some(505e6), Some(519e6))), "512 MB/s (505 to 519)");
         assert_eq!(plain(&rate_with_interval("B/s", 1e9, Some(990e6), Some(1.01e9))), "1 GB/s (0.99 to 1.01)");
         assert_eq!(plain(&rate_with_interval("B/s", 861e6, Some(736e6), Some(1.01e9))), "861 MB/s (736 to 1010)");

@@ -111,7 +111,7 @@ fn judge_group(
     let (kept, buffered, reads) = (acts::kept(lanes, group), buffered::lanes(&estimates), setting.reads);
     warnings.extend(buffered::warnings(&raced(lanes), &estimates, reads, &kept));
     warnings.extend(acts::not_compressed(lanes, group, workload));
-    let (pairs, intervals): (Vec<_>, Vec<_>) = judged.into_iter().map(|of| (of.pair, of.interval)).unzip();
+    let (pairs, intervals): (Vec<_>, Vec<_>) = judged.into_iter().map(|of| setting.told(of, &estimates)).unzip();
     let result = ResultFinding {
         explanations: Vec::new(),
         explained: Vec::new(),

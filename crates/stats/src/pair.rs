@@ -10,7 +10,7 @@ use crate::series::{LaneSeries, Series};
 use crate::statements::{name, pair as statement, text};
 use model::Mark;
 use model::Sentence;
-use model::findings::{Limit, Pair, Undecided, Verdict};
+use model::findings::{Estimate, Limit, Pair, Undecided, Verdict};
 use model::plan::{LOOKS, Rounds};
 use model::record::EndOutcome;
 use model::sentence::{Value, Weight};
@@ -83,6 +83,21 @@ struct Stillness {
 }
 
 impl Setting<'_> {
+    /// A pair as it is told, and its interval. Of another tool's work its ratio is that of the lanes' means: a run of which nobody
+    /// knows when it was done belongs to none of the other lane's.
+    pub fn told(&self, of: Judged, estimates: &[Estimate]) -> (Pair, Option<Interval>) {
+        let Judged { mut pair, interval, .. } = of;
+        if self.workload.traits().is_foreign() {
+            let mean = |lane: &str| {
+                let of = estimates.iter().find(|of| of.lane == lane && of.failure.is_none())?;
+                Some(of.mean).filter(|mean| mean.is_finite() && *mean > 0.0)
+            };
+            let better = |(a, b): (f64, f64)| if self.higher_is_better { a / b } else { b / a };
+            (pair.ratio, pair.low, pair.high) = (mean(&pair.a).zip(mean(&pair.b)).map(better), None, None);
+        }
+        (pair, interval)
+    }
+
     /// Judges lane `a` against lane `b`.
     pub fn judge(&self, a: &LaneSeries, b: &LaneSeries) -> Judged {
         let mut pair = Pair {

@@ -13,11 +13,6 @@ const ALIKE: f64 = 1e-9;
 pub fn set(results: &mut [ResultFinding]) {
     let reference = reference(results);
     for result in results {
-        // Runs of which nobody knows the order belong to nobody's in another lane: each lane stands at its own mean.
-        if result.limit_reason.said().is_some_and(|said| said.id == MEASURED_ELSEWHERE) {
-            own_means(result);
-            continue;
-        }
         let measured = |lane: &str| result.estimates.iter().any(|of| of.lane == lane && of.failure.is_none());
         let own = || reference_among(&result.estimates, &result.pairs.iter().collect::<Vec<_>>());
         let against = reference.clone().filter(|lane| measured(lane)).or_else(own);
@@ -34,26 +29,6 @@ pub fn set(results: &mut [ResultFinding]) {
             estimate.row_mean = estimate.row_mean.filter(|_| estimate.failure.is_none()).filter(differs);
         }
     }
-}
-
-/// What is said of the limit of work that another tool did.
-const MEASURED_ELSEWHERE: &str = "measured_elsewhere";
-
-/// Has every pair's ratio be that of the lanes' means.
-fn own_means(result: &mut ResultFinding) {
-    let mean = |lane: &str| {
-        let of = result.estimates.iter().find(|of| of.lane == lane && of.failure.is_none())?;
-        Some(of.mean).filter(|mean| mean.is_finite() && *mean > 0.0)
-    };
-    let ratio = |pair: &Pair| {
-        let ratio = mean(&pair.a)? / mean(&pair.b)?;
-        Some(if result.higher_is_better { ratio } else { ratio.recip() })
-    };
-    let ratios: Vec<Option<f64>> = result.pairs.iter().map(ratio).collect();
-    for (pair, ratio) in result.pairs.iter_mut().zip(ratios) {
-        (pair.ratio, pair.low, pair.high) = (ratio, None, None);
-    }
-    result.estimates.iter_mut().for_each(|of| of.row_mean = None);
 }
 
 /// What a lane's figure is to the other's as pairs tell it, and whether the pair is told the other way round.

@@ -49,7 +49,9 @@ pub fn run(options: &Share) -> Result<(), Failure> {
 /// `2026-07-01T100000Z-quick-shared.jsonl` in the working directory.
 fn default_output(record: &Path) -> PathBuf {
     let stem = record.file_stem().unwrap_or_default().to_string_lossy();
-    PathBuf::from(format!("{stem}-shared.jsonl"))
+    let name = format!("{stem}-shared.jsonl");
+    // A name that begins with a dash would be taken for an option.
+    if name.starts_with('-') { Path::new(".").join(name) } else { PathBuf::from(name) }
 }
 
 fn cannot_make(path: &Path, error: &std::io::Error) -> Failure {
@@ -197,5 +199,6 @@ mod tests {
         assert_eq!(short("a\u{1b}[2Jb"), report::clean_text("a\u{1b}[2Jb"));
         assert_eq!(short(&"文".repeat(1000)).chars().count(), MOST_CHARACTERS + 1);
         assert_eq!(default_output(Path::new("/x/r.jsonl")), Path::new("r-shared.jsonl"));
+        assert!(default_output(Path::new("./-")).to_string_lossy().starts_with("./-"));
     }
 }

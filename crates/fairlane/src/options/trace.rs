@@ -71,7 +71,7 @@ pub enum TraceCommand {
 }
 
 const IMPORT_HELP: &str = "\
-Results of other benchmarks become a record, which report, compare, gate and the page show, marked as foreign: fio (JSON,
+Results of other benchmarks become a record, which report, compare (its gate too) and the page show, marked as foreign: fio (JSON,
 terse), sysbench, Phoronix, IO500, IOR and mdtest, mmtests, modern-fs-benchmark, bonnie++. Several files of one lane are
 its runs; NAME= names the lane.
 

@@ -126,6 +126,8 @@ pub(crate) const UNSURE: &str = "Different in the row itself, and not sure among
 pub(crate) const NO_CHOICE: &str = "No choice can be made: ";
 pub(crate) const DISK_EVERYWHERE: &str =
     "No choice: the disk was the limit in every test, so no filesystem can be faster here.";
+pub(crate) const ONE_IMPORTED: &str =
+    "One lane was imported, so there is nothing to choose between; import files of another lane beside it.";
 pub(crate) const ONE_LANE: &str = "One lane was raced, so there is nothing to choose between; name a second lane.";
 pub(crate) const SAME_LANE_TWICE: &str =
     "One lane was raced against itself, which shows the noise and chooses nothing; name a second lane.";

@@ -7,7 +7,6 @@ use model::kinds::foreign::{Foreign, VENUE, metric};
 use model::lane::Lane;
 use model::machine::{Device, Machine};
 use model::plan::{Ground, GuestTerms, Plan, Rounds};
-use model::promises::Promises;
 use model::record::{EndOutcome, Header, Line, SCHEMA};
 use model::trial::{Group, Latency, Outcome, SystemUse, Trial};
 use model::workload::{Kind, Workload};
@@ -47,7 +46,6 @@ struct Gathered<'a> {
     lanes: Vec<(String, String)>,
     workloads: Vec<Workload>,
     figures: Vec<Figures<'a>>,
-    runs: usize,
     /// Places of lanes by name, of tests by title, parameters and format, and of figures by lane, test, group and metric.
     lane_places: BTreeMap<String, usize>,
     test_places: BTreeMap<(&'a str, &'a str, &'static str), usize>,
@@ -81,6 +79,21 @@ pub(super) fn lines(files: &[Imported], now: &str, command_line: Vec<String>) ->
     Ok(lines)
 }
 
+/// Refuses more runs than one import takes, before all of its files are read: they lie in memory together.
+///
+/// # Errors
+/// The sentence.
+pub(super) fn check_runs(runs: usize) -> Result<(), String> {
+    check_count(runs, MOST_RUNS, "runs")
+}
+
+fn check_count(count: usize, most: usize, what: &str) -> Result<(), String> {
+    match count <= most {
+        true => Ok(()),
+        false => Err(format!("there are more than {most} {what} in these files, which no record holds; import fewer")),
+    }
+}
+
 /// Files that nothing names go by their own names: two of one name may be of two lanes, or runs of one.
 fn check_names(files: &[Imported]) -> Result<(), String> {
     let mut seen = BTreeSet::new();
@@ -100,18 +113,12 @@ fn check_names(files: &[Imported]) -> Result<(), String> {
 
 impl<'a> Gathered<'a> {
     fn add(&mut self, file: &'a Imported, series: &'a Series) -> Result<(), String> {
-        self.runs = self.runs.saturating_add(series.runs.len());
         let lane = self.lane(file, series);
         let workload = self.workload(file, series);
-        let counts = [
-            (self.lanes.len(), MOST_LANES, "lanes"),
-            (self.workloads.len(), MOST_WORKLOADS, "different tests"),
-            (self.runs, MOST_RUNS, "runs"),
-        ];
-        if let Some((_, most, what)) = counts.into_iter().find(|(count, most, _)| count > most) {
-            return Err(format!(
-                "there are more than {most} {what} in these files, which no record holds; import fewer"
-            ));
+        for (count, most, what) in
+            [(self.lanes.len(), MOST_LANES, "lanes"), (self.workloads.len(), MOST_WORKLOADS, "different tests")]
+        {
+            check_count(count, most, what)?;
         }
         let metric = key(&series.metric);
         // A test that counts one kind of operation in two ways has a group for each.
@@ -340,38 +347,9 @@ fn header(files: &[Imported], gathered: &Gathered<'_>, started: &str, command_li
     }
 }
 
+/// What it promises is not known: lanes of one record get no verdict, and those of two one that says so.
 fn lane(name: &str, filesystem: &str) -> Lane {
-    Lane {
-        name: name.to_owned(),
-        spec: name.to_owned(),
-        filesystem: filesystem.to_owned(),
-        mkfs_command: Vec::new(),
-        mount_options: Vec::new(),
-        venue: VENUE.to_owned(),
-        ground: VENUE.to_owned(),
-        backing: String::new(),
-        size_bytes: 0,
-        // What it promises is not known: lanes of one record get no verdict, and those of two one that says so.
-        promises: Promises {
-            journal: true,
-            data_checksums: false,
-            fsync_reaches_stable_storage: true,
-            barriers: true,
-            outlives_cache: true,
-        },
-        is_self: false,
-        kernel: String::new(),
-        kernel_build: String::new(),
-        flushes_stop_short: false,
-        geometry: Vec::new(),
-        layers: Vec::new(),
-        above: String::new(),
-        aged: None,
-        disks: 1,
-        usable_bytes: 0,
-        definition_sha256: String::new(),
-        queue: None,
-    }
+    Lane { ground: VENUE.to_owned(), ..Lane::new(name, filesystem, VENUE) }
 }
 
 /// The machine that the first file tells of.
@@ -549,9 +527,8 @@ mod tests {
         let one = |number: usize| Series { parameters: format!("size={number}"), ..series("job", "read", "", &[1.0]) };
         let said = lines(&[file(None, "a", (0..10_000).map(one).collect())], "", Vec::new()).unwrap_err();
         assert!(said.starts_with("there are more than 1000 different tests"), "{said}");
-        let many = vec![1.0; MOST_RUNS / 10 + 1];
-        let all = (0..10).map(|lane| series("job", "read", &format!("lane{lane}"), &many)).collect();
-        let said = lines(&[file(None, "a", all)], "", Vec::new()).unwrap_err();
+        assert!(check_runs(MOST_RUNS).is_ok());
+        let said = check_runs(MOST_RUNS + 1).unwrap_err();
         assert!(said.starts_with("there are more than 100000 runs"), "{said}");
     }
 

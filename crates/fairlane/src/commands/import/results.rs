@@ -10,7 +10,7 @@ use crate::record_writer::RecordWriter;
 use crate::{owned, state};
 use model::plan::Plan;
 use model::record::{Line, Record};
-use model::text::escaped_path;
+use model::text::{escaped_path, fnv1a};
 use model::workload::Workload;
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -22,10 +22,10 @@ use std::path::Path;
 /// When a file cannot be read, holds no figures, or the record cannot be written.
 pub(super) fn run(files: &[Named], output: Option<&Path>) -> Result<(), Failure> {
     let mut read: Vec<Imported> = Vec::new();
-    let mut seen = BTreeSet::new();
+    let (mut seen, mut runs) = (BTreeSet::new(), 0);
     for file in files {
         let text = text(&file.path)?;
-        if !seen.insert(hash(text.bytes())) {
+        if !seen.insert(fnv1a(text.bytes())) {
             return Err(Failure::usage(format!(
                 "{} holds what a file before it holds: it is one run, and not two; name each file once",
                 escaped_path(&file.path)
@@ -33,6 +33,8 @@ pub(super) fn run(files: &[Named], output: Option<&Path>) -> Result<(), Failure>
         }
         let results =
             foreign::read(&text).map_err(|error| Failure::usage(format!("{}: {error}", escaped_path(&file.path))))?;
+        runs += results.series.iter().map(|series| series.runs.len()).sum::<usize>();
+        record::check_runs(runs).map_err(Failure::usage)?;
         read.push(Imported { lane: file.lane.clone(), stem: stem(&file.path), results });
     }
     let lines = record::lines(&read, &now(), command_line(files)).map_err(Failure::usage)?;
@@ -66,12 +68,7 @@ fn check(lines: &[Line]) -> Result<(), Failure> {
 /// A number that other lines hardly have.
 fn fingerprint(lines: &[Line]) -> u64 {
     let texts = lines.iter().filter_map(|line| line.to_json().ok());
-    hash(texts.flat_map(String::into_bytes))
-}
-
-/// FNV-1a, 64 bits.
-fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    fnv1a(texts.flat_map(String::into_bytes))
 }
 
 /// What a file holds. Bytes that are no UTF-8 are no figures: they become a mark.
@@ -119,6 +116,7 @@ fn told(read: &[Imported], header: &model::record::Header, path: &Path) -> Strin
         if !left_out.is_empty() {
             text.push_str(&format!("  left out: {}\n", left_out.join("; ")));
         }
+        of.notes.iter().for_each(|note| text.push_str(&format!("  note: {}\n", clean(note))));
     }
     let lanes: Vec<String> = header.lanes.iter().map(|lane| clean(&lane.name)).collect();
     let record = report::shell_line(&[path.display().to_string()]);
