@@ -52,6 +52,7 @@ const NO_WORK: [&str; 22] = [
 const MOST_OPTIONS: usize = 200;
 /// Characters of a job's options that are told; longer ones end in a number that only equal ones have.
 const TOLD_CHARACTERS: usize = 180;
+const SYNC_NOTE: &str = "the latencies of writes leave out the fsync or fdatasync behind them, which the rate has";
 /// The job that fio adds for the sum of all clients.
 const ALL_CLIENTS: &str = "All clients";
 /// Most groups of jobs of one name whose last runs are looked at.
@@ -77,7 +78,7 @@ pub(crate) fn is_one(text: &str) -> bool {
 /// Reads every document of a text. Those with the same jobs are the runs of one series each, in their order.
 pub(crate) fn read(text: &str) -> Result<Results, ForeignError> {
     let mut results = Results::new(FORMAT);
-    note(&mut results, NOTE_PLACE);
+    results.note(NOTE_PLACE);
     let (mut runs, mut from) = (Runs::default(), 0);
     while let Some(start) = begins(text, from) {
         let (document, end) = json::value_at(text, start)?;
@@ -181,6 +182,9 @@ fn gather(document: &Value, results: &mut Results, runs: &mut Runs) -> Result<()
         let host = if several && !is_sum(job) { json::text(job, "hostname") } else { "" };
         let (workload, parameters) = (short(json::text(job, "jobname")), options.told(host));
         let group_id = json::count(job, "groupid");
+        if options.syncs() {
+            results.note(SYNC_NOTE);
+        }
         if json::number(job, "error").is_some_and(|error| error != 0.0) {
             results.leave_out("jobs that ended with an error");
             failed.insert((workload, parameters, group_id));
@@ -297,15 +301,9 @@ fn latency(operations: &Value, results: &mut Results) -> Option<Latency> {
         max: told(json::number(spread, "max")),
     };
     if latency.p50.is_some() && latency.mean.is_some() && mean(total) != of_total {
-        note(results, NOTE_LATENCY);
+        results.note(NOTE_LATENCY);
     }
     (latency != Latency::default()).then_some(latency)
-}
-
-fn note(results: &mut Results, note: &str) {
-    if !results.notes.iter().any(|known| known == note) {
-        results.notes.push(note.to_owned());
-    }
 }
 
 /// Percentiles of a latency, and how often each was met.
@@ -406,6 +404,11 @@ impl<'a> Options<'a> {
             told.push(format!("host={}", short(host)));
         }
         shortened(told.join(" "))
+    }
+
+    /// Whether it flushes between writes.
+    fn syncs(&self) -> bool {
+        ["fsync", "fdatasync"].iter().any(|name| !["", "0"].contains(&self.get(&[*name])))
     }
 
     /// All other options that may make other work of it, by their names.

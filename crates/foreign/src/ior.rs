@@ -203,9 +203,7 @@ impl Collector {
 
     /// Tells a note once.
     pub(crate) fn note(&mut self, note: &str) {
-        if !self.results.notes.iter().any(|other| other == note) {
-            self.results.notes.push(note.to_owned());
-        }
+        self.results.note(note);
     }
 
     /// Counts what did not become a figure.

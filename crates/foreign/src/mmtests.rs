@@ -74,7 +74,7 @@ fn take(part: &Value, most: &mut usize, results: &mut Results) {
         let runs = runs(iterations, most, results);
         let Some(first) = runs.first() else { continue };
         if matches!(&metric, Metric::Other { unit, .. } if unit == UNKNOWN) {
-            note(UNITS_NOTE, results);
+            results.note(UNITS_NOTE);
         }
         let mut series = Series::one(format!("{name} {operation}").trim(), phoronix::group(operation), metric, *first);
         series.contestant.clone_from(&contestant);
@@ -155,11 +155,5 @@ fn unit_prefers_higher(unit: &str) -> Option<bool> {
         () if holds(&["/s", "per sec", "iops"]) => Some(true),
         () if holds(&["sec", "time", "latency"]) || matches!(small.as_str(), "s" | "ms" | "us" | "ns") => Some(false),
         () => None,
-    }
-}
-
-fn note(note: &str, results: &mut Results) {
-    if !results.notes.iter().any(|other| other == note) {
-        results.notes.push(note.to_owned());
     }
 }

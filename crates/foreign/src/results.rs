@@ -113,6 +113,13 @@ impl Results {
         Results { format, ..Results::default() }
     }
 
+    /// Adds a note, once.
+    pub(crate) fn note(&mut self, note: &str) {
+        if !self.notes.iter().any(|known| known == note) {
+            self.notes.push(note.to_owned());
+        }
+    }
+
     /// Counts something that did not become a figure.
     pub(crate) fn leave_out(&mut self, what: impl Into<String>) {
         *self.left_out.entry(what.into()).or_default() += 1;

@@ -78,8 +78,8 @@ fn close(block: Option<Block>, runs: &mut Runs, results: &mut Results) -> Result
         results.leave_out("runs without figures of files or transactions");
     }
     let mixed = block.latency != Latency::default() && kinds.len() > 1 && block.transactions.is_none();
-    if mixed && !results.notes.iter().any(|note| note == NOTE_LATENCY) {
-        results.notes.push(NOTE_LATENCY.to_owned());
+    if mixed {
+        results.note(NOTE_LATENCY);
     }
     for (group, run) in kinds {
         let workload = if block.test.is_empty() { "oltp".to_owned() } else { format!("fileio {}", block.test) };

@@ -216,7 +216,10 @@ impl Sharer {
         *name = self.lane_name(name);
         *spec = self.lane_line(spec);
         self.made_and_mounted(mkfs_command, mount_options);
-        *ground = self.ground(ground);
+        // What another tool measured has none.
+        if *ground != crate::kinds::foreign::VENUE {
+            *ground = self.ground(ground);
+        }
         *backing = self.disk(backing);
         for text in [filesystem, venue, kernel, kernel_build, above, definition_sha256] {
             self.clean(text);

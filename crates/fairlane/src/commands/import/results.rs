@@ -116,8 +116,9 @@ fn told(read: &[Imported], header: &model::record::Header, path: &Path) -> Strin
         if !left_out.is_empty() {
             text.push_str(&format!("  left out: {}\n", left_out.join("; ")));
         }
-        of.notes.iter().for_each(|note| text.push_str(&format!("  note: {}\n", clean(note))));
     }
+    let notes: BTreeSet<&String> = read.iter().flat_map(|file| &file.results.notes).collect();
+    notes.into_iter().for_each(|note| text.push_str(&format!("note: {}\n", clean(note))));
     let lanes: Vec<String> = header.lanes.iter().map(|lane| clean(&lane.name)).collect();
     let record = report::shell_line(&[path.display().to_string()]);
     text.push_str(&format!("lanes: {}\nrecord: {record}\n", lanes.join(", ")));
