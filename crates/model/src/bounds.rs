@@ -16,7 +16,7 @@ pub const LINE_WEIGHT: u64 = 256 << 20;
 pub const TOML_BYTES: u64 = 1 << 20;
 
 /// Lanes of a race at most, one against itself included: each is compared with every other.
-pub const MOST_LANES: usize = 32;
+pub const MOST_LANES: usize = 64;
 /// Workloads of a race at most: each is looked at beside the others.
 pub const MOST_WORKLOADS: usize = 1000;
 

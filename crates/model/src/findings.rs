@@ -13,6 +13,7 @@ mod explanation;
 mod layers;
 mod level;
 mod operations;
+mod screening;
 mod settle;
 mod shown;
 mod statement;
@@ -41,6 +42,10 @@ pub use disk::{DiskFinding, DiskSign};
 pub use explanation::{Basis, CauseShare, Explanation, Headline, Part, PartShare, UnknownShare};
 pub use layers::{LayerCost, LayerSpeed};
 pub use level::Level;
+pub use screening::{
+    Confirmation, ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, ExpectedGain, Interaction, Proposal, ScreenedResult,
+    ScreeningFinding,
+};
 pub use settle::Settle;
 pub use shown::Shown;
 pub use statement::{Statement, Told};
@@ -112,6 +117,9 @@ pub struct Findings {
     /// Which of two filesystems is better, fresh and aged; absent where no two of one past were raced with their fresh ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aged_ranks: Option<AgedRanks>,
+    /// Of a screening which options matter; absent: it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screening: Option<ScreeningFinding>,
     /// What has to be known before any verdict is read: lanes' disks are no disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_only: Option<Sentence>,

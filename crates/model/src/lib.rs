@@ -29,6 +29,7 @@ pub mod promises;
 pub mod published;
 pub mod record;
 pub mod scenario;
+pub mod screening;
 pub mod search;
 pub mod seen;
 pub mod sentence;

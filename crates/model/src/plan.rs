@@ -3,6 +3,7 @@
 use crate::Bytes;
 use crate::Throttle;
 use crate::lane::{LaneSpec, twin_name};
+use crate::screening::Screening;
 use crate::search::FindMax;
 use crate::throttle::Throttles;
 use crate::workload::Workload;
@@ -26,6 +27,9 @@ pub struct Plan {
     /// A filesystem against itself, to know the machine's noise (`fairlane calibrate`).
     #[serde(default, skip_serializing_if = "is_false")]
     pub calibration: bool,
+    /// The lanes are the runs of a designed experiment (`fairlane screen`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screening: Option<Screening>,
     /// The largest number of writers that each lane sustains is searched for, instead of a race (`race --find-max`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub find_max: Option<FindMax>,
@@ -74,7 +78,7 @@ impl Plan {
             Some((first, rest)) if first == "fairlane" => rest,
             _ => &self.command_line,
         };
-        match words.first().is_some_and(|command| ["race", "fio", "calibrate"].contains(&command.as_str())) {
+        match words.first().is_some_and(|command| ["race", "fio", "calibrate", "screen"].contains(&command.as_str())) {
             true => &self.command_line,
             false => &[],
         }

@@ -463,6 +463,7 @@ pub fn findings(record: &Record) -> Findings {
         layers: layer_costs(record, &results),
         aged: past::aged(&header.lanes, &results),
         aged_ranks: past::ranks(&header.lanes, &results),
+        screening: None,
         code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),
         conclusion: Conclusion::default(),

@@ -153,6 +153,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         first_answer: suite.first_answer,
         as_published: false,
         calibration: true,
+        screening: None,
         find_max: None,
         explain: false,
         explain_in_time: false,

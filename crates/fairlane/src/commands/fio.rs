@@ -242,6 +242,7 @@ fn plan(
         first_answer: false,
         as_published: false,
         calibration: false,
+        screening: None,
         find_max: None,
         explain: false,
         explain_in_time: false,

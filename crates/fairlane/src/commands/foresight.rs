@@ -90,6 +90,7 @@ mod tests {
             first_answer: suite.first_answer,
             as_published: false,
             calibration: false,
+            screening: None,
             find_max: None,
             explain: false,
             explain_in_time: false,

@@ -148,6 +148,7 @@ pub(super) fn plan(
         first_answer: suite.first_answer,
         as_published: options.as_published,
         calibration: false,
+        screening: None,
         find_max,
         explain,
         explain_in_time,

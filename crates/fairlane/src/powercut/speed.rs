@@ -115,6 +115,7 @@ fn plan(lanes: &[&SingleLane], kinds: &[&Kind], place: &Place, terms: &Terms) ->
         first_answer: suite.first_answer,
         as_published: false,
         calibration: false,
+        screening: None,
         find_max: None,
         explain: false,
         explain_in_time: false,

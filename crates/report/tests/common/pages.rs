@@ -44,6 +44,7 @@ pub fn record_of(rounds: u32, points: u32) -> Record {
         first_answer: true,
         as_published: false,
         calibration: false,
+        screening: None,
         find_max: None,
         explain: false,
         explain_in_time: false,

@@ -55,6 +55,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         first_answer,
         as_published: false,
         calibration: false,
+        screening: None,
         find_max: None,
         explain: false,
         explain_in_time: false,

@@ -316,6 +316,7 @@ fn header(files: &[Imported], gathered: &Gathered<'_>, started: &str, command_li
         first_answer: false,
         as_published: false,
         calibration: false,
+        screening: None,
         find_max: None,
         explain: false,
         explain_in_time: false,

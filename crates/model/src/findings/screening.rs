@@ -1,0 +1,188 @@
+//! What a screening found: which options matter, and what to take.
+
+use crate::findings::Verdict;
+use crate::screening::{DesignKind, Factor, LeftOutOption};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a screening found (method 9).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScreeningFinding {
+    /// The lane that was screened, as it was typed.
+    pub base: String,
+    /// The design.
+    pub design: DesignKind,
+    /// Lanes of the design.
+    pub lanes: u32,
+    /// Lanes that a full factorial of the same options takes.
+    pub full_factorial_lanes: u64,
+    /// What was varied, in the order of the effects.
+    pub factors: Vec<Factor>,
+    /// What was not, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOutOption>,
+    /// Effects within this share do not matter.
+    pub margin: f64,
+    /// One per workload and group.
+    pub results: Vec<ScreenedResult>,
+    /// What to take.
+    pub proposal: Proposal,
+    /// The race of the proposal against the default; absent: it was not raced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
+}
+
+/// The effects on one figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScreenedResult {
+    /// Name of the workload.
+    pub workload: String,
+    /// As a person reads it, with its group where it has several.
+    pub title: String,
+    /// Name of the group.
+    pub group: String,
+    /// The figure: `operations_per_second`.
+    pub metric: String,
+    /// Whether more of it is better.
+    pub higher_is_better: bool,
+    /// Rounds in which every lane has a figure; effects need two at least.
+    pub rounds: u32,
+    /// Why nothing is told; absent: effects are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
+    /// One per factor, in its order; empty where nothing is told.
+    pub effects: Vec<Effect>,
+    /// Pairs of options that change each other's effect.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interactions: Vec<Interaction>,
+    /// Standard deviation of a lane's figure from round to round beside the other lanes, of its logarithm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<f64>,
+    /// Effects of columns that no option stands in (ratios): what differs there is chance, or three options together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spare: Vec<f64>,
+    /// Lanes differ by more than their rounds scatter and the options tell: intervals are wider by that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lanes_differ: bool,
+}
+
+/// The effect of one option on one figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Effect {
+    /// The factor.
+    pub factor: String,
+    /// Other level by usual level, of rates; turned for times, so that above 1 the other level is better.
+    pub ratio: f64,
+    /// 95 % interval of this row alone.
+    pub low: f64,
+    /// See `low`.
+    pub high: f64,
+    /// Two-sided p of a ratio of 1, of this row alone.
+    pub p: f64,
+    /// What it means.
+    pub verdict: EffectVerdict,
+}
+
+/// What an effect means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EffectVerdict {
+    /// It is there: with 95 % none of the screening that says so is false.
+    Matters,
+    /// Its interval lies within the margin.
+    DoesNot,
+    /// Neither.
+    Open,
+}
+
+/// Two options that change each other's effect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interaction {
+    /// Names of the two.
+    pub factors: [String; 2],
+    /// What the effect of the first one is multiplied by where the second is at its other level.
+    pub ratio: f64,
+    /// 95 % interval of this row alone.
+    pub low: f64,
+    /// See `low`.
+    pub high: f64,
+    /// Other pairs that the design cannot tell from this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<[String; 2]>,
+}
+
+/// What to take.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Proposal {
+    /// Factors that are taken at their other level; empty: keep the default.
+    pub factors: Vec<String>,
+    /// Factors that are better in some work and worse in other: nothing is proposed of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mixed: Vec<String>,
+    /// Factors that would gain, and are not taken because they change what is promised.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub promises: Vec<String>,
+    /// The product of its effects on each figure in which one of them matters: what the confirmation has to show.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<ExpectedGain>,
+}
+
+/// What a proposal is expected to gain of one figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExpectedGain {
+    /// As in [`ScreenedResult`].
+    pub title: String,
+    /// Proposal by default; above 1 it is better.
+    pub ratio: f64,
+}
+
+/// The race of the proposal against the default, with another seed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Confirmation {
+    /// The lane of the proposal.
+    pub lane: String,
+    /// The default.
+    pub default_lane: String,
+    /// The seed of that race.
+    pub seed: u64,
+    /// One per result.
+    pub rows: Vec<ConfirmedRow>,
+    /// What to do after it.
+    pub outcome: ConfirmationOutcome,
+}
+
+/// A row of the confirmation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfirmedRow {
+    /// As in [`ScreenedResult`].
+    pub title: String,
+    /// What the screening expected; absent: no option of the proposal mattered there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<f64>,
+    /// Proposal by default; above 1 it is better. Absent: nothing could be paired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// Interval at the confidence of the look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// See `low`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// Of the proposal against the default.
+    pub verdict: Verdict,
+    /// CPU time of the whole system as a share of all CPUs: proposal, default; absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_shares: Option<[f64; 2]>,
+}
+
+/// What a confirmation comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConfirmationOutcome {
+    /// Better in at least one figure and worse in none: take it.
+    Confirmed,
+    /// Better in some and worse in others.
+    Mixed,
+    /// Better in none: keep the default.
+    NotConfirmed,
+}
