@@ -18,6 +18,8 @@ mod udf;
 mod xfs;
 mod zfs;
 
+pub(crate) use xfs::free_allocated_ahead;
+
 use crate::abilities::{self, Lack};
 use crate::failure::LaneFailure;
 use crate::mkfs_words::Grammar;

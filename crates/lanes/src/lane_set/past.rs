@@ -441,6 +441,8 @@ pub(crate) fn live_below(
     if stop.load(Ordering::Relaxed) {
         return Err(LaneFailure::Interrupted);
     }
+    // Rounds begin with a mounted image, of which an unmount gave this back.
+    crate::filesystems::free_allocated_ahead(&tree);
     let measures = aging::measure(tree.as_fd(), life, stop);
     match stop.load(Ordering::Relaxed) {
         true => Err(LaneFailure::Interrupted),
