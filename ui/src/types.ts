@@ -252,6 +252,9 @@ export type Choice =
       is: "searched";
     }
   | {
+      is: "screened";
+    }
+  | {
       is: "alone";
     }
   | {
@@ -301,6 +304,9 @@ export type Decision =
     }
   | {
       is: "searched";
+    }
+  | {
+      is: "screened";
     }
   | {
       is: "alone";
@@ -552,6 +558,34 @@ export type Statement =
       says: "nothing";
     };
 /**
+ * What a confirmation comes to.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "ConfirmationOutcome".
+ */
+export type ConfirmationOutcome = "confirmed" | "mixed" | "not-confirmed";
+/**
+ * A design.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "DesignKind".
+ */
+export type DesignKind = "full-factorial" | "folded-plackett-burman";
+/**
+ * What an option changes beside speed.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "OptionClass".
+ */
+export type OptionClass = "ordinary" | "promises";
+/**
+ * What an effect means.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "EffectVerdict".
+ */
+export type EffectVerdict = "matters" | "does-not" | "open";
+/**
  * When a lane sustains its writers.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -712,6 +746,10 @@ export interface RacePage {
   details: Detail[];
   findings: Findings;
   /**
+   * Of a screening the effects against chance, one per result that tells any; empty where nothing was screened.
+   */
+  half_normal?: HalfNormal[];
+  /**
    * What stands beside verdicts without voiding them, and how job files were taken; each once.
    */
   notes: string[];
@@ -737,6 +775,46 @@ export interface RacePage {
   };
   stacks?: Stacks;
   trials: Trials;
+}
+/**
+ * The effects of a screening on one figure against what chance alone would make them: a half-normal plot.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "HalfNormal".
+ */
+export interface HalfNormal {
+  /**
+   * Name of the group.
+   */
+  group: string;
+  /**
+   * From the smallest effect to the largest.
+   */
+  points: HalfNormalPoint[];
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * One effect of a half-normal plot.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "HalfNormalPoint".
+ */
+export interface HalfNormalPoint {
+  /**
+   * The option; absent: a column that none stands in, whose effect is chance, or three options together.
+   */
+  factor?: string | null;
+  /**
+   * What a normal effect of this place would be, in standard deviations.
+   */
+  quantile: number;
+  /**
+   * Size of the effect's logarithm, 0 or more.
+   */
+  size: number;
 }
 /**
  * What the system did while one workload was raced.
@@ -941,6 +1019,10 @@ export interface Findings {
    * Schema of the findings.
    */
   schema: number;
+  /**
+   * Of a screening which options matter; absent: it is none.
+   */
+  screening?: ScreeningFinding | null;
   /**
    * One per search for the largest number of writers that the lanes sustain.
    */
@@ -3146,6 +3228,322 @@ export interface Told {
    * It is told of `b` against `a`.
    */
   turned?: boolean;
+}
+/**
+ * What a screening found (method 9).
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "ScreeningFinding".
+ */
+export interface ScreeningFinding {
+  /**
+   * The lane that was screened, as it was typed.
+   */
+  base: string;
+  /**
+   * The race of the proposal against the default; absent: it was not raced.
+   */
+  confirmation?: Confirmation | null;
+  design: DesignKind;
+  /**
+   * What was varied, in the order of the effects.
+   */
+  factors: Factor[];
+  /**
+   * Lanes that a full factorial of the same options takes.
+   */
+  full_factorial_lanes: number;
+  /**
+   * Lanes of the design.
+   */
+  lanes: number;
+  /**
+   * What was not, and why.
+   */
+  left_out?: LeftOutOption[];
+  /**
+   * Effects within this share do not matter.
+   */
+  margin: number;
+  proposal: Proposal;
+  /**
+   * One per workload and group.
+   */
+  results: ScreenedResult[];
+}
+/**
+ * The race of the proposal against the default, with another seed.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Confirmation".
+ */
+export interface Confirmation {
+  /**
+   * The default.
+   */
+  default_lane: string;
+  /**
+   * The lane of the proposal.
+   */
+  lane: string;
+  outcome: ConfirmationOutcome;
+  /**
+   * One per result.
+   */
+  rows: ConfirmedRow[];
+  /**
+   * The seed of that race.
+   */
+  seed: number;
+}
+/**
+ * A row of the confirmation.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "ConfirmedRow".
+ */
+export interface ConfirmedRow {
+  /**
+   * CPU time of the whole system as a share of all CPUs: proposal, default; absent: not known.
+   */
+  cpu_shares?: number[] | null;
+  /**
+   * What the screening expected; absent: no option of the proposal mattered there.
+   */
+  expected?: number | null;
+  /**
+   * See `low`.
+   */
+  high?: number | null;
+  /**
+   * Interval at the confidence of the look.
+   */
+  low?: number | null;
+  /**
+   * Proposal by default; above 1 it is better. Absent: nothing could be paired.
+   */
+  ratio?: number | null;
+  /**
+   * As in [`ScreenedResult`].
+   */
+  title: string;
+  verdict: Verdict;
+}
+/**
+ * An option with two levels.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Factor".
+ */
+export interface Factor {
+  class?: OptionClass;
+  /**
+   * What the other level costs, in a few words; empty: nothing that is known.
+   */
+  costs?: string;
+  /**
+   * Levels that the screening leaves to tuning.
+   */
+  further?: OptionLevel[];
+  /**
+   * What it is called: `logbsize`; unique in a screening.
+   */
+  name: string;
+  other: OptionLevel;
+  usual: OptionLevel;
+}
+/**
+ * A level of an option.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "OptionLevel".
+ */
+export interface OptionLevel {
+  /**
+   * As it is shown: `256k`, `on`.
+   */
+  label: string;
+  /**
+   * Words for mkfs: a flag and its value in turns, or flags alone; empty: none.
+   */
+  mkfs?: string[];
+  /**
+   * Options for mount; empty: none.
+   */
+  mount?: string[];
+  /**
+   * Settings of the block device's queue, as layer `queue` takes them: `scheduler=none`; empty: none.
+   */
+  queue?: string[];
+}
+/**
+ * An option that is not screened, and why.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LeftOutOption".
+ */
+export interface LeftOutOption {
+  /**
+   * The option with its level: `bigalloc on`.
+   */
+  option: string;
+  /**
+   * Why, as a sentence without a full stop: `mkfs.ext4 refuses it: …`.
+   */
+  why: string;
+}
+/**
+ * What to take.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Proposal".
+ */
+export interface Proposal {
+  /**
+   * The product of its effects on each figure in which one of them matters: what the confirmation has to show.
+   */
+  expected?: ExpectedGain[];
+  /**
+   * Factors that are taken at their other level; empty: keep the default.
+   */
+  factors: string[];
+  /**
+   * Factors that are better in some work and worse in other: nothing is proposed of them.
+   */
+  mixed?: string[];
+  /**
+   * Factors that would gain, and are not taken because they change what is promised.
+   */
+  promises?: string[];
+}
+/**
+ * What a proposal is expected to gain of one figure.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "ExpectedGain".
+ */
+export interface ExpectedGain {
+  /**
+   * Proposal by default; above 1 it is better.
+   */
+  ratio: number;
+  /**
+   * As in [`ScreenedResult`].
+   */
+  title: string;
+}
+/**
+ * The effects on one figure.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "ScreenedResult".
+ */
+export interface ScreenedResult {
+  /**
+   * Standard deviation of a lane's figure from round to round beside the other lanes, of its logarithm.
+   */
+  deviation?: number | null;
+  /**
+   * One per factor, in its order; empty where nothing is told.
+   */
+  effects: Effect[];
+  /**
+   * Name of the group.
+   */
+  group: string;
+  /**
+   * Whether more of it is better.
+   */
+  higher_is_better: boolean;
+  /**
+   * Pairs of options that change each other's effect.
+   */
+  interactions?: Interaction[];
+  /**
+   * Lanes differ by more than their rounds scatter and the options tell: intervals are wider by that.
+   */
+  lanes_differ?: boolean;
+  /**
+   * The figure: `operations_per_second`.
+   */
+  metric: string;
+  /**
+   * Rounds in which every lane has a figure; effects need two at least.
+   */
+  rounds: number;
+  /**
+   * Effects of columns that no option stands in (ratios): what differs there is chance, or three options together.
+   */
+  spare?: number[];
+  /**
+   * As a person reads it, with its group where it has several.
+   */
+  title: string;
+  /**
+   * Why nothing is told; absent: effects are.
+   */
+  unknown?: string | null;
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * The effect of one option on one figure.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Effect".
+ */
+export interface Effect {
+  /**
+   * The factor.
+   */
+  factor: string;
+  /**
+   * See `low`.
+   */
+  high: number;
+  /**
+   * 95 % interval of this row alone.
+   */
+  low: number;
+  /**
+   * Two-sided p of a ratio of 1, of this row alone.
+   */
+  p: number;
+  /**
+   * Other level by usual level, of rates; turned for times, so that above 1 the other level is better.
+   */
+  ratio: number;
+  verdict: EffectVerdict;
+}
+/**
+ * Two options that change each other's effect.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Interaction".
+ */
+export interface Interaction {
+  /**
+   * Other pairs that the design cannot tell from this one.
+   */
+  aliases?: string[][];
+  /**
+   * Names of the two.
+   */
+  factors: string[];
+  /**
+   * See `low`.
+   */
+  high: number;
+  /**
+   * 95 % interval of this row alone.
+   */
+  low: number;
+  /**
+   * What the effect of the first one is multiplied by where the second is at its other level.
+   */
+  ratio: number;
 }
 /**
  * The largest number of writers that each lane sustains.

@@ -33,6 +33,21 @@ test("gaps are percentages under a factor of two and factors above", () => {
   assert.equal(said(0.5, 0.48, 0.52, false), "2 (1.9–2.1) factor");
 });
 
+test("gains are percentages with signs and factors from twice on, and no end of a found one reads as zero", () => {
+  const said = (language: "en" | "de", ratio: number, low: number, high: number) => {
+    const gain = figures(language).gain(ratio, [low, high]);
+    return bare(`${gain.size} (${gain.ends?.join(" to ")})`);
+  };
+  assert.equal(said("en", 1.12, 1.09, 1.15), "+12% (+9% to +15%)");
+  assert.equal(said("de", 1.12, 1.09, 1.15), "+12 % (+9 % to +15 %)");
+  assert.equal(said("en", 0.9, 0.85, 0.95), "−10% (−15% to −5%)");
+  assert.equal(said("en", 1.06, 1.003, 1.12), "+6% (+0.3% to +12%)");
+  assert.equal(said("en", 0.98, 0.961, 0.9997), "−2% (−3.9% to −0.03%)");
+  assert.equal(said("en", 2.4, 1.9, 3.1), "2.4× (1.90× to 3.1×)");
+  assert.deepEqual(figures("en").gain(1.14, null), { size: "+14%", ends: null });
+  assert.equal(figures("en").gain(Number.NaN, null).size, "?×");
+});
+
 test("figures have the units and signs of each language", () => {
   assert.equal(bare(figures("en").rate("B/s", 512e6)), "512 MB/s");
   assert.equal(bare(figures("de").rate("operations/s", 1180)), "1,18k Op./s");

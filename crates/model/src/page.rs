@@ -70,6 +70,9 @@ pub struct RacePage {
     /// Stacks of the passes that explain; empty where there were none.
     #[serde(default, skip_serializing_if = "Stacks::is_empty")]
     pub stacks: Stacks,
+    /// Of a screening the effects against chance, one per result that tells any; empty where nothing was screened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub half_normal: Vec<HalfNormal>,
     /// Published figures of the same work beside this race.
     pub published: Vec<PublishedComparison>,
     /// What stands beside verdicts without voiding them, and how job files were taken; each once.
@@ -143,6 +146,29 @@ pub struct PercentilePoint {
     pub percentile: f64,
     /// Nanoseconds.
     pub ns: f64,
+}
+
+/// The effects of a screening on one figure against what chance alone would make them: a half-normal plot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HalfNormal {
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the group.
+    pub group: String,
+    /// From the smallest effect to the largest.
+    pub points: Vec<HalfNormalPoint>,
+}
+
+/// One effect of a half-normal plot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HalfNormalPoint {
+    /// The option; absent: a column that none stands in, whose effect is chance, or three options together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor: Option<String>,
+    /// What a normal effect of this place would be, in standard deviations.
+    pub quantile: f64,
+    /// Size of the effect's logarithm, 0 or more.
+    pub size: f64,
 }
 
 /// What the system did while one workload was raced.

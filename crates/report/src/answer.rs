@@ -2,6 +2,7 @@
 
 use crate::facts;
 use crate::layout::Phrase;
+use crate::screening;
 use crate::words::{self, answer::Claim};
 use model::findings::{
     Answer, Choice, Findings, LaneClaims, Limit, OpenWork, OperationsFinding, ResultFinding, Undecided, Work,
@@ -16,6 +17,7 @@ const SENTENCE_COLUMNS: usize = 200;
 pub(crate) fn sentence(findings: &Findings) -> Phrase {
     let said = match (&findings.conclusion.choice, &findings.answer) {
         (Choice::Searched, _) => findings.searches.first().map(words::appenders::answer).unwrap_or_default(),
+        (Choice::Screened, _) => findings.screening.as_ref().map(screening::answer).unwrap_or_default(),
         (Choice::Nothing, _) | (_, None) => Phrase::new(words::answer::nothing_measured(&findings.outcome)),
         (Choice::Twice, _) => Phrase::new(words::answer::SAME_LANE_TWICE),
         (Choice::Alone, _) if findings.lanes.iter().all(|lane| lane.venue == model::kinds::foreign::VENUE) => {

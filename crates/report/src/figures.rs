@@ -374,7 +374,8 @@ pub(crate) fn disk_bytes(bytes: u64) -> String {
     glued(human_bandwidth(bytes as f64).trim_end_matches("/s"))
 }
 
-fn signed(percent: f64, digits: usize) -> String {
+/// A percentage with its sign: `+9 %`, `-3.2 %`; a zero has none.
+pub(crate) fn signed(percent: f64, digits: usize) -> String {
     let text = fixed(percent, digits);
     let sign = if percent > 0.0 && !text.trim_matches(['0', '.']).is_empty() { "+" } else { "" };
     format!("{sign}{text}{GLUE}%")

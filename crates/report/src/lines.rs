@@ -73,7 +73,8 @@ pub(crate) fn result(findings: &Findings, style: &Style) -> String {
     let startup = findings.operations.iter().filter_map(words::operations::startup_warning);
     let startup = startup.map(|warning| Phrase::default().tone(Tone::Failed, format!("{warning}."))).collect();
     labelled(&mut out, words::WARNING, startup);
-    if !findings.results.is_empty() {
+    // The lanes of a screening are runs of a design: no question is asked of them.
+    if !findings.results.is_empty() && findings.screening.is_none() {
         out.push('\n');
         questions::text(&mut out, findings, style);
         if findings.results.iter().any(|result| result.section.is_none()) || !findings.ceilings.is_empty() {
@@ -139,7 +140,8 @@ pub(crate) fn closing(findings: &Findings, record_path: Option<&str>, just_raced
         command(&mut out, words::NEXT, line, style);
     }
     if let Some(path) = record_path {
-        let report = if just_raced {
+        // Behind a screening its proposal is raced, and then another record is the last.
+        let report = if just_raced && findings.screening.is_none() {
             "fairlane report --format markdown".to_owned()
         } else {
             format!("fairlane report {} --format markdown", typed(path))
@@ -168,6 +170,10 @@ pub(crate) fn next_command(findings: &Findings, record_path: Option<&str>, just_
     if let (Some(_), Some(path)) = (words::race::outcome(&findings.outcome), record_path) {
         return Some(resume_command(findings, path));
     }
+    // What to do about a screening is its proposal.
+    if findings.screening.is_some() {
+        return None;
+    }
     // Without a path nothing can be resumed.
     let resumes = |answer: &&model::findings::Answer| matches!(answer.settle, Some(Settle::Resume { .. }));
     if findings.answer.as_ref().is_some_and(|answer| resumes(&answer)) {
@@ -182,7 +188,9 @@ pub(crate) fn next_command(findings: &Findings, record_path: Option<&str>, just_
 
 /// A proposed command as whoever reads must type it: with `sudo` where it formats and mounts and he is not root.
 pub(crate) fn as_typed(line: String, findings: &Findings, style: &Style) -> String {
-    let races = ["fairlane race", "fairlane fio", "fairlane calibrate"].iter().any(|begin| line.starts_with(begin));
+    let races = ["fairlane race", "fairlane fio", "fairlane calibrate", "fairlane screen"]
+        .iter()
+        .any(|begin| line.starts_with(begin));
     let in_guest = ["@uml", "@qemu", "--on uml", "--on qemu"].iter().any(|word| line.contains(word));
     let mounts = |lane: &model::lane::Lane| matches!(lane.venue.as_str(), "image" | "device" | "memory");
     match style.sudo && races && !in_guest && findings.lanes.iter().any(mounts) {

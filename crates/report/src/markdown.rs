@@ -5,13 +5,16 @@ use crate::layout::{GLUE, Phrase, Tone};
 use crate::words::operations as wording;
 use crate::{
     Input, Style, advice, aged, answer, appenders, explanations, facts, figures, layers, lines, operations, questions,
-    transactions, words,
+    screening, transactions, words,
 };
-use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding};
+use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding, ScreeningFinding};
 
 /// Renders findings as GitHub's Markdown. Width and colour have no meaning here.
 pub(crate) fn render(input: &Input, _: &Style) -> String {
     let findings = input.findings;
+    if let Some(finding) = &findings.screening {
+        return screened(input, finding);
+    }
     let mut out = String::new();
     out.push_str(&format!("**{}:** {}\n\n", words::ANSWER_TITLE, phrase(&answer::sentence(findings), false)));
     for warning in findings.operations.iter().filter_map(words::operations::startup_warning) {
@@ -54,6 +57,22 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
         explanations::markdown(&mut out, findings, escape);
         close(&mut out);
     }
+    ground(&mut out, input);
+    out
+}
+
+/// A screening: its lanes are runs of a design, so that all that is told is of its options; their figures are folded away.
+fn screened(input: &Input, finding: &ScreeningFinding) -> String {
+    let findings = input.findings;
+    let mut out = format!("**{}:** {}\n\n", words::ANSWER_TITLE, phrase(&answer::sentence(findings), false));
+    let (before, after) = lines::notes(findings);
+    labelled(&mut out, words::NOTE_TITLE, before);
+    labelled(&mut out, words::NOTE_TITLE, after);
+    let untested = answer::untested_list(findings).map(|list| list.say("."));
+    labelled(&mut out, words::UNTESTED_TITLE, untested.into_iter().collect());
+    screening::markdown(&mut out, finding);
+    warnings(&mut out, &facts::warnings(input));
+    measured(&mut out, findings);
     ground(&mut out, input);
     out
 }

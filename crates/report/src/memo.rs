@@ -62,10 +62,13 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
 
 /// The question, with as many contestants as a line holds.
 fn title(findings: &Findings, tongue: &Tongue) -> Phrase {
-    let names: Vec<Phrase> =
-        raced(findings).map(|lane| Phrase::default().name(&shorten(&lane.name, TITLE_NAME_COLUMNS))).collect();
-    let kernels = decision::kernels(findings).is_some();
-    let template = if kernels { tongue.words.title_kernels } else { tongue.words.title };
+    let name = |name: &str| Phrase::default().name(&shorten(name, TITLE_NAME_COLUMNS));
+    let lanes = || raced(findings).map(|lane| name(&lane.name)).collect::<Vec<Phrase>>();
+    let (template, names) = match &findings.screening {
+        Some(finding) => (tongue.words.title_options, vec![name(&finding.base)]),
+        None if decision::kernels(findings).is_some() => (tongue.words.title_kernels, lanes()),
+        None => (tongue.words.title, lanes()),
+    };
     let of = |most: usize| fill(template, &[("lanes", tongue.few(names.clone(), most))]);
     // Code has two marks around each name, and what is escaped is longer than it looks.
     let fits =

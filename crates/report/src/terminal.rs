@@ -147,6 +147,10 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
         }
         for result in results {
             let line = lines::verdict(result, facts::group_of(result, results));
+            // Of the lanes of a screening no pair is judged: nothing falls before its end.
+            if line.body.is_empty() {
+                continue;
+            }
             let words = line.body.plain();
             let earlier = self
                 .printed
@@ -192,9 +196,11 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
     fn finish(&mut self, findings: &Findings) -> io::Result<()> {
         let style = self.options.style;
         let mut out = format!("\n{}", lines::result(findings, &style));
-        appenders::text(&mut out, findings, &style);
-        transactions::text(&mut out, findings, &style);
-        aged::brief(&mut out, findings, &style);
+        if findings.screening.is_none() {
+            appenders::text(&mut out, findings, &style);
+            transactions::text(&mut out, findings, &style);
+            aged::brief(&mut out, findings, &style);
+        }
         if let Some(said) = facts::self_check(findings) {
             hang(&mut out, words::SELF_CHECK, self.label_columns, &said, None, &style);
         }

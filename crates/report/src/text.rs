@@ -5,9 +5,10 @@ use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
 use crate::{
-    Input, Style, advice, aged, appenders, calibration, explanations, facts, layers, operations, transactions, words,
+    Input, Style, advice, aged, appenders, calibration, explanations, facts, layers, operations, screening,
+    transactions, words,
 };
-use model::findings::ResultFinding;
+use model::findings::{ResultFinding, ScreeningFinding};
 use model::sentence::Weight;
 
 /// Renders findings for a terminal.
@@ -15,6 +16,9 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     let findings = input.findings;
     if let Some(found) = findings.calibration.as_deref().filter(|_| input.record.header.plan.calibration) {
         return calibration::calibration_text(found, input.record_path, style);
+    }
+    if let Some(finding) = &findings.screening {
+        return screened(input, finding, style);
     }
     let mut out = String::new();
     heading(&mut out, input, style);
@@ -35,17 +39,7 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     }
     ground(&mut out, input, style);
     remarks(&mut out, input, style);
-    out.push('\n');
-    let counts = &findings.trials;
-    let trials = words::race::trials(counts);
-    let trials = Phrase::new(format!(
-        "{trials}; {}",
-        words::race::seed_and_version(findings.seed, &input.record.header.version)
-    ));
-    hang(&mut out, words::TRIALS, CLOSING_COLUMNS, &trials, None, style);
-    if !findings.command_line.is_empty() {
-        lines::command(&mut out, words::AGAIN, &lines::as_typed(facts::again(findings), findings, style), style);
-    }
+    repeated(&mut out, input, style);
     out.push('\n');
     let mut label = words::advice::ADVICE;
     for line in advice::brief(findings) {
@@ -59,9 +53,44 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     out
 }
 
+/// A screening: its lanes are runs of a design, so that all that is told is of its options.
+fn screened(input: &Input, finding: &ScreeningFinding, style: &Style) -> String {
+    let findings = input.findings;
+    let mut out = String::new();
+    heading(&mut out, input, style);
+    out.push_str(&lines::result(findings, style));
+    out.push_str(&lines::warnings(findings, usize::MAX, None, style));
+    out.push('\n');
+    out.push_str(&screening::screening_text(finding, style));
+    ground(&mut out, input, style);
+    remarks(&mut out, input, style);
+    repeated(&mut out, input, style);
+    out.push('\n');
+    out.push_str(&lines::closing(findings, input.record_path, false, style));
+    out
+}
+
+/// What was counted, and the line that runs it again.
+fn repeated(out: &mut String, input: &Input, style: &Style) {
+    let findings = input.findings;
+    out.push('\n');
+    let trials = words::race::trials(&findings.trials);
+    let trials = Phrase::new(format!(
+        "{trials}; {}",
+        words::race::seed_and_version(findings.seed, &input.record.header.version)
+    ));
+    hang(out, words::TRIALS, CLOSING_COLUMNS, &trials, None, style);
+    if !findings.command_line.is_empty() {
+        lines::command(out, words::AGAIN, &lines::as_typed(facts::again(findings), findings, style), style);
+    }
+}
+
 fn heading(out: &mut String, input: &Input, style: &Style) {
     let findings = input.findings;
-    let names: Vec<&str> = findings.lanes.iter().map(|lane| lane.name.as_str()).collect();
+    let names: Vec<&str> = match &findings.screening {
+        Some(finding) => vec![finding.base.as_str()],
+        None => findings.lanes.iter().map(|lane| lane.name.as_str()).collect(),
+    };
     let heading = words::race::heading(
         &findings.suite,
         &names,
@@ -208,10 +237,16 @@ fn ground(out: &mut String, input: &Input, style: &Style) {
     }
     hang(out, words::MACHINE, CLOSING_COLUMNS, &machine.say("."), None, style);
     let mut label = words::LANES;
-    for lane in &findings.lanes {
+    // Of a screening the default: the others differ from it by its options.
+    let most = if findings.screening.is_some() { 1 } else { usize::MAX };
+    for lane in findings.lanes.iter().take(most) {
         let facts = words::facts::lane(lane);
         hang(out, label, CLOSING_COLUMNS, &words::facts::lane_sentence(&lane.name, &facts), None, style);
         label = "";
+    }
+    let others = findings.lanes.len().saturating_sub(most);
+    if others > 0 {
+        hang(out, "", CLOSING_COLUMNS, &Phrase::new(words::screening::other_lanes(others)), None, style);
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) mod published;
 pub(crate) mod questions;
 pub(crate) mod race;
 pub(crate) mod screen;
+pub(crate) mod screening;
 pub(crate) mod transactions;
 pub(crate) mod verdict;
 pub(crate) mod waits;

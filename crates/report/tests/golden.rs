@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{RECORD_PATH, advice, gates, jobs, memos, operations, races, record, told};
+use common::{RECORD_PATH, advice, gates, jobs, memos, operations, races, record, screenings, told};
 use model::findings::{Findings, Verdict};
 use model::page::Language;
 use report::{FORMATS, Input, Purpose, Render, Style};
@@ -52,6 +52,8 @@ fn all_races() -> Vec<(&'static str, Findings)> {
         ("general", operations::general()),
         ("library", operations::library()),
         ("advised", advice::race()),
+        ("screening", screenings::screened(screenings::finding())),
+        ("screening-kept", screenings::screened(screenings::kept())),
     ]
 }
 
@@ -94,7 +96,8 @@ fn text_reports_read_as_reviewed() {
 /// these results with the Markdown of the same races.
 #[test]
 fn results_of_these_races_are_there_for_the_pages_own_tests() {
-    let alone = all_races().into_iter().filter(|(name, of)| of.operations.is_empty() && *name != "hostile");
+    let judged = |of: &Findings| of.operations.is_empty() && of.screening.is_none();
+    let alone = all_races().into_iter().filter(|(name, of)| judged(of) && *name != "hostile");
     let line = |(name, of): (&str, Findings)| {
         format!("{}\n", serde_json::json!({ "race": name, "results": told(&of).results }))
     };

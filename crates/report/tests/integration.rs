@@ -18,4 +18,5 @@ mod level;
 mod published;
 mod schema;
 mod screen;
+mod screening;
 mod transactions;

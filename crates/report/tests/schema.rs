@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use common::{advice, gates, operations, races, record, told};
+use common::{advice, gates, operations, races, record, screenings, told};
 use model::record::{EndOutcome, Line};
 use report::{Input, Style, schema};
 use serde_json::Value;
@@ -48,6 +48,7 @@ fn rendered_json_validates_and_reads_back_as_the_same_findings() {
         operations::as_published(),
         operations::general(),
         advice::race(),
+        screenings::screened(screenings::finding()),
     ] {
         let findings = told(&findings);
         let value = findings_json(&findings);

@@ -9,6 +9,7 @@ use model::findings::{
 pub(crate) fn decision(findings: &Findings, choice: &Choice) -> Decision {
     let answer = match (choice, &findings.answer) {
         (Choice::Searched, _) => return Decision::Searched,
+        (Choice::Screened, _) => return Decision::Screened,
         (Choice::Nothing, _) | (_, None) => return Decision::Nothing,
         (Choice::Alone, _) => return Decision::Alone,
         (Choice::Twice, _) => return Decision::Twice,

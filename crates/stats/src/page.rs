@@ -3,6 +3,7 @@
 //! Nothing is judged here: verdicts are in the findings. The work is linear in the record, and what comes
 //! of it is bounded, whatever the record holds.
 
+mod half_normal;
 mod names;
 mod stacks;
 mod timelines;
@@ -43,6 +44,7 @@ pub fn race(record: &Record, findings: Findings, published: Vec<PublishedCompari
         timelines: timelines::timelines(record, &findings),
         trials: trials::trials(record),
         stacks: stacks::stacks(record),
+        half_normal: half_normal::plots(&findings),
         published,
         notes: Vec::new(),
         self_check: self_check(&findings),

@@ -1,7 +1,23 @@
 // Ratios with their intervals, one below the other, around the line of no difference.
 import type { Verdict } from "../types";
 import type { Figures } from "../words/figures";
-import { base, drawLine, reach, tip, valueAxis, type Canvas, type DrawApi, type DrawParams, type EChartsCoreOption } from "./echarts";
+import {
+  base,
+  drawLine,
+  FONT,
+  reach,
+  tip,
+  valueAxis,
+  type Canvas,
+  type DrawApi,
+  type DrawParams,
+  type EChartsCoreOption,
+} from "./echarts";
+
+/** A chart from this width on has room for a word behind each row, pixels. */
+const WORDS_FROM = 460;
+/** What such words take. */
+const WORDS = 132;
 
 export interface ForestRow {
   name: string;
@@ -10,26 +26,45 @@ export interface ForestRow {
   high: number | null;
   verdict: Verdict;
   says: string;
+  /** What the row means, in a word or two. */
+  word?: string;
+  /** What was expected of it. */
+  expected?: number | null;
+}
+
+export interface ForestMore {
+  /** A band to both sides of one, as a share; none: there is no such band. */
+  margin?: number;
+  /** How the axis writes a ratio; none: as a factor. */
+  label?: (ratio: number) => string;
 }
 
 export function forestHeight(rows: number): number {
   return rows * 24 + 40;
 }
 
-export function forest(on: Canvas, f: Figures, rows: readonly ForestRow[], description: string): EChartsCoreOption {
+export function forest(
+  on: Canvas,
+  f: Figures,
+  rows: readonly ForestRow[],
+  description: string,
+  more: ForestMore = {},
+): EChartsCoreOption {
   const within = reach([1, ...rows.map((row) => row.ratio)]);
   const low = (row: ForestRow) => within(row.low ?? row.ratio);
   const high = (row: ForestRow) => within(row.high ?? row.ratio);
-  const ends = rows.flatMap((row) => [row.ratio, low(row), high(row)]).filter((of) => of > 0);
+  const ends = rows.flatMap((row) => [row.ratio, low(row), high(row), row.expected ?? 1]).filter((of) => of > 0);
   // The same distance to both sides, on a logarithmic scale: twice and half are equally far.
   const far = Math.max(1.1, ...ends.map((of) => Math.max(of, 1 / of)));
   const bound = Math.log(far * 1.03);
   const colour = (verdict: Verdict) =>
     verdict === "faster" ? on.ink.faster : verdict === "slower" ? on.ink.slower : on.ink.quiet;
+  const words = on.width >= WORDS_FROM && rows.some((row) => row.word !== undefined);
+  const label = more.label ?? ((ratio: number) => f.times(ratio));
   return {
     ...base(on, description),
-    grid: { left: 6, right: 18, top: 6, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
-    xAxis: valueAxis(on, (value) => f.times(Math.exp(value)), { min: -bound, max: bound, interval: bound / 2, scale: false }),
+    grid: { left: 6, right: words ? WORDS : 18, top: 6, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    xAxis: valueAxis(on, (value) => label(Math.exp(value)), { min: -bound, max: bound, interval: bound / 2, scale: false }),
     yAxis: {
       type: "category",
       inverse: true,
@@ -57,9 +92,11 @@ export function forest(on: Canvas, f: Figures, rows: readonly ForestRow[], descr
           const [one = 0] = api.coord([0, api.value(1)]);
           const half = params.coordSys.height / rows.length / 2;
           const open = row?.verdict === "undecided" || row?.verdict === "none";
+          const at = (ratio: number) => api.coord([Math.log(ratio), api.value(1)])[0] ?? 0;
           return {
             type: "group",
             children: [
+              ...(more.margin === undefined ? [] : [band(on, at(1 / (1 + more.margin)), at(1 + more.margin), y, half)]),
               drawLine(one, y - half, one, y + half, { stroke: on.ink.quiet, lineWidth: 1 }),
               drawLine(low, y, high, y, { stroke: of, lineWidth: 2 }),
               {
@@ -67,6 +104,10 @@ export function forest(on: Canvas, f: Figures, rows: readonly ForestRow[], descr
                 shape: row?.verdict === "tie" ? { x: x - 4, y: y - 4, width: 8, height: 8 } : { cx: x, cy: y, r: 4.5 },
                 style: { fill: open ? on.ink.paper : of, stroke: of, lineWidth: 1.8 },
               },
+              ...(row?.expected == null
+                ? []
+                : [drawLine(at(row.expected), y - 8, at(row.expected), y + 8, { stroke: on.ink.text, lineWidth: 1.4, lineDash: [3, 2] })]),
+              ...(words && row?.word !== undefined ? [word(on, row.word, params.coordSys.x + params.coordSys.width + 8, y)] : []),
             ],
           };
         },
@@ -78,5 +119,17 @@ export function forest(on: Canvas, f: Figures, rows: readonly ForestRow[], descr
         },
       },
     ],
+  };
+}
+
+/** A piece of the band, as high as a row. */
+function band(on: Canvas, from: number, to: number, y: number, half: number): object {
+  return { type: "rect", shape: { x: from, y: y - half, width: to - from, height: 2 * half }, style: { fill: on.ink.band } };
+}
+
+function word(on: Canvas, text: string, x: number, y: number): object {
+  return {
+    type: "text",
+    style: { text, x, y, align: "left", verticalAlign: "middle", fill: on.ink.quiet, font: `12px ${FONT}` },
   };
 }

@@ -8,6 +8,7 @@ import { appenders } from "./de_appenders";
 import { explain } from "./de_explain";
 import { aged } from "./de_aged";
 import { layers } from "./de_layers";
+import { screening } from "./de_screening";
 import { transactions } from "./de_transactions";
 import type { Difference, End, Latency, WorkDifference, Words } from "./en";
 
@@ -109,6 +110,7 @@ export const de: Words = {
   explain,
   aged,
   layers,
+  screening,
   transactions,
 
   verdict: {
@@ -210,7 +212,7 @@ export const de: Words = {
         repeated > 0 ? `${f.whole(repeated)} wegen fremder Störung wiederholt` : "",
         failed > 0 ? `${f.whole(failed)} gescheitert` : "",
         voided > 0 ? `${f.whole(voided)} ungültig, weil die Drossel nicht hielt oder die Maschine schlief` : "",
-        `gleichauf heißt: sicher weniger als ${margin} auseinander`,
+        margin === null ? "" : `gleichauf heißt: sicher weniger als ${margin} auseinander`,
       ]
         .filter((part) => part !== "")
         .join("; ") + ".",

@@ -9,6 +9,7 @@ import { appenders } from "./en_appenders";
 import { explain } from "./en_explain";
 import { aged } from "./en_aged";
 import { layers } from "./en_layers";
+import { screening } from "./en_screening";
 import { transactions } from "./en_transactions";
 
 /** A difference of one lane to another, as sentences take it. */
@@ -135,6 +136,7 @@ export const en = {
   explain,
   aged,
   layers,
+  screening,
   transactions,
 
   verdict: {
@@ -225,13 +227,13 @@ export const en = {
     brief: "By scenario",
     briefShares: "Per cent: how much of the work was measured.",
     steps: (title: Said, count: number, of: number) => say`${title} (${count} of ${of} steps)`,
-    counted: (f: Figures, ok: number, repeated: number, failed: number, voided: number, margin: string) =>
+    counted: (f: Figures, ok: number, repeated: number, failed: number, voided: number, margin: string | null) =>
       [
         `${f.whole(ok)} ${plural(ok, "trial", "trials")} counted`,
         repeated > 0 ? `${f.whole(repeated)} repeated for noise from outside` : "",
         failed > 0 ? `${f.whole(failed)} failed` : "",
         voided > 0 ? `${f.whole(voided)} void: the throttle did not hold, or the machine slept` : "",
-        `lanes tie when they surely differ by less than ${margin}`,
+        margin === null ? "" : `lanes tie when they surely differ by less than ${margin}`,
       ]
         .filter((part) => part !== "")
         .join("; ") + ".",

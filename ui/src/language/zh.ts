@@ -9,6 +9,7 @@ import { appenders } from "./zh_appenders";
 import { explain } from "./zh_explain";
 import { aged } from "./zh_aged";
 import { layers } from "./zh_layers";
+import { screening } from "./zh_screening";
 import { transactions } from "./zh_transactions";
 
 const list = (parts: readonly Said[], last: "and" | "or"): Said => {
@@ -121,6 +122,7 @@ export const zh: Words = {
   explain,
   aged,
   layers,
+  screening,
   transactions,
 
   verdict: {
@@ -207,7 +209,7 @@ export const zh: Words = {
         repeated > 0 ? `${f.whole(repeated)} 次因外来干扰重做` : "",
         failed > 0 ? `${f.whole(failed)} 次失败` : "",
         voided > 0 ? `${f.whole(voided)} 次因限速未守住或机器休眠而作废` : "",
-        `确定相差不到 ${margin} 视为持平`,
+        margin === null ? "" : `确定相差不到 ${margin} 视为持平`,
       ]
         .filter((part) => part !== "")
         .join("；") + "。",

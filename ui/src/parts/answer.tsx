@@ -13,9 +13,10 @@ export function Answer({ race }: { race: RacePage }) {
   const told = answerSaid(ui, findings);
   const ended = Object.hasOwn(w.outcomes, findings.outcome) ? w.outcomes[findings.outcome] : undefined;
   const { ok, repeated, failed } = findings.trials;
-  const brief = briefAdvice(ui, findings.advice);
-  // The statistics do not know where the record lies.
-  const next = (findings.answer?.next ?? []).map((word) => (word === "RECORD" ? (race.record ?? word) : word));
+  const brief = briefAdvice(ui, findings.screening == null ? findings.advice : []);
+  const screened = findings.screening != null;
+  // What to do about a screening is its proposal. The statistics do not know where the record lies.
+  const next = (screened ? [] : (findings.answer?.next ?? [])).map((word) => (word === "RECORD" ? (race.record ?? word) : word));
   return (
     <section id="answer" class="answer" aria-labelledby="answer-title">
       <p class="dateline">
@@ -91,7 +92,7 @@ export function Answer({ race }: { race: RacePage }) {
         </div>
       ) : null}
       <p class="small counted">
-        {w.counted(ui.figures, ok, repeated, failed, findings.trials.void ?? 0, ui.figures.margin(findings.margin))}
+        {w.counted(ui.figures, ok, repeated, failed, findings.trials.void ?? 0, screened ? null : ui.figures.margin(findings.margin))}
       </p>
     </section>
   );

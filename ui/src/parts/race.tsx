@@ -14,6 +14,7 @@ import { Published } from "./published";
 import { Results } from "./results";
 import { Scoreboard } from "./scoreboard";
 import { hasAppenders, Appenders } from "./appenders";
+import { hasScreening, LanesOfDesign, Screening } from "./screening";
 import { hasTransactions, Transactions } from "./transactions";
 import { Trials } from "./trials";
 
@@ -42,18 +43,39 @@ export function Race({ race, version, section }: { race: RacePage; version: stri
 function Rest({ race, version }: { race: RacePage; version: string }) {
   return (
     <>
-      <Scoreboard race={race} />
-      <Advice race={race} />
-      <Results race={race} />
-      <Operations race={race} />
-      <Transactions race={race} />
-      <Appenders race={race} />
+      {hasScreening(race) ? (
+        // Its lanes are runs of a design: none is held against another.
+        <>
+          <Screening race={race} />
+          <LanesOfDesign>
+            <Lanes race={race} />
+          </LanesOfDesign>
+        </>
+      ) : (
+        <>
+          <Scoreboard race={race} />
+          <Advice race={race} />
+          <Lanes race={race} />
+        </>
+      )}
       <Ceilings race={race} />
       <Layers race={race} />
       <Aged race={race} />
       <Published race={race} />
       <Ground race={race} version={version} />
       <Trials race={race} />
+    </>
+  );
+}
+
+/** What was measured of each lane. */
+function Lanes({ race }: { race: RacePage }) {
+  return (
+    <>
+      <Results race={race} />
+      <Operations race={race} />
+      <Transactions race={race} />
+      <Appenders race={race} />
     </>
   );
 }
@@ -71,13 +93,21 @@ function Contents({ race }: { race: RacePage }) {
   const ui = useUi();
   const { findings } = race;
   const s = ui.words.sections;
-  const sections: [string, string, boolean][] = [
+  const screened = hasScreening(race);
+  const ofLanes: [string, string, boolean][] = [
     ["scoreboard", s.scoreboard, true],
     ["advice", s.advice, findings.advice.length > 0],
     ["results", s.results, findings.results.some((result) => tableOf(findings, result.workload) === null)],
     ["operations", s.operations, (findings.operations ?? []).length > 0],
     ["transactions", ui.words.transactions.title, hasTransactions(race)],
     ["appenders", ui.words.appenders.title, hasAppenders(race)],
+  ];
+  const ofOptions: [string, string, boolean][] = [
+    ["screening", ui.words.screening.title, true],
+    ["lanes", ui.words.screening.lanes, true],
+  ];
+  const sections: [string, string, boolean][] = [
+    ...(screened ? ofOptions : ofLanes),
     ["ceilings", findings.ceilings.some((of) => of.in_page_cache) ? s.guestCeilings : s.ceilings, true],
     ["layers", ui.words.layers.title, hasLayers(race)],
     ["aged", ui.words.aged.title, hasAged(race)],

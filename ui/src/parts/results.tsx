@@ -53,9 +53,11 @@ function Result({ race, result, last }: { race: RacePage; result: ResultFinding;
         <LimitMark result={result} />
         <span class="result-rounds">{ui.words.results.rounds(result.rounds)}</span>
       </header>
-      <p class="verdict">
-        <Speak said={resultSaid(ui, result)} />
-      </p>
+      {(result.statements ?? []).length + (result.acts ?? []).length > 0 ? (
+        <p class="verdict">
+          <Speak said={resultSaid(ui, result)} />
+        </p>
+      ) : null}
       {result.ranking.length > 1 ? (
         <p class="ranking">
           <span class="label">{ui.words.results.ranking}</span> <Speak said={rankingSaid(result)} />

@@ -252,6 +252,21 @@ export class Figures {
     return [this.signed(low - 1, digits), this.signed(high - 1, digits)];
   }
 
+  /** A ratio and its interval as percentages with signs, or as factors where one of them is half or twice: all of one
+   * kind. Where the interval leaves out zero, no end of it reads as zero. */
+  gain(ratio: number, ends: readonly [number, number] | null): { size: string; ends: [string, string] | null } {
+    const all = ends === null ? [ratio] : [ratio, ...ends];
+    if (!all.every((of) => of > 0.5 && of < 2)) {
+      return { size: this.times(ratio), ends: ends === null ? null : [this.times(ends[0]), this.times(ends[1])] };
+    }
+    const [low, high] = ends ?? [ratio, ratio];
+    const far = Math.max(...all.map((of) => Math.abs(of - 1)));
+    const near = (low - 1) * (high - 1) > 0 ? Math.min(Math.abs(low - 1), Math.abs(high - 1)) : far;
+    const digits = near < 0.0005 ? 2 : near < 0.005 || far < 0.0295 ? 1 : 0;
+    const share = (of: number) => this.signed(of - 1, digits);
+    return { size: share(ratio), ends: ends === null ? null : [share(low), share(high)] };
+  }
+
   /** The bound of a tie as a percentage that no value inside exceeds. */
   within(low: number, high: number): string {
     const farthest = Math.max(high, 1 / low) - 1;

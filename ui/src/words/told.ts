@@ -16,6 +16,7 @@ import { known, sentence, titlesOf, type Ui } from "../ui";
 import { claimsOf, conclusionOf, titles, type Claim } from "./answer";
 import { toldPairs, type Shown } from "./pairs";
 import { joined, name, say, type Said } from "./say";
+import { headlineSaid } from "./screened";
 
 /** Characters of a reason on the first screen; the results carry the whole. */
 const BRIEF = 160;
@@ -236,9 +237,11 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
   });
   const titled = (works: Parameters<typeof titles>[1]) => titlesOf(ui, titles(findings, works));
   const some = (works: Parameters<typeof titles>[1]) => (works ?? []).length > 0;
-  const several = findings.lanes.filter((lane) => lane.is_self !== true).length > 1;
+  // The lanes of a screening are runs of a design: nothing is told of one against another.
+  const judged = of.choice.is !== "screened";
+  const several = judged && findings.lanes.filter((lane) => lane.is_self !== true).length > 1;
   return {
-    headline: headline(ui, of.choice, choose.map(name)),
+    headline: headline(ui, findings, of.choice, choose.map(name)),
     why:
       of.choice.is === "level"
         ? w.levelWhy(figures.margin(findings.margin))
@@ -253,7 +256,7 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
     cannot: [
       ...(answer?.disturbed === true && answer.reasons.length > 0 && apart.length > 0 ? [[w.disturbed]] : []),
       ...(answer?.reached && answer.reached.workloads < answer.reached.of ? [w.reached(answer.reached.workloads, answer.reached.of)] : []),
-      ...(of.limited ?? []).map((one) => {
+      ...(judged ? (of.limited ?? []) : []).map((one) => {
         const say_ = w.limited[one.limit as "device" | "cache" | "harness"];
         return say_(one.results, findings.results.length, titled(one.works));
       }),
@@ -279,9 +282,11 @@ function capital(said: Said): Said {
   return said;
 }
 
-function headline(ui: Ui, choice: Choice, lanes: Said[]): Said {
+function headline(ui: Ui, findings: Findings, choice: Choice, lanes: Said[]): Said {
   const w = ui.words.answer;
   switch (choice.is) {
+    case "screened":
+      return findings.screening == null ? [w.none] : headlineSaid(ui, findings.screening);
     case "chosen":
     case "unnamed":
       return w.choice(lanes);

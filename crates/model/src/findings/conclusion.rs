@@ -49,6 +49,8 @@ pub enum Choice {
     Nothing,
     /// The race searched for a largest load, which is its answer.
     Searched,
+    /// No lane: options were screened, and what was found of them is the answer.
+    Screened,
     /// Nothing: one lane was raced.
     Alone,
     /// Nothing: one lane was raced, against itself.
@@ -89,7 +91,7 @@ impl Choice {
 
     /// Whether it is about lanes against each other.
     pub fn is_between_lanes(&self) -> bool {
-        self.is_measured() && !matches!(self, Choice::Alone | Choice::Twice)
+        self.is_measured() && !matches!(self, Choice::Alone | Choice::Twice | Choice::Screened)
     }
 }
 

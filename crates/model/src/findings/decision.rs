@@ -14,6 +14,8 @@ pub enum Decision {
     Nothing,
     /// Nothing: the race searched for a largest load.
     Searched,
+    /// No lane: options were screened, and what to take of them stands there.
+    Screened,
     /// Nothing: one lane was raced.
     Alone,
     /// Nothing: one lane was raced, against itself.

@@ -47,6 +47,8 @@ words! {
     title;
     /// `{lanes}`: one filesystem on several kernels.
     title_kernels;
+    /// `{lanes}`: options of one filesystem that were screened.
+    title_options;
     /// The end of a sentence.
     stop;
     /// A label.
@@ -87,6 +89,18 @@ words! {
     undecided_nothing;
     /// A search for the largest number of writers.
     searched;
+    /// `{base}`: options were screened, and no effect is told.
+    screened_nothing;
+    /// `{base}`: nothing is proposed.
+    screened_keep;
+    /// `{base}`, `{options}`: proposed, and not raced against the default.
+    screened_yet;
+    /// `{base}`, `{options}`: the race confirmed it.
+    screened_take;
+    /// `{base}`, `{options}`: better in some work and worse in other.
+    screened_mixed;
+    /// `{base}`, `{options}`: the race did not confirm it.
+    screened_not;
     /// No figure at all.
     nothing_measured;
     /// One contestant.

@@ -5,10 +5,11 @@ use crate::clean::shorten;
 use crate::figures;
 use crate::language::{Tongue, fill};
 use crate::layout::Phrase;
+use crate::screening;
 use model::Sentence;
 use model::findings::{
-    Among, Answer, Decision, Estimate, Findings, Limit, NotRanked, Pair, Reason, ResultFinding, Shown, Undecided,
-    Verdict,
+    Among, Answer, ConfirmationOutcome, Decision, Estimate, Findings, Limit, NotRanked, Pair, Reason, ResultFinding,
+    ScreeningFinding, Shown, Undecided, Verdict,
 };
 use model::lane::Lane;
 use model::sentence::Value;
@@ -34,6 +35,11 @@ pub(super) fn decided(findings: &Findings, tongue: &Tongue) -> Phrase {
 /// Without what has to be said beside it.
 fn decided_alone(findings: &Findings, tongue: &Tongue) -> Phrase {
     let words = tongue.words;
+    if let Some(finding) = &findings.screening
+        && findings.conclusion.decision == Decision::Screened
+    {
+        return of_options(finding, tongue);
+    }
     let template = match &findings.conclusion.decision {
         Decision::Nothing if findings.outcome == "running" => words.nothing_yet,
         Decision::Nothing => words.nothing_measured,
@@ -43,7 +49,7 @@ fn decided_alone(findings: &Findings, tongue: &Tongue) -> Phrase {
         Decision::Open { .. } => words.undecided_yet,
         Decision::Disk => words.undecided_disk,
         Decision::Apart => words.undecided_apart,
-        Decision::NothingApart => words.undecided_nothing,
+        Decision::NothingApart | Decision::Screened => words.undecided_nothing,
         Decision::Take { among: Among::One, .. } => words.take_one,
         Decision::Take { among: Among::ByWork, .. } => words.take_by_work,
         Decision::Take { among: Among::Open { .. }, .. } => words.take_open,
@@ -57,6 +63,23 @@ fn decided_alone(findings: &Findings, tongue: &Tongue) -> Phrase {
     let lanes = tongue.listed(named(findings.conclusion.decision.taken()), words.or);
     let margin = Phrase::new(tongue.figure(&figures::margin(findings.margin)));
     fill(template, &[("lanes", lanes), ("margin", margin), ("why", Phrase::new(why))])
+}
+
+/// What to take of the options that were screened.
+fn of_options(finding: &ScreeningFinding, tongue: &Tongue) -> Phrase {
+    let words = tongue.words;
+    let options = screening::taken(finding);
+    let template = match finding.confirmation.as_ref().map(|of| of.outcome) {
+        _ if options.is_empty() && screening::tells(finding) => words.screened_keep,
+        _ if options.is_empty() => words.screened_nothing,
+        None => words.screened_yet,
+        Some(ConfirmationOutcome::Confirmed) => words.screened_take,
+        Some(ConfirmationOutcome::Mixed) => words.screened_mixed,
+        Some(ConfirmationOutcome::NotConfirmed) => words.screened_not,
+    };
+    let values =
+        [("base", Phrase::default().name(&finding.base)), ("options", tongue.listed(named(&options), words.and))];
+    fill(template, &values)
 }
 
 /// Why something is open, in a few words.

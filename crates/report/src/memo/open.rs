@@ -33,7 +33,7 @@ pub(super) fn untold(findings: &Findings, decision: &Decision, settle: Option<&s
         fill(template, &works)
     };
     let mut points = failures(findings, tongue);
-    if decision.taken().is_empty() {
+    if decision.taken().is_empty() && findings.screening.is_none() {
         // Otherwise it stands among what the decision costs.
         points
             .extend(findings.answer.iter().flat_map(|answer| &answer.not_ranked).map(|fact| not_ranked(fact, tongue)));

@@ -61,12 +61,15 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
             if guests { fill(said.host, &[("machine", machine)]) } else { machine }
         }),
     ];
+    // Of a screening the default stands for all: the others differ from it by its options.
+    let most = if findings.screening.is_some() { 1 } else { usize::MAX };
     // A guest that all share is told once.
     let guests: Vec<_> = raced(findings).map(|lane| (told(lane, "guest"), &lane.kernel)).collect();
     let one = guests.len() > 1 && guests.windows(2).all(|two| two[0] == two[1]);
     let shared = raced(findings).next().filter(|_| one).and_then(|first| guest_of(first, tongue));
     let is_shared = shared.is_some();
-    let lanes = raced(findings).map(|of| lane(of, guest_of(of, tongue).filter(|_| !is_shared), tongue));
+    let lanes = raced(findings).take(most);
+    let lanes = lanes.map(|of| lane(of, guest_of(of, tongue).filter(|_| !is_shared), tongue));
     let lanes = Phrase::default().join(shared.into_iter().chain(lanes), said.semicolon);
     let lanes = fill(said.labelled, &[("name", Phrase::new(said.lanes)), ("value", lanes)]);
     let mut points = vec![fill(said.measured, &values), lanes];
@@ -207,7 +210,8 @@ fn lines_of(words: &[String]) -> Option<Vec<String>> {
 
 /// The command that is worth running next where that is a race.
 pub(super) fn next(findings: &Findings) -> Option<String> {
-    let next = &findings.answer.as_ref()?.next;
+    // What to do about a screening is its proposal.
+    let next = &findings.answer.as_ref().filter(|_| findings.screening.is_none())?.next;
     // How a race goes on that did not end stands in the note.
     let resumes = next.iter().any(|word| word == "--resume");
     let races = next.first().is_some_and(|word| word == "race" || word == "fio") && !resumes;

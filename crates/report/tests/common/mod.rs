@@ -9,6 +9,7 @@ pub mod memos;
 pub mod operations;
 pub mod pages;
 pub mod races;
+pub mod screenings;
 
 use model::findings::*;
 use model::lane::{Contestant, Lane, LaneSpec, Promises};

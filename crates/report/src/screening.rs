@@ -1,0 +1,369 @@
+//! What a screening found, for a terminal and as Markdown: which options matter, what to take, and what came of it.
+
+use crate::clean::{columns, name, shorten};
+use crate::facts::TITLE_COLUMNS;
+use crate::layout::{Phrase, Tone, align, hang};
+use crate::lines::CLOSING_COLUMNS;
+use crate::markdown::{escape, row};
+use crate::words::{self, screening as wording};
+use crate::{Style, figures};
+use model::findings::{ConfirmedRow, Effect, EffectVerdict, Interaction, ScreenedResult, ScreeningFinding, Verdict};
+use model::screening::{Factor, OptionClass, OptionLevel};
+
+/// Columns of an option's name, and of one of its levels.
+const OPTION_COLUMNS: usize = 40;
+const LEVEL_COLUMNS: usize = 24;
+
+/// A screening for a terminal: SCREENING with a table for each figure, PROPOSAL, CONFIRMED. Whatever the finding holds, a
+/// line keeps to the style's width. Ends in a line break.
+pub fn screening_text(finding: &ScreeningFinding, style: &Style) -> String {
+    let mut out = String::new();
+    block(&mut out, wording::SCREENING, &[summary(finding), wording::legend(finding.margin)], style);
+    tables(&mut out, finding, style);
+    block(&mut out, "", &what_promises_change(finding), style);
+    let left_out = left_out(finding);
+    if !left_out.is_empty() {
+        out.push('\n');
+        block(&mut out, wording::LEFT_OUT, &left_out, style);
+    }
+    out.push('\n');
+    block(&mut out, wording::PROPOSAL, &proposal(finding), style);
+    let confirmed = confirmed(finding);
+    if !confirmed.is_empty() {
+        out.push('\n');
+        block(&mut out, wording::CONFIRMED, &confirmed, style);
+        confirmed_rows(&mut out, finding, style);
+    }
+    out
+}
+
+/// The same as Markdown.
+pub(crate) fn markdown(out: &mut String, finding: &ScreeningFinding) {
+    paragraph(out, wording::SCREENING_TITLE, &[summary(finding), wording::legend(finding.margin)]);
+    for result in &finding.results {
+        out.push_str(&format!("\n**{}**\n\n", escape(&heading(result))));
+        for class in [OptionClass::Ordinary, OptionClass::Promises] {
+            let rows = effects(finding, result, class);
+            if rows.is_empty() {
+                continue;
+            }
+            if class == OptionClass::Promises {
+                out.push_str(&format!("\n{}\n\n", escape(&sentence_case(wording::PROMISES))));
+            }
+            row(out, &wording::EFFECT_COLUMNS.map(escape));
+            row(out, &["---", "---", "---:", "---:", "---"].map(str::to_owned));
+            for (cells, _) in rows {
+                row(out, &cells.map(|cell| escape(&cell)));
+            }
+        }
+        let said = sentences(finding, result);
+        if !said.is_empty() {
+            out.push('\n');
+            said.iter().for_each(|line| out.push_str(&format!("- {}\n", escape(line))));
+        }
+    }
+    let promises = what_promises_change(finding);
+    if !promises.is_empty() {
+        out.push('\n');
+        promises.iter().for_each(|line| out.push_str(&format!("- {}\n", escape(line))));
+    }
+    let left_out = left_out(finding);
+    if !left_out.is_empty() {
+        paragraph(out, wording::LEFT_OUT_TITLE, &left_out);
+    }
+    paragraph(out, wording::PROPOSAL_TITLE, &proposal(finding));
+    let confirmed = confirmed(finding);
+    if !confirmed.is_empty() {
+        paragraph(out, wording::CONFIRMED_TITLE, &confirmed);
+        let rows: Vec<_> = finding.confirmation.iter().flat_map(|of| &of.rows).map(confirmed_cells).collect();
+        if !rows.is_empty() {
+            out.push('\n');
+            row(out, &wording::ROW_COLUMNS.map(escape));
+            row(out, &["---", "---:", "---:", "---:", "---", "---:"].map(str::to_owned));
+            rows.iter().for_each(|cells| row(out, &cells.each_ref().map(|cell| escape(cell))));
+        }
+    }
+}
+
+fn paragraph(out: &mut String, title: &str, lines: &[String]) {
+    out.push_str(&format!("\n**{title}:** {}\n", escape(&lines.join(" "))));
+}
+
+/// The answer of a screening in one sentence.
+pub(crate) fn answer(finding: &ScreeningFinding) -> Phrase {
+    let base = Phrase::default().name(&finding.base);
+    let options = taken(finding);
+    if options.is_empty() {
+        return base.say(wording::answer_keep(tells(finding)));
+    }
+    base.say(wording::answer(&options, finding.confirmation.as_ref().map(|of| of.outcome)))
+}
+
+/// The options that are proposed, each with its other level.
+pub(crate) fn taken(finding: &ScreeningFinding) -> Vec<String> {
+    named(finding, &finding.proposal.factors)
+}
+
+/// Whether the effect of any option is told.
+pub(crate) fn tells(finding: &ScreeningFinding) -> bool {
+    finding.results.iter().any(|result| !result.effects.is_empty())
+}
+
+/// Sentences below a label.
+fn block(out: &mut String, label: &str, lines: &[String], style: &Style) {
+    for (at, line) in lines.iter().enumerate() {
+        hang(out, if at == 0 { label } else { "" }, CLOSING_COLUMNS, &Phrase::new(line), None, style);
+    }
+}
+
+fn summary(finding: &ScreeningFinding) -> String {
+    let rounds = || finding.results.iter().map(|result| result.rounds);
+    let rounds = (rounds().min().unwrap_or(0), rounds().max().unwrap_or(0));
+    let (base, factors) = (name(&finding.base), finding.factors.len());
+    wording::summary(factors, &base, finding.lanes, finding.full_factorial_lanes, rounds)
+}
+
+/// The tables of all figures, in columns of one width, so that the eye can run down them; row by row as sentences where
+/// the terminal has no room for columns.
+fn tables(out: &mut String, finding: &ScreeningFinding, style: &Style) {
+    let header = wording::EFFECT_COLUMNS.map(str::to_owned);
+    let classes = [OptionClass::Ordinary, OptionClass::Promises];
+    let tables: Vec<[Vec<Row>; 2]> =
+        finding.results.iter().map(|result| classes.map(|class| effects(finding, result, class))).collect();
+    let rows = tables.iter().flatten().flatten().map(|(cells, _)| cells.to_vec());
+    let all: Vec<Vec<String>> = std::iter::once(header.to_vec()).chain(rows).collect();
+    let aligned = Some(align(&all)).filter(|lines| lines.iter().all(|line| columns(line) + 2 <= style.table_columns()));
+    let mut lines = aligned.iter().flatten();
+    let header = lines.next();
+    for (result, blocks) in finding.results.iter().zip(&tables) {
+        out.push('\n');
+        hang(out, "", 0, &Phrase::new(heading(result)), None, style);
+        if let Some(header) = header.filter(|_| !blocks[0].is_empty() || !blocks[1].is_empty()) {
+            out.push_str(&format!("  {}\n", Phrase::default().tone(Tone::Quiet, header).paint(style)));
+        }
+        for (class, rows) in classes.into_iter().zip(blocks) {
+            if class == OptionClass::Promises && !rows.is_empty() {
+                hang(out, "", 2, &Phrase::default().tone(Tone::Quiet, wording::PROMISES), None, style);
+            }
+            for (cells, tone) in rows {
+                let [option, levels, effect, interval, verdict] = cells;
+                match lines.next() {
+                    // Only what it means has a colour; it stands last.
+                    Some(line) => {
+                        let before = line.strip_suffix(verdict.as_str()).unwrap_or(line);
+                        let said = Phrase::new(before).tone(*tone, verdict).paint(style);
+                        out.push_str(&format!("  {said}\n"));
+                    }
+                    None => {
+                        let said = Phrase::new(format!("{option} {levels}: {effect} ({interval}), "));
+                        hang(out, "", 2, &said.tone(*tone, verdict), None, style);
+                    }
+                }
+            }
+        }
+        for line in sentences(finding, result) {
+            hang(out, "", 2, &Phrase::new(line), None, style);
+        }
+    }
+}
+
+/// The cells of [`wording::EFFECT_COLUMNS`], and the tone of the last one.
+type Row = ([String; 5], Tone);
+
+/// The effects of the options of one class on one figure: what matters by its size, then what is open, then what does not.
+fn effects(finding: &ScreeningFinding, result: &ScreenedResult, class: OptionClass) -> Vec<Row> {
+    let factor = |effect: &Effect| finding.factors.iter().find(|factor| factor.name == effect.factor);
+    let of_class = |effect: &&Effect| factor(effect).map_or(OptionClass::Ordinary, |factor| factor.class) == class;
+    let mut sorted: Vec<&Effect> = result.effects.iter().filter(of_class).collect();
+    let rank = |effect: &Effect| match effect.verdict {
+        EffectVerdict::Matters => 0,
+        EffectVerdict::Open => 1,
+        EffectVerdict::DoesNot => 2,
+    };
+    let size = |effect: &Effect| effect.ratio.ln().abs();
+    sorted.sort_by(|a, b| rank(a).cmp(&rank(b)).then(size(b).total_cmp(&size(a))));
+    let row = |effect: &Effect| {
+        let levels =
+            factor(effect).map_or_else(String::new, |of| format!("{} → {}", level(&of.usual), level(&of.other)));
+        let (gain, interval) = wording::gain(effect.ratio, Some((effect.low, effect.high)));
+        let tone = match effect.verdict {
+            EffectVerdict::Matters if effect.ratio > 1.0 => Tone::Faster,
+            EffectVerdict::Matters => Tone::Slower,
+            EffectVerdict::DoesNot => Tone::Tie,
+            EffectVerdict::Open => Tone::Undecided,
+        };
+        let option = shorten(&effect.factor, OPTION_COLUMNS);
+        let verdict = wording::verdict(effect.verdict, finding.margin);
+        ([option, levels, gain, interval.unwrap_or_default(), verdict], tone)
+    };
+    sorted.into_iter().map(row).collect()
+}
+
+fn heading(result: &ScreenedResult) -> String {
+    let title = if result.title.trim().is_empty() { &result.workload } else { &result.title };
+    wording::figure(
+        &shorten(title, TITLE_COLUMNS),
+        words::latency(&result.metric),
+        result.rounds,
+        result.deviation.filter(|of| of.is_finite()),
+    )
+}
+
+/// What has to be known beside the effects on one figure.
+fn sentences(finding: &ScreeningFinding, result: &ScreenedResult) -> Vec<String> {
+    let unknown = match &result.unknown {
+        Some(why) => Some(wording::unknown(&words::sentence(why))),
+        None => (result.rounds == 0).then(|| wording::NO_ROUND.to_owned()),
+    };
+    let mut said: Vec<String> = unknown.into_iter().collect();
+    said.extend(result.interactions.iter().map(|of| interaction(finding, of)));
+    said.extend(result.lanes_differ.then(|| wording::LANES_DIFFER.to_owned()));
+    let size = |ratio: &f64| ratio.ln().abs();
+    let largest = result.spare.iter().filter(|ratio| ratio.ln().is_finite()).max_by(|a, b| size(a).total_cmp(&size(b)));
+    said.extend(largest.map(|ratio| wording::spare(result.spare.len(), &wording::gain(*ratio, None).0)));
+    said
+}
+
+fn interaction(finding: &ScreeningFinding, of: &Interaction) -> String {
+    let [one, other] = of.factors.each_ref().map(|factor| option_named(finding, factor));
+    let pair = |pair: &[String; 2]| {
+        let [one, other] = pair.each_ref().map(|factor| shorten(factor, OPTION_COLUMNS));
+        wording::pair(&one, &other)
+    };
+    let aliases: Vec<String> = of.aliases.iter().map(pair).collect();
+    let [ratio, low, high] = [of.ratio, of.low, of.high].map(figures::times);
+    wording::interaction((&one, &other), &ratio, (&low, &high), &aliases)
+}
+
+/// What options that are never proposed change.
+fn what_promises_change(finding: &ScreeningFinding) -> Vec<String> {
+    let told = |factor: &&Factor| factor.class == OptionClass::Promises && !factor.costs.trim().is_empty();
+    finding.factors.iter().filter(told).map(costs).collect()
+}
+
+fn left_out(finding: &ScreeningFinding) -> Vec<String> {
+    let of = |left: &model::screening::LeftOutOption| {
+        wording::left_out(&shorten(&left.option, OPTION_COLUMNS + LEVEL_COLUMNS), &words::sentence(&left.why))
+    };
+    finding.left_out.iter().map(of).collect()
+}
+
+/// What to take, what it should bring and cost, and what is not taken although it gains.
+fn proposal(finding: &ScreeningFinding) -> Vec<String> {
+    let proposal = &finding.proposal;
+    let taken: Vec<&Factor> = proposal.factors.iter().filter_map(|name| factor_named(finding, name)).collect();
+    let (mixed, promises) = (named(finding, &proposal.mixed), named(finding, &proposal.promises));
+    let mut said = Vec::new();
+    if proposal.factors.is_empty() {
+        let others = !mixed.is_empty() || !promises.is_empty();
+        said.push(wording::keep(tells(finding), others).to_owned());
+    } else {
+        let instead = |name: &String| match factor_named(finding, name) {
+            Some(factor) => wording::instead(&option(factor), &level(&factor.usual)),
+            None => shorten(name, OPTION_COLUMNS),
+        };
+        said.push(wording::take(&proposal.factors.iter().map(instead).collect::<Vec<_>>()));
+    }
+    let gain = |of: &model::findings::ExpectedGain| {
+        format!("{} {}", shorten(&of.title, TITLE_COLUMNS), wording::gain(of.ratio, None).0)
+    };
+    let gains: Vec<String> = proposal.expected.iter().map(gain).collect();
+    said.extend((!gains.is_empty()).then(|| wording::expected(&gains)));
+    said.extend(taken.into_iter().filter(|factor| !factor.costs.trim().is_empty()).map(costs));
+    said.extend((!mixed.is_empty()).then(|| wording::mixed(&mixed)));
+    said.extend((!promises.is_empty()).then(|| wording::promises(&promises)));
+    said
+}
+
+/// What the race of the proposal showed; nothing where there was nothing to race.
+fn confirmed(finding: &ScreeningFinding) -> Vec<String> {
+    match &finding.confirmation {
+        Some(of) => vec![
+            wording::outcome(of.outcome).to_owned(),
+            wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed),
+        ],
+        None if finding.proposal.factors.is_empty() => Vec::new(),
+        None => vec![wording::NOT_RACED.to_owned()],
+    }
+}
+
+/// The rows of the confirmation for a terminal, as sentences where it has no room for columns.
+fn confirmed_rows(out: &mut String, finding: &ScreeningFinding, style: &Style) {
+    let rows: Vec<&ConfirmedRow> = finding.confirmation.iter().flat_map(|of| &of.rows).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let cells: Vec<[String; 6]> = rows.iter().map(|row| confirmed_cells(row)).collect();
+    let header = std::iter::once(wording::ROW_COLUMNS.map(str::to_owned).to_vec());
+    let lines = align(&header.chain(cells.iter().map(|cells| cells.to_vec())).collect::<Vec<_>>());
+    if lines.iter().all(|line| columns(line) + 2 <= style.table_columns()) {
+        for (at, line) in lines.iter().enumerate() {
+            let tone = if at == 0 { Tone::Quiet } else { Tone::Plain };
+            out.push_str(&format!("  {}\n", Phrase::default().tone(tone, line).paint(style)));
+        }
+        return;
+    }
+    for (row, [title, cells @ ..]) in rows.iter().zip(&cells) {
+        let known = wording::ROW_COLUMNS[1..].iter().zip(cells).filter(|(_, cell)| cell.as_str() != wording::ABSENT);
+        let known: Vec<String> = known.map(|(label, cell)| format!("{label} {cell}")).collect();
+        let said = Phrase::new(format!("{title}: ")).tone(tone(row.verdict), known.join(", "));
+        hang(out, "", 2, &said, None, style);
+    }
+}
+
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Faster => Tone::Faster,
+        Verdict::Slower => Tone::Slower,
+        Verdict::Tie => Tone::Tie,
+        Verdict::Undecided => Tone::Undecided,
+        Verdict::None => Tone::NoVerdict,
+    }
+}
+
+/// The cells of [`wording::ROW_COLUMNS`].
+fn confirmed_cells(row: &ConfirmedRow) -> [String; 6] {
+    let absent = || wording::ABSENT.to_owned();
+    let measured = row.ratio.map(|ratio| wording::gain(ratio, row.low.zip(row.high)));
+    let (measured, interval) = measured.map_or((None, None), |(size, interval)| (Some(size), interval));
+    let shares = row.cpu_shares.map(|shares| shares.map(figures::small_share).join(" / "));
+    [
+        shorten(&row.title, TITLE_COLUMNS),
+        row.expected.map_or_else(absent, |ratio| wording::gain(ratio, None).0),
+        measured.unwrap_or_else(absent),
+        interval.unwrap_or_else(absent),
+        wording::row_verdict(row.verdict).to_owned(),
+        shares.unwrap_or_else(absent),
+    ]
+}
+
+fn factor_named<'a>(finding: &'a ScreeningFinding, name: &str) -> Option<&'a Factor> {
+    finding.factors.iter().find(|factor| factor.name == name)
+}
+
+/// Options by their names, each with its other level.
+fn named(finding: &ScreeningFinding, names: &[String]) -> Vec<String> {
+    names.iter().map(|name| option_named(finding, name)).collect()
+}
+
+fn option_named(finding: &ScreeningFinding, name: &str) -> String {
+    factor_named(finding, name).map_or_else(|| shorten(name, OPTION_COLUMNS), option)
+}
+
+/// `logbsize 256k`.
+fn option(factor: &Factor) -> String {
+    format!("{} {}", shorten(&factor.name, OPTION_COLUMNS), level(&factor.other))
+}
+
+fn level(level: &OptionLevel) -> String {
+    shorten(&level.label, LEVEL_COLUMNS)
+}
+
+fn costs(factor: &Factor) -> String {
+    wording::costs(&option(factor), &words::sentence(&factor.costs))
+}
+
+fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+}

@@ -1,0 +1,272 @@
+//! What is said of a screening.
+
+use crate::figures;
+use crate::layout::GLUE;
+use crate::words::{listed_names, rounds};
+use model::findings::{ConfirmationOutcome, EffectVerdict, Verdict};
+
+pub(crate) const SCREENING: &str = "SCREENING";
+pub(crate) const PROPOSAL: &str = "PROPOSAL";
+pub(crate) const CONFIRMED: &str = "CONFIRMED";
+pub(crate) const LEFT_OUT: &str = "LEFT OUT";
+pub(crate) const SCREENING_TITLE: &str = "Which options matter";
+pub(crate) const PROPOSAL_TITLE: &str = "Proposal";
+pub(crate) const CONFIRMED_TITLE: &str = "Confirmed";
+pub(crate) const LEFT_OUT_TITLE: &str = "Left out";
+
+pub(crate) const EFFECT_COLUMNS: [&str; 5] =
+    ["option", "usual → other", "effect", "95\u{a0}% interval", "does it matter"];
+pub(crate) const ROW_COLUMNS: [&str; 6] = ["work", "expected", "measured", "interval", "verdict", "CPU share"];
+/// Stands where a figure is not known.
+pub(crate) const ABSENT: &str = "-";
+/// Heads options that are never proposed.
+pub(crate) const PROMISES: &str =
+    "these change what is promised after a power cut, or of what is read back, and are never proposed:";
+
+/// `lanes` of the design, `full`: of a full factorial. `rounds`: the fewest and the most of a row.
+pub(crate) fn summary(options: usize, base: &str, lanes: u32, full: u64, rounds: (u32, u32)) -> String {
+    let options = if options == 1 { "1 option".to_owned() } else { format!("{options} options") };
+    let raced = match rounds {
+        (fewest, most) if fewest == most => self::rounds(most),
+        (fewest, most) => format!("{fewest} to {most} rounds"),
+    };
+    let full = match u64::from(lanes) == full {
+        true => "which are all combinations".to_owned(),
+        false => format!("where all combinations would take {} lanes", figures::whole(full)),
+    };
+    format!("{options} of {base} in {lanes} lanes, {full}; {raced}.")
+}
+
+/// What the table's words claim.
+pub(crate) fn legend(margin: f64) -> String {
+    format!(
+        "effect: what the other level does to the figure, over all settings of the other options; above 0 it is better, of \
+         times too. matters: with 95{GLUE}% none of those that are called so is false. does not: the interval of that row \
+         lies within {}.",
+        figures::margin(margin)
+    )
+}
+
+/// A figure: its work, which latency it is, its rounds, and how far a lane's figure scatters from round to round.
+pub(crate) fn figure(title: &str, latency: Option<&str>, count: u32, deviation: Option<f64>) -> String {
+    let latency = latency.map(|latency| format!(", {latency}")).unwrap_or_default();
+    let scatter = deviation.map(|of| format!("; a lane scatters by {} from round to round", figures::small_share(of)));
+    format!("{title}{latency}: {}{}", rounds(count), scatter.unwrap_or_default())
+}
+
+/// What an effect means.
+pub(crate) fn verdict(verdict: EffectVerdict, margin: f64) -> String {
+    match verdict {
+        EffectVerdict::Matters => "matters".to_owned(),
+        EffectVerdict::DoesNot => format!("does not (within {})", figures::margin(margin)),
+        EffectVerdict::Open => "cannot tell yet".to_owned(),
+    }
+}
+
+/// A ratio and its interval as percentages with signs, or as factors where one of them is half or twice: all of one kind.
+pub(crate) fn gain(ratio: f64, ends: Option<(f64, f64)>) -> (String, Option<String>) {
+    let near_one = |of: f64| of > 0.5 && of < 2.0;
+    if !near_one(ratio) || !ends.is_none_or(|(low, high)| near_one(low) && near_one(high)) {
+        let interval = ends.map(|(low, high)| format!("{} to {}", figures::times(low), figures::times(high)));
+        return (figures::times(ratio), interval);
+    }
+    let percent = |of: f64| (of - 1.0) * 100.0;
+    let (low, high) = ends.unwrap_or((ratio, ratio));
+    let (low_size, high_size) = (percent(low).abs(), percent(high).abs());
+    let far = percent(ratio).abs().max(low_size).max(high_size);
+    // Where the interval leaves out zero, no end of it may read as zero.
+    let near = if (low - 1.0) * (high - 1.0) > 0.0 { low_size.min(high_size) } else { far };
+    let digits = match near {
+        near if near < 0.05 => 2,
+        near if near < 0.5 || far < 2.95 => 1,
+        _ => 0,
+    };
+    let signed = |of: f64| figures::signed(percent(of), digits);
+    let bare = |of: f64| signed(of).trim_end_matches('%').trim_end_matches(GLUE).to_owned();
+    (signed(ratio), ends.map(|(low, high)| format!("{} to {}", bare(low), signed(high))))
+}
+
+/// `256k instead of 32k`.
+pub(crate) fn instead(option: &str, usual: &str) -> String {
+    format!("{option} instead of {usual}")
+}
+
+/// `pair`: the two options at their other levels. `ratio` and `interval`: factors.
+pub(crate) fn interaction(
+    (one, other): (&str, &str),
+    ratio: &str,
+    (low, high): (&str, &str),
+    aliases: &[String],
+) -> String {
+    let aliases = match aliases {
+        [] => String::new(),
+        aliases => format!("; the design cannot tell it from {}", aliases.join(", ")),
+    };
+    format!("{one} and {other} together: {ratio} ({low} to {high}) of the product of what each brings alone{aliases}.")
+}
+
+/// Two options that stand for the interaction of both.
+pub(crate) fn pair(one: &str, other: &str) -> String {
+    format!("{one} × {other}")
+}
+
+pub(crate) const LANES_DIFFER: &str =
+    "The lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.";
+pub(crate) const NO_ROUND: &str = "Nothing is told: there is no round in which every lane has a figure.";
+
+/// Why nothing is told of a figure.
+pub(crate) fn unknown(why: &str) -> String {
+    format!("Nothing is told: {why}.")
+}
+
+/// What columns without an option show; `largest`: of them.
+pub(crate) fn spare(count: usize, largest: &str) -> String {
+    let columns = if count == 1 { "1 column".to_owned() } else { format!("{count} columns") };
+    format!(
+        "The design has {columns} without an option: {largest} is the largest effect there, which is chance, or three options \
+         together."
+    )
+}
+
+/// What an option costs, or changes.
+pub(crate) fn costs(option: &str, costs: &str) -> String {
+    format!("{option}: {costs}.")
+}
+
+pub(crate) fn left_out(option: &str, why: &str) -> String {
+    format!("{option}: {why}.")
+}
+
+/// Nothing is proposed. `told`: some effect is; `others`: some option would gain and is not proposed.
+pub(crate) fn keep(told: bool, others: bool) -> &'static str {
+    match (told, others) {
+        (false, _) => "Nothing is proposed: no effect could be told.",
+        (true, false) => "Keep the default: nothing that was screened is better beyond doubt.",
+        (true, true) => {
+            "Keep the default: no option that changes no promise is better somewhere and worse nowhere, beyond doubt."
+        }
+    }
+}
+
+/// `options`: each with its usual level.
+pub(crate) fn take(options: &[String]) -> String {
+    format!("{}.", listed_names(options))
+}
+
+/// `gains`: a figure and what is expected of it.
+pub(crate) fn expected(gains: &[String]) -> String {
+    format!(
+        "Expected: {}. The same figures chose these options, so that this is too high on average; the race of the proposal \
+         against the default shows what is left of it.",
+        gains.join("; ")
+    )
+}
+
+pub(crate) fn mixed(options: &[String]) -> String {
+    format!("Better in some work and worse in other, and so not proposed: {}.", listed_names(options))
+}
+
+pub(crate) fn promises(options: &[String]) -> String {
+    let they = if options.len() == 1 { "it changes" } else { "they change" };
+    format!("Would gain, and not taken because {they} what is promised: {}.", listed_names(options))
+}
+
+pub(crate) const NOT_RACED: &str =
+    "Not yet: the proposal was not raced against the default, and before that nothing is sure of it as a whole.";
+
+/// What a confirmation comes to.
+pub(crate) fn outcome(outcome: ConfirmationOutcome) -> &'static str {
+    match outcome {
+        ConfirmationOutcome::Confirmed => {
+            "Confirmed: in a race of its own the proposal is better than the default in some of the work and worse in none."
+        }
+        ConfirmationOutcome::Mixed => {
+            "It gains in some and loses in others: take it only where the work that gains is what counts."
+        }
+        ConfirmationOutcome::NotConfirmed => {
+            "Not confirmed: keep the default. In a race of its own the proposal is better in none of the work."
+        }
+    }
+}
+
+/// Which race that was.
+pub(crate) fn raced(lane: &str, default: &str, seed: u64) -> String {
+    format!("{lane} against {default}, seed {seed}; CPU share: of all CPUs, of the proposal and of the default.")
+}
+
+/// Of the proposal against the default; of times less is better.
+pub(crate) fn row_verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "better",
+        Verdict::Slower => "worse",
+        Verdict::Tie => "tie",
+        Verdict::Undecided => "undecided",
+        Verdict::None => "no verdict",
+    }
+}
+
+/// What stands behind the first lane, where the others are runs of a design.
+pub(crate) fn other_lanes(count: usize) -> String {
+    let lanes = if count == 1 { "1 more lane".to_owned() } else { format!("{count} more lanes") };
+    format!("{lanes}: the runs of the design; --format json holds what each was made with.")
+}
+
+/// The answer behind the name of what was screened: what to do by it.
+pub(crate) fn answer(options: &[String], outcome: Option<ConfirmationOutcome>) -> String {
+    let with = listed_names(options);
+    match outcome {
+        None => format!(" with {with} would gain by this screening, and was not raced against the default yet."),
+        Some(ConfirmationOutcome::Confirmed) => {
+            format!(" with {with}: raced again, it is better than the default in some of the work and worse in none.")
+        }
+        Some(ConfirmationOutcome::Mixed) => {
+            format!(" with {with} is better than the default in some of the work and worse in other.")
+        }
+        Some(ConfirmationOutcome::NotConfirmed) => {
+            format!(": keep the default. Raced again, {with} is better in none of the work.")
+        }
+    }
+}
+
+/// The answer behind that name where nothing is proposed.
+pub(crate) fn answer_keep(told: bool) -> &'static str {
+    match told {
+        true => ": keep the default. Of what was screened nothing is proposed.",
+        false => ": no effect of its options could be told.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(ratio: f64, low: f64, high: f64) -> String {
+        let (size, interval) = gain(ratio, Some((low, high)));
+        format!("{size} ({})", interval.unwrap_or_default()).replace(GLUE, " ")
+    }
+
+    #[test]
+    fn gains_are_percentages_with_signs_and_factors_from_twice_on() {
+        assert_eq!(plain(1.12, 1.09, 1.15), "+12 % (+9 to +15 %)");
+        assert_eq!(plain(0.9, 0.85, 0.95), "-10 % (-15 to -5 %)");
+        assert_eq!(plain(1.01, 0.99, 1.028), "+1.0 % (-1.0 to +2.8 %)");
+        assert_eq!(plain(2.4, 1.9, 3.1), "2.4x (1.9x to 3.1x)");
+        assert_eq!(plain(1.4, 0.4, 4.9), "1.4x (0.4x to 4.9x)");
+        assert_eq!(gain(1.14, None), (format!("+14{GLUE}%"), None));
+        assert_eq!(gain(f64::NAN, None).0, "?x");
+    }
+
+    #[test]
+    fn an_interval_without_zero_shows_none() {
+        assert_eq!(plain(1.06, 1.003, 1.12), "+6.0 % (+0.3 to +12.0 %)");
+        assert_eq!(plain(0.98, 0.961, 0.9997), "-2.00 % (-3.90 to -0.03 %)");
+    }
+
+    #[test]
+    fn a_design_that_holds_all_combinations_says_so() {
+        let some = summary(7, "xfs", 16, 128, (5, 5));
+        assert_eq!(some, "7 options of xfs in 16 lanes, where all combinations would take 128 lanes; 5 rounds.");
+        let all = summary(1, "xfs", 2, 2, (0, 3));
+        assert_eq!(all, "1 option of xfs in 2 lanes, which are all combinations; 0 to 3 rounds.");
+    }
+}

@@ -1,0 +1,166 @@
+//! Screenings as the statistics hand them along.
+
+use super::*;
+use model::screening::{DesignKind, Factor, LeftOutOption, OptionClass, OptionLevel};
+
+/// A factor in one line: its name, its levels, what it changes and costs.
+fn factor(name: &str, (usual, other): (&str, &str), class: OptionClass, costs: &str) -> Factor {
+    let level = |label: &str| OptionLevel { label: label.to_owned(), ..OptionLevel::default() };
+    Factor {
+        name: name.to_owned(),
+        usual: level(usual),
+        other: level(other),
+        further: Vec::new(),
+        class,
+        costs: costs.to_owned(),
+    }
+}
+
+fn effect(factor: &str, (ratio, low, high): (f64, f64, f64), verdict: EffectVerdict) -> Effect {
+    Effect { factor: factor.to_owned(), ratio, low, high, p: 0.01, verdict }
+}
+
+fn screened_result((workload, title, group): (&str, &str, &str), rounds: u32, effects: Vec<Effect>) -> ScreenedResult {
+    ScreenedResult {
+        workload: workload.to_owned(),
+        title: title.to_owned(),
+        group: group.to_owned(),
+        metric: "operations_per_second".to_owned(),
+        higher_is_better: true,
+        rounds,
+        unknown: None,
+        effects,
+        interactions: Vec::new(),
+        deviation: Some(0.021),
+        spare: Vec::new(),
+        lanes_differ: false,
+    }
+}
+
+fn names(of: &[&str]) -> Vec<String> {
+    of.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Six options of ext4, two of them promises, over two kinds of work; the proposal was raced and confirmed.
+pub fn finding() -> ScreeningFinding {
+    use EffectVerdict::{DoesNot, Matters, Open};
+    use OptionClass::{Ordinary, Promises};
+    let factors = vec![
+        factor("dir_index", ("on", "off"), Ordinary, ""),
+        factor("journal", ("64M", "1G"), Ordinary, "1 GiB of the lane's room"),
+        factor("lazytime", ("off", "on"), Ordinary, ""),
+        factor("noatime", ("off", "on"), Ordinary, ""),
+        factor("barrier", ("on", "off"), Promises, "a power cut can lose or mix up what was saved"),
+        factor("data", ("ordered", "writeback"), Promises, "files can hold old blocks after a crash"),
+    ];
+    let commits = vec![
+        effect("dir_index", (1.002, 0.98, 1.025), DoesNot),
+        effect("journal", (1.12, 1.09, 1.15), Matters),
+        effect("lazytime", (1.03, 0.97, 1.09), Open),
+        effect("noatime", (0.95, 0.93, 0.97), Matters),
+        effect("barrier", (2.4, 2.2, 2.6), Matters),
+        effect("data", (1.01, 0.96, 1.06), Open),
+    ];
+    let creations = vec![
+        effect("dir_index", (0.8, 0.77, 0.83), Matters),
+        effect("journal", (1.01, 0.99, 1.028), DoesNot),
+        effect("lazytime", (1.01, 0.98, 1.04), Open),
+        effect("noatime", (1.0, 0.98, 1.02), DoesNot),
+        effect("barrier", (1.004, 0.985, 1.024), DoesNot),
+        effect("data", (1.0, 0.975, 1.026), DoesNot),
+    ];
+    let pair = |one: &str, other: &str| [one.to_owned(), other.to_owned()];
+    let interaction = Interaction {
+        factors: pair("journal", "barrier"),
+        ratio: 1.08,
+        low: 1.03,
+        high: 1.13,
+        aliases: vec![pair("dir_index", "data"), pair("lazytime", "noatime")],
+    };
+    let expected = |(_, title, _): (&str, &str, &str), ratio| ExpectedGain { title: title.to_owned(), ratio };
+    ScreeningFinding {
+        base: "ext4".to_owned(),
+        design: DesignKind::FoldedPlackettBurman,
+        lanes: 16,
+        full_factorial_lanes: 64,
+        factors,
+        left_out: vec![LeftOutOption {
+            option: "bigalloc on".to_owned(),
+            why: "mkfs.ext4 refuses it: invalid cluster size".to_owned(),
+        }],
+        margin: model::screening::EFFECT_MARGIN,
+        results: vec![
+            ScreenedResult {
+                interactions: vec![interaction],
+                spare: vec![1.006],
+                ..screened_result(COMMIT, 5, commits)
+            },
+            ScreenedResult { lanes_differ: true, ..screened_result(CREATE, 4, creations) },
+        ],
+        proposal: Proposal {
+            factors: names(&["journal"]),
+            mixed: names(&["noatime"]),
+            promises: names(&["barrier"]),
+            expected: vec![expected(COMMIT, 1.12)],
+        },
+        confirmation: Some(confirmation()),
+    }
+}
+
+/// The proposal against the default: better at commits, and not worse at creations.
+pub fn confirmation() -> Confirmation {
+    let row = |(_, title, _): (&str, &str, &str), expected, (ratio, low, high), verdict| ConfirmedRow {
+        title: title.to_owned(),
+        expected,
+        ratio: Some(ratio),
+        low: Some(low),
+        high: Some(high),
+        verdict,
+        cpu_shares: Some([0.121, 0.117]),
+    };
+    Confirmation {
+        lane: "proposal".to_owned(),
+        default_lane: "default".to_owned(),
+        seed: 43,
+        rows: vec![
+            row(COMMIT, Some(1.12), (1.09, 1.06, 1.12), Verdict::Faster),
+            row(CREATE, None, (1.004, 0.98, 1.03), Verdict::Tie),
+        ],
+        outcome: ConfirmationOutcome::Confirmed,
+    }
+}
+
+/// The race of a screening: its lanes have figures, and no pair of them is judged.
+pub fn screened(finding: ScreeningFinding) -> Findings {
+    let lanes: Vec<String> =
+        (1..=finding.lanes).map(|run| if run == 1 { "default".to_owned() } else { format!("run-{run:02}") }).collect();
+    let named: Vec<&str> = lanes.iter().map(String::as_str).collect();
+    let figures = |work: (&str, &str, &str), mean: f64| {
+        let estimates = (0_u32..).zip(&named).map(|(at, lane)| estimate(lane, mean * (1.0 + 0.01 * f64::from(at))));
+        result(work, false, FLUSHES, estimates.collect(), Vec::new(), &[&named])
+    };
+    let mut told = answer(&named, Vec::new());
+    told.next = ["report", "--format", "markdown"].map(str::to_owned).to_vec();
+    told.settle = None;
+    let results = vec![figures(COMMIT, 1_080.0), figures(CREATE, 21_000.0)];
+    let lanes = named.iter().map(|name| lane(name, "ext4")).collect();
+    let mut findings = race(lanes, results, Some(told));
+    findings.command_line =
+        ["fairlane", "screen", "ext4", "--workload", "commit", "--seed", "42"].map(str::to_owned).to_vec();
+    findings.screening = Some(finding);
+    findings
+}
+
+/// A screening that proposes nothing, and tells nothing of one figure.
+pub fn kept() -> ScreeningFinding {
+    let mut finding = finding();
+    let commits = &mut finding.results[0];
+    commits.unknown = Some("effects need two rounds in which every lane has a figure".to_owned());
+    commits.rounds = 1;
+    (commits.effects, commits.interactions) = (Vec::new(), Vec::new());
+    (commits.spare, commits.deviation) = (Vec::new(), None);
+    finding.results[1].effects[0].verdict = EffectVerdict::Open;
+    finding.proposal = Proposal::default();
+    finding.confirmation = None;
+    finding
+}

@@ -1,0 +1,268 @@
+//! Screenings in every format: what matters is told of options, and nothing of lanes that are runs of a design.
+
+use crate::common;
+
+use common::{RECORD_PATH, record, screenings, told};
+use model::event::Event;
+use model::findings::{ConfirmationOutcome, Findings, ScreeningFinding, Verdict};
+use model::page::Language;
+use model::screening::OptionClass;
+use report::{Input, Render, Screen, ScreenOptions, Style};
+
+fn rendered(finding: ScreeningFinding, format: &str) -> String {
+    of_race(&screenings::screened(finding), format)
+}
+
+fn of_race(findings: &Findings, format: &str) -> String {
+    let record = record(findings);
+    let input = Input { findings: &told(findings), record: &record, record_path: Some(RECORD_PATH) };
+    report::render(&input, format, &Style::default()).unwrap().replace('\u{a0}', " ")
+}
+
+fn memo(finding: ScreeningFinding, language: Language) -> String {
+    let findings = screenings::screened(finding);
+    let record = record(&findings);
+    let input = Input { findings: &told(&findings), record: &record, record_path: None };
+    let Render::Spoken(render) = report::format_named("memo").unwrap().render else { panic!("no memo") };
+    one_line(&render(&input, language))
+}
+
+fn text(finding: &ScreeningFinding, width: usize) -> String {
+    report::screening_text(finding, &Style { width, ..Style::default() }).replace('\u{a0}', " ")
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The places of parts of a text, in the order of the parts.
+fn places(text: &str, parts: &[&str]) -> Vec<usize> {
+    parts.iter().map(|part| text.find(part).unwrap_or_else(|| panic!("{part} is not in {text}"))).collect()
+}
+
+#[test]
+fn what_matters_stands_first_by_its_size_and_what_does_not_last() {
+    let said = text(&screenings::finding(), 100);
+    let commits = said.split("small files").next().unwrap_or_default();
+    let order = ["journal    64M", "noatime    off", "lazytime   off", "dir_index  on"];
+    assert!(places(commits, &order).is_sorted(), "{commits}");
+    for part in
+        ["+12 %   +9 to +15 %", "matters", "-5 %", "cannot tell yet", "does not (within 3 %)", "64M → 1G", "2.4x"]
+    {
+        assert!(commits.contains(part), "{part} is not in {commits}");
+    }
+}
+
+#[test]
+fn options_that_change_promises_stand_behind_the_others_under_what_they_change() {
+    let said = text(&screenings::finding(), 100);
+    let parts =
+        ["dir_index  on", "these change what is promised after a power cut", "barrier    on", "data       ordered"];
+    assert!(places(&said, &parts).is_sorted(), "{said}");
+    assert!(said.contains("barrier off: a power cut can lose or mix up what was saved."), "{said}");
+    let mut harmless = screenings::finding();
+    harmless.factors.iter_mut().for_each(|factor| factor.class = OptionClass::Ordinary);
+    assert!(!text(&harmless, 100).contains("these change"));
+}
+
+#[test]
+fn the_design_is_told_with_what_it_cannot_tell() {
+    let said = one_line(&text(&screenings::finding(), 100));
+    for part in [
+        "6 options of ext4 in 16 lanes, where all combinations would take 64 lanes; 4 to 5 rounds.",
+        "journal 1G and barrier off together: 1.08x (1.03x to 1.13x) of the product of what each brings alone; the design \
+         cannot tell it from dir_index × data, lazytime × noatime.",
+        "The design has 1 column without an option: +0.6 % is the largest effect there",
+        "The lanes differ by more than their rounds scatter",
+        "LEFT OUT bigalloc on: mkfs.ext4 refuses it: invalid cluster size.",
+    ] {
+        assert!(said.contains(part), "{part} is not in {said}");
+    }
+}
+
+#[test]
+fn a_proposal_says_what_it_expects_what_it_costs_and_what_is_not_taken() {
+    let said = one_line(&text(&screenings::finding(), 100));
+    for part in [
+        "PROPOSAL journal 1G instead of 64M.",
+        "Expected: commit 4 KiB +12 %. The same figures chose these options, so that this is too high on average",
+        "journal 1G: 1 GiB of the lane's room.",
+        "Better in some work and worse in other, and so not proposed: noatime on.",
+        "Would gain, and not taken because it changes what is promised: barrier off.",
+    ] {
+        assert!(said.contains(part), "{part} is not in {said}");
+    }
+    let kept = one_line(&text(&screenings::kept(), 100));
+    assert!(kept.contains("Keep the default: nothing that was screened is better beyond doubt."), "{kept}");
+    assert!(kept.contains("Nothing is told: effects need two rounds in which every lane has a figure."), "{kept}");
+    assert!(!kept.contains("CONFIRMED"), "there was nothing to race: {kept}");
+    let mut untold = screenings::kept();
+    untold.results.truncate(1);
+    let untold = one_line(&text(&untold, 100));
+    assert!(untold.contains("Nothing is proposed: no effect could be told."), "{untold}");
+    assert!(!untold.contains("beyond doubt"), "{untold}");
+}
+
+#[test]
+fn each_end_of_a_confirmation_has_its_own_sentence_in_every_report() {
+    let with = |outcome: Option<ConfirmationOutcome>| {
+        let mut finding = screenings::finding();
+        finding.confirmation =
+            outcome.map(|outcome| model::findings::Confirmation { outcome, ..screenings::confirmation() });
+        finding
+    };
+    for (outcome, answer, block, decision) in [
+        (None, "journal 1G would gain by this screening", "Not yet: the proposal was not raced", "No decision yet"),
+        (
+            Some(ConfirmationOutcome::Confirmed),
+            "ext4 with journal 1G: raced again, it is better than the default",
+            "Confirmed: in a race of its own",
+            "Take `ext4` with `journal 1G`",
+        ),
+        (
+            Some(ConfirmationOutcome::Mixed),
+            "better than the default in some of the work and worse in other",
+            "It gains in some and loses in others",
+            "No decision for all work",
+        ),
+        (
+            Some(ConfirmationOutcome::NotConfirmed),
+            "keep the default. Raced again, journal 1G is better in none",
+            "Not confirmed: keep the default.",
+            "Keep the default of `ext4`",
+        ),
+    ] {
+        let said = one_line(&rendered(with(outcome), "text"));
+        assert!(said.contains(answer) && said.contains(block), "{outcome:?}: {said}");
+        let markdown = one_line(&rendered(with(outcome), "markdown")).replace(['`', '\\'], "");
+        assert!(markdown.contains(answer) && markdown.contains(block), "{outcome:?}: {markdown}");
+        let memo = memo(with(outcome), Language::En);
+        assert!(memo.contains(decision), "{outcome:?}: {memo}");
+    }
+}
+
+#[test]
+fn what_was_measured_stands_beside_what_was_expected() {
+    let said = text(&screenings::finding(), 100);
+    let row = |title: &str| {
+        let confirmed = said.split("CONFIRMED").nth(1).unwrap_or_default();
+        one_line(confirmed.lines().find(|line| line.trim_start().starts_with(title)).unwrap_or_default())
+    };
+    assert_eq!(row("commit"), "commit 4 KiB +12 % +9 % +6 to +12 % better 12 % / 12 %");
+    assert_eq!(row("small"), "small files - 0 % -2 to +3 % tie 12 % / 12 %");
+    let mut unpaired = screenings::finding();
+    let row = &mut unpaired.confirmation.as_mut().unwrap().rows[0];
+    (row.ratio, row.low, row.high, row.verdict, row.cpu_shares) = (None, None, None, Verdict::None, None);
+    let said = one_line(&text(&unpaired, 100));
+    assert!(said.contains("commit 4 KiB +12 % - - no verdict -"), "{said}");
+}
+
+#[test]
+fn nothing_is_said_of_lanes_that_are_runs_of_a_design() {
+    for finding in [screenings::finding(), screenings::kept()] {
+        for format in ["text", "markdown", "memo"] {
+            let said = one_line(&rendered(finding.clone(), format));
+            for wrong in ["No choice", "for this mix", "the disk was the limit", "NEXT", "against `default`", "run-07 "]
+            {
+                let is_figure = format == "markdown" && wrong.starts_with("run");
+                assert!(is_figure || !said.contains(wrong), "{format}: {wrong} is in {said}");
+            }
+        }
+        for language in [Language::De, Language::Zh] {
+            let said = memo(finding.clone(), language);
+            assert!(!said.contains("run-07"), "{said}");
+        }
+    }
+    let text = rendered(screenings::finding(), "text");
+    assert!(text.contains("15 more lanes: the runs of the design"), "{text}");
+    assert!(text.contains("AGAIN     fairlane screen ext4 --workload commit --seed 42"), "{text}");
+    let markdown = rendered(screenings::finding(), "markdown");
+    assert!(markdown.contains("<summary>Figures per lane</summary>") && markdown.contains("`run-07`"), "{markdown}");
+    assert!(!markdown.contains("Verdicts with their intervals"), "{markdown}");
+}
+
+#[test]
+fn a_screening_that_was_interrupted_says_how_it_goes_on() {
+    let mut findings = screenings::screened(screenings::kept());
+    findings.outcome = "interrupted".to_owned();
+    let said = of_race(&findings, "text");
+    assert!(said.contains("NEXT      fairlane race --resume ~/.local/state"), "{said}");
+    findings.results.clear();
+    findings.answer = None;
+    let said = one_line(&of_race(&findings, "text"));
+    assert!(said.contains("the race ended before anything was measured"), "{said}");
+}
+
+#[test]
+fn the_screen_of_a_screening_shows_its_answer_and_no_verdict_meanwhile() {
+    let findings = told(&screenings::screened(screenings::finding()));
+    let options = ScreenOptions {
+        progress: true,
+        progress_width: 70,
+        record_path: Some(RECORD_PATH.to_owned()),
+        record_is_last: true,
+        ..ScreenOptions::default()
+    };
+    let mut screen = Screen::new(Vec::new(), Vec::new(), options);
+    screen.show(&Event::Verdicts(findings.results.clone())).unwrap();
+    screen.show(&Event::Finished(Box::new(findings))).unwrap();
+    let (data, progress) = screen.into_streams();
+    assert_eq!(String::from_utf8(progress).unwrap(), "");
+    let data = String::from_utf8(data).unwrap();
+    assert!(data.contains("ANSWER    ext4 with journal 1G"), "{data}");
+    // Its proposal is raced next: by then another record is the last one.
+    assert!(data.contains(&format!("fairlane report {RECORD_PATH} --format markdown")), "{data}");
+    assert!(!data.contains("run-07"), "{data}");
+}
+
+/// A finding in which one string stands wherever a string may stand.
+fn filled_with(text: &str) -> ScreeningFinding {
+    let mut finding = screenings::finding();
+    finding.base = text.to_owned();
+    for factor in &mut finding.factors {
+        factor.name.push_str(text);
+        factor.usual.label = text.to_owned();
+        factor.other.label = text.to_owned();
+        factor.costs = text.to_owned();
+    }
+    for result in &mut finding.results {
+        result.title = text.to_owned();
+        result.unknown = Some(text.to_owned());
+        result.effects.iter_mut().for_each(|effect| effect.factor.push_str(text));
+        result.interactions.iter_mut().for_each(|of| of.aliases.push([text.to_owned(), text.to_owned()]));
+    }
+    finding.left_out[0].option = text.to_owned();
+    finding.left_out[0].why = text.to_owned();
+    finding.proposal.factors = vec![text.to_owned(), format!("journal{text}")];
+    finding.proposal.expected[0].title = text.to_owned();
+    let confirmation = finding.confirmation.as_mut().unwrap();
+    confirmation.lane = text.to_owned();
+    confirmation.rows[0].title = text.to_owned();
+    finding
+}
+
+#[test]
+fn no_string_of_a_screening_is_obeyed_or_ends_a_cell() {
+    let long = "wide 文字 ".repeat(60);
+    for hostile in ["\u{1b}[2J\u{202e}", "</details><script>", "|\\|`\n", "@all [x](http://y)", "", long.as_str()] {
+        for width in [40, 63, 100, 140] {
+            let said = text(&filled_with(hostile), width);
+            for line in said.lines() {
+                let columns = unicode_width::UnicodeWidthStr::width(line);
+                assert!(columns <= width, "{columns} > {width}: {line:?}");
+                assert!(!line.chars().any(|c| c.is_control() || c == '\u{202e}'), "{line:?}");
+            }
+        }
+        let markdown = rendered(filled_with(hostile), "markdown");
+        // Before it stands the answer, with the name of what was screened as code.
+        let section = markdown.split("**Which options matter").nth(1).unwrap_or_default();
+        assert!(section.contains("**Proposal:**"), "{markdown}");
+        assert!(!section.contains("<script>") && !section.contains("[x]("), "{markdown}");
+        let rows = |from: &str| -> Vec<usize> {
+            let table = section.lines().skip_while(|line| !line.starts_with(from));
+            table.take_while(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect()
+        };
+        assert_eq!(rows("| option"), [6; 6], "{markdown}");
+        assert_eq!(rows("| work |"), [7; 4], "{markdown}");
+    }
+}

@@ -1,0 +1,112 @@
+// Effects of a screening against what chance alone would make them: what is chance lies on a line through zero.
+import type { Verdict } from "../types";
+import type { Figures } from "../words/figures";
+import { base, drawLine, FONT, tip, valueAxis, type Canvas, type DrawApi, type DrawParams, type EChartsCoreOption } from "./echarts";
+
+export interface HalfNormalMark {
+  /** The option, or what stands for a column without one. */
+  name: string;
+  quantile: number;
+  size: number;
+  /** What the effect means; `null`: a column without an option. */
+  verdict: Verdict | null;
+  says: string;
+}
+
+export interface HalfNormalChart {
+  marks: HalfNormalMark[];
+  /** Names of the axes. */
+  quantile: string;
+  size: string;
+  description: string;
+}
+
+export function halfNormalHeight(width: number): number {
+  return Math.min(Math.max(width * 0.56, 220), 320);
+}
+
+/** The size of an effect as a percentage of the figure. */
+export function sizeFigure(f: Figures, size: number): string {
+  return f.smallShare(Math.exp(size) - 1);
+}
+
+export function halfNormal(on: Canvas, f: Figures, of: HalfNormalChart): EChartsCoreOption {
+  const { marks } = of;
+  const quantiles = Math.max(1, ...marks.map((mark) => mark.quantile)) * 1.12;
+  const sizes = Math.max(0.03, ...marks.map((mark) => mark.size)) * 1.12;
+  const axisName = (name: string, align: "left" | "right") => ({
+    name,
+    nameLocation: "end",
+    nameMoveOverlap: false,
+    nameTextStyle: { color: on.ink.quiet, fontSize: 11.5, align },
+  });
+  return {
+    ...base(on, of.description),
+    grid: { left: 6, right: 18, top: 26, bottom: 22, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    xAxis: {
+      ...valueAxis(on, (value) => f.number(value, 1), { min: 0, max: quantiles, scale: false, splitNumber: 4 }),
+      // The name stands below the end of its axis.
+      ...axisName(of.quantile, "right"),
+      nameGap: 0,
+      nameTextStyle: { color: on.ink.quiet, fontSize: 11.5, align: "right", verticalAlign: "top", padding: [22, 0, 0, 0] },
+    },
+    yAxis: {
+      ...valueAxis(on, (value) => sizeFigure(f, value), { min: 0, max: sizes, scale: false, splitNumber: 4 }),
+      ...axisName(of.size, "left"),
+      nameGap: 8,
+    },
+    series: [
+      {
+        type: "custom",
+        data: marks.map((mark) => [mark.quantile, mark.size]),
+        encode: { x: 0, y: 1 },
+        renderItem: (params: DrawParams, api: DrawApi) => {
+          const mark = marks[params.dataIndex];
+          const [x = 0, y = 0] = api.coord([api.value(0), api.value(1)]);
+          return { type: "group", children: drawn(on, params, mark ?? null, x, y) };
+        },
+        tooltip: {
+          formatter: (params: { dataIndex: number }) => {
+            const mark = marks[params.dataIndex];
+            return tip(mark?.name ?? "", [{ name: "", figure: mark?.says ?? "" }]);
+          },
+        },
+      },
+    ],
+  };
+}
+
+/** A cross for a column without an option, a square for what does not matter, a hollow circle for what is not told, and a
+ * filled one with its name for what matters. */
+function drawn(on: Canvas, params: DrawParams, mark: HalfNormalMark | null, x: number, y: number): object[] {
+  const quiet = { stroke: on.ink.quiet, lineWidth: 1.6 };
+  if (mark === null || mark.verdict === null) {
+    return [drawLine(x - 4, y - 4, x + 4, y + 4, quiet), drawLine(x - 4, y + 4, x + 4, y - 4, quiet)];
+  }
+  if (mark.verdict === "tie") {
+    return [{ type: "rect", shape: { x: x - 4, y: y - 4, width: 8, height: 8 }, style: { fill: on.ink.quiet } }];
+  }
+  const matters = mark.verdict === "faster" || mark.verdict === "slower";
+  const colour = mark.verdict === "faster" ? on.ink.faster : mark.verdict === "slower" ? on.ink.slower : on.ink.quiet;
+  const circle = {
+    type: "circle",
+    shape: { cx: x, cy: y, r: 4.5 },
+    style: { fill: matters ? colour : on.ink.paper, stroke: colour, lineWidth: 1.8 },
+  };
+  if (!matters) return [circle];
+  // In the right half the name stands to the left, where no edge cuts it.
+  const right = x < params.coordSys.x + params.coordSys.width / 2;
+  const label = {
+    type: "text",
+    style: {
+      text: mark.name,
+      x: right ? x + 9 : x - 9,
+      y,
+      align: right ? "left" : "right",
+      verticalAlign: "middle",
+      fill: on.ink.text,
+      font: `12px ${FONT}`,
+    },
+  };
+  return [circle, label];
+}

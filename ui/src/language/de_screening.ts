@@ -1,0 +1,97 @@
+// Was von einer Prüfung der Optionen gesagt wird, auf Deutsch.
+import type { ConfirmationOutcome, EffectVerdict, Verdict } from "../types";
+import { say } from "../words/say";
+import type { screening as english } from "./en_screening";
+
+const count = (of: number, one: string, many: string) => (of === 1 ? `1 ${one}` : `${of} ${many}`);
+
+export const screening: typeof english = {
+  title: "Welche Optionen zählen",
+  headline: {
+    untold: (base) => say`Keine Wirkung der Optionen von ${base} ließ sich bestimmen`,
+    keep: (base) => say`Bei der Voreinstellung von ${base} bleiben: Von dem, was geprüft wurde, wird nichts vorgeschlagen`,
+    yet: (base, options) =>
+      say`${base} würde nach dieser Prüfung mit ${options} gewinnen und lief so noch nicht gegen die Voreinstellung`,
+    confirmed: (base, options) => say`${base} mit ${options} nehmen`,
+    mixed: (base, options) => say`${base} mit ${options} ist bei einem Teil der Arbeit besser und bei anderem schlechter`,
+    "not-confirmed": (base, options) =>
+      say`Bei der Voreinstellung von ${base} bleiben: Im zweiten Rennen ist ${options} bei keiner Arbeit besser`,
+  },
+  summary: (base, options, lanes, full, rounds) =>
+    say`${count(options, "Option", "Optionen")} von ${base} in ${lanes} Bahnen, ${full === null ? "das sind alle Kombinationen" : `alle Kombinationen bräuchten ${full}`}; ${rounds}.`,
+  rounds: (fewest, most) => (fewest === most ? count(most, "Runde", "Runden") : `${fewest} bis ${most} Runden`),
+  scatter: (deviation) => `eine Bahn streut von Runde zu Runde um ${deviation}`,
+  legend: (margin) =>
+    `Wirkung heißt, was die andere Stufe am Wert ändert, über alle Einstellungen der übrigen Optionen; über 0 ist sie besser, auch bei Zeiten. Zählt: mit 95 % ist keine von denen falsch, die so heißen. Zählt nicht: das Intervall dieser Zeile liegt innerhalb von ${margin}.`,
+  option: "Option",
+  levels: "Üblich → anders",
+  effect: "Wirkung",
+  interval: "95-%-Intervall",
+  verdict: "Zählt sie",
+  within: (margin) => `innerhalb von ${margin}`,
+  verdicts: { matters: "zählt", "does-not": "zählt nicht", open: "noch offen" } as Record<EffectVerdict, string>,
+  to: (low, high) => `${low} bis ${high}`,
+  effects: "Wirkungen der Optionen",
+  promises: "Wirkungen von Optionen, die Zusagen ändern",
+  promisesNote: "Sie ändern, was nach einem Stromausfall oder von Gelesenem zugesagt ist, und werden nie vorgeschlagen.",
+  effectsCaption: (margin, counts, told) =>
+    say`Jedes Zeichen ist eine Option auf ihrer anderen Stufe, sein Balken das 95-%-Intervall dieser Zeile, das Band ±${margin}; rechts der Linie ist die andere Stufe besser. Ein gefüllter Kreis zählt, ein Quadrat zählt nicht, ein hohler Kreis ist noch offen. ${counts}${told === null ? "" : say` Es zählt: ${told}.`}`,
+  counts: (matter, not, open) =>
+    `${count(matter, "Option zählt", "Optionen zählen")}, ${count(not, "zählt nicht", "zählen nicht")}, ${count(open, "ist noch offen", "sind noch offen")}.`,
+  halfNormal: "Wirkungen neben dem Zufall",
+  halfNormalCaption: (options, spare, largest) =>
+    say`Größen von ${count(options, "Wirkung", "Wirkungen")} und von ${count(spare, "Spalte", "Spalten")} ohne Option (Kreuze), von klein nach groß, über dem, was der Zufall allein aus ihnen machte: Was Zufall ist, liegt auf einer Linie durch null, was keiner ist, darüber. Die größte ist ${largest}.`,
+  quantile: "Halbnormal-Quantil",
+  size: "Größe",
+  noOption: "keine Option",
+  interaction: (one, other, ratio, low, high, aliases) =>
+    say`${one} und ${other} zusammen: ${ratio} (${low} bis ${high}) vom Produkt dessen, was jede allein bringt${aliases === null ? "" : say`; der Plan kann es nicht unterscheiden von ${aliases}`}.`,
+  pair: (one, other) => say`${one} × ${other}`,
+  lanesDiffer: "Die Bahnen unterscheiden sich mehr, als ihre Runden streuen und die Optionen erklären; um so viel sind die Intervalle breiter.",
+  noRound: "Nichts ist bestimmt: In keiner Runde hat jede Bahn einen Wert.",
+  unknown: (why) => say`Nichts ist bestimmt: ${why}.`,
+  spare: (columns, largest) =>
+    `Der Plan hat ${count(columns, "Spalte", "Spalten")} ohne Option: ${largest} ist dort die größte Wirkung, das ist Zufall, oder drei Optionen zusammen.`,
+  leftOut: "Weggelassen",
+  because: (option, why) => say`${option}: ${why}.`,
+  proposal: "Vorschlag",
+  keep: "Bei der Voreinstellung bleiben: Nichts von dem, was geprüft wurde, ist zweifelsfrei besser.",
+  keepOthers: "Bei der Voreinstellung bleiben: Keine Option, die keine Zusage ändert, ist zweifelsfrei irgendwo besser und nirgends schlechter.",
+  untold: "Nichts wird vorgeschlagen: Keine Wirkung ließ sich bestimmen.",
+  instead: (option, usual) => say`${option} statt ${usual}`,
+  take: (options) => say`${options}.`,
+  expected: (gains) =>
+    say`Erwartet: ${gains}. Dieselben Werte haben diese Optionen ausgewählt, deshalb ist das im Mittel zu hoch; was davon bleibt, zeigt das Rennen des Vorschlags gegen die Voreinstellung.`,
+  gain: (title, gain) => say`${title} ${gain}`,
+  mixed: (options) => say`Bei einem Teil der Arbeit besser und bei anderem schlechter, deshalb nicht vorgeschlagen: ${options}.`,
+  notTaken: (options) => say`Würde gewinnen und wird nicht genommen, weil sich damit Zusagen ändern: ${options}.`,
+  confirmed: "Bestätigung",
+  notRaced: "Noch keine: Der Vorschlag lief nicht gegen die Voreinstellung, und vorher ist von ihm als Ganzem nichts sicher.",
+  outcomes: {
+    confirmed:
+      "Bestätigt: In einem eigenen Rennen ist der Vorschlag bei einem Teil der Arbeit besser als die Voreinstellung und bei keinem schlechter.",
+    mixed: "Er gewinnt bei einigem und verliert bei anderem: nur nehmen, wo es auf die Arbeit ankommt, die gewinnt.",
+    "not-confirmed": "Nicht bestätigt: bei der Voreinstellung bleiben. In einem eigenen Rennen ist der Vorschlag bei keiner Arbeit besser.",
+  } as Record<ConfirmationOutcome, string>,
+  raced: (lane, other, seed) => say`${lane} gegen ${other}, Seed ${seed}.`,
+  confirmation: "Der Vorschlag gegen die Voreinstellung",
+  confirmationCaption: (rows) =>
+    say`Jedes Zeichen ist der Vorschlag gegen die Voreinstellung, sein Balken das Intervall mit dem Vertrauen dieses Blicks; rechts der Linie ist der Vorschlag besser. Ein gestrichelter Strich ist, was die Prüfung erwartete. ${rows}`,
+  row: (title, measured, verdict) => say`${title}: ${measured}, ${verdict}`,
+  work: "Arbeit",
+  expectedColumn: "Erwartet",
+  measured: "Gemessen",
+  lookInterval: "Intervall",
+  rowVerdict: "Urteil",
+  cpu: "CPU-Anteil, Vorschlag / Voreinstellung",
+  rowVerdicts: {
+    faster: "besser",
+    slower: "schlechter",
+    tie: "gleichauf",
+    undecided: "offen",
+    none: "kein Urteil",
+  } as Record<Verdict, string>,
+  lanes: "Werte der Bahnen",
+  lanesNote: "Jede Bahn ist ein Lauf des Plans; keine wird gegen eine andere beurteilt.",
+  lanesOpen: "Alle Runden, Latenzen und Kosten, Bahn für Bahn",
+};

@@ -1,0 +1,96 @@
+// What is said of a screening, in English.
+import type { ConfirmationOutcome, EffectVerdict, Verdict } from "../types";
+import { say, type Said } from "../words/say";
+
+const count = (of: number, one: string, many: string) => (of === 1 ? `1 ${one}` : `${of} ${many}`);
+
+export const screening = {
+  title: "Which options matter",
+  headline: {
+    untold: (base: Said) => say`No effect of the options of ${base} could be told`,
+    keep: (base: Said) => say`Keep the default of ${base}: of what was screened nothing is proposed`,
+    yet: (base: Said, options: Said) =>
+      say`${base} would gain with ${options} by this screening, and was not raced so against the default yet`,
+    confirmed: (base: Said, options: Said) => say`Take ${base} with ${options}`,
+    mixed: (base: Said, options: Said) => say`${base} with ${options} is better in some of the work and worse in other`,
+    "not-confirmed": (base: Said, options: Said) =>
+      say`Keep the default of ${base}: raced again, ${options} is better in none of the work`,
+  },
+  summary: (base: Said, options: number, lanes: number, full: string | null, rounds: string) =>
+    say`${count(options, "option", "options")} of ${base} in ${lanes} lanes, ${full === null ? "which are all combinations" : `where all combinations would take ${full} lanes`}; ${rounds}.`,
+  rounds: (fewest: number, most: number) => (fewest === most ? count(most, "round", "rounds") : `${fewest} to ${most} rounds`),
+  scatter: (deviation: string) => `a lane scatters by ${deviation} from round to round`,
+  legend: (margin: string) =>
+    `An effect is what the other level does to the figure, over all settings of the other options; above 0 it is better, of times too. Matters: with 95% none of those that are called so is false. Does not: the interval of that row lies within ${margin}.`,
+  option: "Option",
+  levels: "Usual → other",
+  effect: "Effect",
+  interval: "95% interval",
+  verdict: "Does it matter",
+  within: (margin: string) => `within ${margin}`,
+  verdicts: { matters: "matters", "does-not": "does not", open: "cannot tell yet" } as Record<EffectVerdict, string>,
+  to: (low: string, high: string) => `${low} to ${high}`,
+  effects: "Effects of the options",
+  promises: "Effects of options that change what is promised",
+  promisesNote: "They change what is promised after a power cut, or of what is read back, and are never proposed.",
+  effectsCaption: (margin: string, counts: string, told: Said | null) =>
+    say`Each mark is an option at its other level, its bar the 95% interval of that row, the band ±${margin}; to the right of the line the other level is better. A filled circle matters, a square does not, a hollow circle cannot be told yet. ${counts}${told === null ? "" : say` It matters: ${told}.`}`,
+  counts: (matter: number, not: number, open: number) =>
+    `${count(matter, "option matters", "options matter")}, ${count(not, "does not", "do not")}, ${count(open, "cannot be told yet", "cannot be told yet")}.`,
+  halfNormal: "Effects against chance",
+  halfNormalCaption: (options: number, spare: number, largest: Said) =>
+    say`Sizes of ${count(options, "effect", "effects")} and of ${count(spare, "column", "columns")} without an option (crosses), from small to large, over what chance alone would make them: what is chance lies on a line through zero, and what is not lies above it. The largest is ${largest}.`,
+  quantile: "half-normal quantile",
+  size: "size",
+  noOption: "no option",
+  interaction: (one: Said, other: Said, ratio: string, low: string, high: string, aliases: Said | null) =>
+    say`${one} and ${other} together: ${ratio} (${low} to ${high}) of the product of what each brings alone${aliases === null ? "" : say`; the design cannot tell it from ${aliases}`}.`,
+  pair: (one: Said, other: Said) => say`${one} × ${other}`,
+  lanesDiffer: "The lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.",
+  noRound: "Nothing is told: there is no round in which every lane has a figure.",
+  unknown: (why: Said) => say`Nothing is told: ${why}.`,
+  spare: (columns: number, largest: string) =>
+    `The design has ${count(columns, "column", "columns")} without an option: ${largest} is the largest effect there, which is chance, or three options together.`,
+  leftOut: "Left out",
+  because: (option: Said, why: Said) => say`${option}: ${why}.`,
+  proposal: "Proposal",
+  keep: "Keep the default: nothing that was screened is better beyond doubt.",
+  keepOthers: "Keep the default: no option that changes no promise is better somewhere and worse nowhere, beyond doubt.",
+  untold: "Nothing is proposed: no effect could be told.",
+  instead: (option: Said, usual: Said) => say`${option} instead of ${usual}`,
+  take: (options: Said) => say`${options}.`,
+  expected: (gains: Said) =>
+    say`Expected: ${gains}. The same figures chose these options, so that this is too high on average; the race of the proposal against the default shows what is left of it.`,
+  gain: (title: Said, gain: string) => say`${title} ${gain}`,
+  mixed: (options: Said) => say`Better in some work and worse in other, and so not proposed: ${options}.`,
+  notTaken: (options: Said, one: boolean) =>
+    say`Would gain, and not taken because ${one ? "it changes" : "they change"} what is promised: ${options}.`,
+  confirmed: "Confirmed",
+  notRaced: "Not yet: the proposal was not raced against the default, and before that nothing is sure of it as a whole.",
+  outcomes: {
+    confirmed: "Confirmed: in a race of its own the proposal is better than the default in some of the work and worse in none.",
+    mixed: "It gains in some and loses in others: take it only where the work that gains is what counts.",
+    "not-confirmed": "Not confirmed: keep the default. In a race of its own the proposal is better in none of the work.",
+  } as Record<ConfirmationOutcome, string>,
+  raced: (lane: Said, other: Said, seed: string) => say`${lane} against ${other}, seed ${seed}.`,
+  confirmation: "The proposal against the default",
+  confirmationCaption: (rows: Said) =>
+    say`Each mark is the proposal against the default, its bar the interval at the confidence of that look; to the right of the line the proposal is better. A dashed stroke is what the screening expected. ${rows}`,
+  row: (title: Said, measured: string, verdict: string) => say`${title}: ${measured}, ${verdict}`,
+  work: "Work",
+  expectedColumn: "Expected",
+  measured: "Measured",
+  lookInterval: "Interval",
+  rowVerdict: "Verdict",
+  cpu: "CPU share, proposal / default",
+  rowVerdicts: {
+    faster: "better",
+    slower: "worse",
+    tie: "tie",
+    undecided: "undecided",
+    none: "no verdict",
+  } as Record<Verdict, string>,
+  lanes: "Figures of the lanes",
+  lanesNote: "Each lane is a run of the design; none is judged against another.",
+  lanesOpen: "All rounds, latencies and costs, lane by lane",
+};

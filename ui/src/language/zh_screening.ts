@@ -1,0 +1,90 @@
+// 关于选项筛选的说法，中文。
+import type { ConfirmationOutcome, EffectVerdict, Verdict } from "../types";
+import { say } from "../words/say";
+import type { screening as english } from "./en_screening";
+
+export const screening: typeof english = {
+  title: "哪些选项有影响",
+  headline: {
+    untold: (base) => say`${base} 各选项的效果都未能测出`,
+    keep: (base) => say`保持 ${base} 的默认设置：筛选过的选项中没有可推荐的`,
+    yet: (base, options) => say`按这次筛选，${base} 设 ${options} 会更好，但还没有这样与默认设置对测`,
+    confirmed: (base, options) => say`采用 ${base}，设 ${options}`,
+    mixed: (base, options) => say`${base} 设 ${options}：部分工作更好，另一些更差`,
+    "not-confirmed": (base, options) => say`保持 ${base} 的默认设置：重新对测后，${options} 没有一项工作更好`,
+  },
+  summary: (base, options, lanes, full, rounds) =>
+    say`${base} 的 ${options} 个选项，共 ${lanes} 条赛道${full === null ? "，即全部组合" : `，全部组合则需 ${full} 条`}；${rounds}。`,
+  rounds: (fewest, most) => (fewest === most ? `${most} 轮` : `${fewest} 至 ${most} 轮`),
+  scatter: (deviation) => `同一赛道各轮之间波动 ${deviation}`,
+  legend: (margin) =>
+    `效果指另一取值对数值的改变，覆盖其余选项的各种设置；大于 0 表示更好，时间类指标也是如此。“有影响”：有 95% 的把握，这样标出的没有一个是错的。“无影响”：该行的区间在 ${margin} 之内。`,
+  option: "选项",
+  levels: "通常 → 另一取值",
+  effect: "效果",
+  interval: "95% 区间",
+  verdict: "有无影响",
+  within: (margin) => `在 ${margin} 之内`,
+  verdicts: { matters: "有影响", "does-not": "无影响", open: "尚难断定" } as Record<EffectVerdict, string>,
+  to: (low, high) => `${low} 至 ${high}`,
+  effects: "各选项的效果",
+  promises: "改变承诺的选项的效果",
+  promisesNote: "它们改变断电之后或读回数据方面的承诺，从不推荐。",
+  effectsCaption: (margin, counts, told) =>
+    say`每个标记是一个选项取另一值时的效果，横线为该行的 95% 区间，色带为 ±${margin}；在竖线右侧表示另一取值更好。实心圆有影响，方块无影响，空心圆尚难断定。${counts}${told === null ? "" : say`有影响的：${told}。`}`,
+  counts: (matter, not, open) => `${matter} 个选项有影响，${not} 个无影响，${open} 个尚难断定。`,
+  halfNormal: "效果与偶然的对照",
+  halfNormalCaption: (options, spare, largest) =>
+    say`${options} 个效果与 ${spare} 个不含选项的列（叉号）的大小，由小到大，横轴为纯属偶然时应有的位置：属于偶然的落在过零点的直线上，不属于的在其上方。最大的是 ${largest}。`,
+  quantile: "半正态分位数",
+  size: "大小",
+  noOption: "无选项",
+  interaction: (one, other, ratio, low, high, aliases) =>
+    say`${one} 与 ${other} 同时使用：为两者单独效果之积的 ${ratio}（${low} 至 ${high}）${aliases === null ? "" : say`；该设计无法把它与 ${aliases} 区分开`}。`,
+  pair: (one, other) => say`${one} × ${other}`,
+  lanesDiffer: "各赛道之间的差别超出各轮波动与选项所能解释的范围，区间因此加宽。",
+  noRound: "无法判断：没有一轮是所有赛道都有数据的。",
+  unknown: (why) => say`无法判断：${why}。`,
+  spare: (columns, largest) => `该设计有 ${columns} 列不含选项：其中最大的效果为 ${largest}，属于偶然，或是三个选项的共同作用。`,
+  leftOut: "未纳入",
+  because: (option, why) => say`${option}：${why}。`,
+  proposal: "建议",
+  keep: "保持默认设置：筛选过的选项中没有确定更好的。",
+  keepOthers: "保持默认设置：在不改变承诺的选项中，没有一个能确定在某处更好而处处不差。",
+  untold: "没有建议：未能测出任何效果。",
+  instead: (option, usual) => say`${option}（代替 ${usual}）`,
+  take: (options) => say`${options}。`,
+  expected: (gains) =>
+    say`预期：${gains}。这些选项正是由同一批数据选出的，因此平均而言偏高；建议与默认设置的对测会显示还剩多少。`,
+  gain: (title, gain) => say`${title} ${gain}`,
+  mixed: (options) => say`部分工作更好、另一些更差，因此不推荐：${options}。`,
+  notTaken: (options) => say`会更快，但因改变承诺而不采用：${options}。`,
+  confirmed: "验证",
+  notRaced: "尚未验证：建议还没有与默认设置对测，在此之前整体效果并不确定。",
+  outcomes: {
+    confirmed: "已验证：在单独的对测中，建议在部分工作上优于默认设置，没有一项更差。",
+    mixed: "有的工作更好，有的更差：仅当变好的工作才是要紧的时候采用。",
+    "not-confirmed": "未获验证：保持默认设置。在单独的对测中，建议没有一项工作更好。",
+  } as Record<ConfirmationOutcome, string>,
+  raced: (lane, other, seed) => say`${lane} 对 ${other}，随机种子 ${seed}。`,
+  confirmation: "建议与默认设置对照",
+  confirmationCaption: (rows) =>
+    say`每个标记是建议相对默认设置的比值，横线为该次检视置信度下的区间；在竖线右侧表示建议更好。虚线为筛选时的预期。${rows}`,
+  row: (title, measured, verdict) => say`${title}：${measured}，${verdict}`,
+  work: "工作",
+  expectedColumn: "预期",
+  measured: "实测",
+  lookInterval: "区间",
+  rowVerdict: "判定",
+  cpu: "CPU 占比，建议 / 默认",
+  rowVerdicts: {
+    faster: "更好",
+    slower: "更差",
+    tie: "持平",
+    undecided: "未定",
+    none: "不作判定",
+  } as Record<Verdict, string>,
+  lanes: "各赛道的数值",
+  lanesNote: "每条赛道是该设计的一次运行；赛道之间不作比较。",
+  lanesOpen: "逐条赛道查看全部轮次、延迟与开销",
+};

@@ -1,0 +1,381 @@
+// Which options of a filesystem matter: their effects beside chance, what to take of them, and what came of that.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { forest, forestHeight, type ForestRow } from "../charts/forest";
+import { halfNormal, halfNormalHeight, sizeFigure, type HalfNormalMark } from "../charts/half-normal";
+import type { Confirmation, ConfirmedRow, Effect, HalfNormal, RacePage, ScreenedResult, ScreeningFinding } from "../types";
+import { sentence, useUi, type Ui } from "../ui";
+import {
+  factorOf,
+  gainSaid,
+  inOrder,
+  levelSaid,
+  markOf,
+  optionSaid,
+  optionsSaid,
+  screenedTitle,
+  tells,
+  titleSaid,
+} from "../words/screened";
+import { joined, name, plain, say, shorten, shown, text, type Said } from "../words/say";
+import { latencyOf } from "../words/told";
+import { Section, Speak } from "./basics";
+import { Figure } from "./figure";
+
+const ABSENT = "–";
+/** Characters of a row's name in a chart. */
+const ROW_NAME = 60;
+/** Characters of an option that was left out. */
+const LEFT_OUT = 64;
+
+export function hasScreening(race: RacePage): boolean {
+  return race.findings.screening != null;
+}
+
+export function Screening({ race }: { race: RacePage }) {
+  const ui = useUi();
+  const of = race.findings.screening;
+  if (of == null) return null;
+  const w = ui.words.screening;
+  const rounds = of.results.map((result) => result.rounds);
+  const raced = rounds.length === 0 ? w.rounds(0, 0) : w.rounds(Math.min(...rounds), Math.max(...rounds));
+  const full = of.full_factorial_lanes === of.lanes ? null : ui.figures.whole(of.full_factorial_lanes);
+  const leftOut = of.left_out ?? [];
+  return (
+    <Section id="screening" title={w.title} note={w.legend(ui.figures.margin(of.margin))}>
+      <p>
+        <Speak said={w.summary(name(of.base), of.factors.length, of.lanes, full, raced)} />
+      </p>
+      {of.results.map((result) => (
+        <Result key={`${result.workload} ${result.group}`} race={race} of={of} result={result} />
+      ))}
+      {leftOut.length > 0 ? (
+        <article class="result">
+          <h3>{w.leftOut}</h3>
+          <Lines said={leftOut.map((one) => w.because(text(shorten(one.option, LEFT_OUT)), sentence(ui, one.why)))} />
+        </article>
+      ) : null}
+      <article class="result">
+        <h3>{w.proposal}</h3>
+        <Lines said={proposalSaid(ui, race, of)} />
+      </article>
+      <Confirmed race={race} of={of} />
+    </Section>
+  );
+}
+
+function Lines({ said }: { said: readonly Said[] }) {
+  if (said.length === 0) return null;
+  return (
+    <ul class="notes">
+      {said.map((line, at) => (
+        <li key={at}>
+          <Speak said={line} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The effects on one figure. */
+function Result({ race, of, result }: { race: RacePage; of: ScreeningFinding; result: ScreenedResult }) {
+  const ui = useUi();
+  const w = ui.words.screening;
+  const title = screenedTitle(ui, race.findings, result);
+  const latency = latencyOf(result.metric);
+  const effects = inOrder(result.effects);
+  const promises = (effect: Effect) => factorOf(of, effect.factor)?.class === "promises";
+  const plot = (race.half_normal ?? []).find((one) => one.workload === result.workload && one.group === result.group);
+  const about = [
+    ...(latency === null ? [] : [ui.words.latencies[latency]]),
+    w.rounds(result.rounds, result.rounds),
+    ...(result.deviation == null ? [] : [w.scatter(ui.figures.smallShare(result.deviation))]),
+  ];
+  const ordinary = effects.filter((effect) => !promises(effect));
+  const others = effects.filter(promises);
+  return (
+    <article class="result">
+      <header class="result-head">
+        <h3>
+          <Speak said={title} />
+        </h3>
+        <span class="result-rounds">{about.join(ui.words.semicolon)}</span>
+      </header>
+      <div class="charts charts-two">
+        {ordinary.length > 0 ? (
+          <Effects title={w.effects} of={of} result={result} effects={ordinary} file="effects" />
+        ) : null}
+        {plot === undefined ? null : <Chance of={of} result={result} plot={plot} />}
+        {others.length > 0 ? (
+          <Effects title={w.promises} of={of} result={result} effects={others} file="promises" />
+        ) : null}
+      </div>
+      {others.length > 0 ? (
+        <p class="small">
+          {w.promisesNote} <Speak said={joined(costsSaid(ui, of, others.map((effect) => effect.factor)), " ")} />
+        </p>
+      ) : null}
+      <Lines said={notesSaid(ui, of, result)} />
+    </article>
+  );
+}
+
+function fileOf(result: ScreenedResult, what: string): string {
+  return `fairlane-${result.workload}-${result.group}-${what}`.slice(0, 90);
+}
+
+function Effects(props: { title: string; of: ScreeningFinding; result: ScreenedResult; effects: Effect[]; file: string }) {
+  const ui = useUi();
+  const { of, effects } = props;
+  const w = ui.words.screening;
+  const margin = ui.figures.margin(of.margin);
+  const levels = (effect: Effect): Said => {
+    const factor = factorOf(of, effect.factor);
+    return factor === null ? [] : say`${levelSaid(factor.usual)} → ${levelSaid(factor.other)}`;
+  };
+  const verdict = (effect: Effect) =>
+    effect.verdict === "does-not" ? plain(say`${w.verdicts["does-not"]}${ui.words.brackets([w.within(margin)])}`) : w.verdicts[effect.verdict];
+  const gain = (effect: Effect) => gainSaid(ui, effect.ratio, effect.low, effect.high);
+  const rows = effects.map(
+    (effect): ForestRow => ({
+      name: shown(plain(say`${name(effect.factor)}${ui.words.colon}${levels(effect)}`), ROW_NAME),
+      ratio: effect.ratio,
+      low: effect.low,
+      high: effect.high,
+      verdict: markOf(effect),
+      says: `${gain(effect)}, ${verdict(effect)}`,
+      word: w.verdicts[effect.verdict],
+    }),
+  );
+  const those = (which: Effect["verdict"]) => effects.filter((effect) => effect.verdict === which);
+  const matter = those("matters").map((effect) => say`${optionSaid(of, effect.factor)} ${gain(effect)}`);
+  const counts = w.counts(matter.length, those("does-not").length, those("open").length);
+  const caption = w.effectsCaption(margin, counts, matter.length > 0 ? joined(matter, ui.words.semicolon) : null);
+  return (
+    <Figure
+      title={props.title}
+      caption={caption}
+      file={fileOf(props.result, props.file)}
+      height={() => forestHeight(rows.length)}
+      of={[of, effects.length]}
+      option={(on) =>
+        forest(on, ui.figures, rows, plain(caption), {
+          margin: of.margin,
+          label: (ratio) => ui.figures.gain(ratio, null).size,
+        })
+      }
+      table={() => ({
+        columns: [
+          { label: w.option },
+          { label: w.levels },
+          { label: w.effect, numeric: true },
+          { label: w.interval, numeric: true },
+          { label: w.verdict },
+        ],
+        rows: effects.map((effect): (Said | string)[] => {
+          const { size, ends } = ui.figures.gain(effect.ratio, [effect.low, effect.high]);
+          const interval = ends === null ? ABSENT : w.to(ends[0], ends[1]);
+          return [name(effect.factor), levels(effect), size, interval, verdict(effect)];
+        }),
+      })}
+    />
+  );
+}
+
+/** Sizes of effects against what chance alone would make them. */
+function Chance({ of, result, plot }: { of: ScreeningFinding; result: ScreenedResult; plot: HalfNormal }) {
+  const ui = useUi();
+  const w = ui.words.screening;
+  const effectOf = (factor: string | null | undefined) => result.effects.find((one) => one.factor === factor) ?? null;
+  const label = (factor: string | null | undefined): Said => (factor == null ? [w.noOption] : optionSaid(of, factor));
+  const marks = plot.points.map((point): HalfNormalMark => {
+    const effect = effectOf(point.factor);
+    const size = sizeFigure(ui.figures, point.size);
+    return {
+      name: shown(plain(label(point.factor)), ROW_NAME),
+      quantile: point.quantile,
+      size: point.size,
+      verdict: effect === null ? null : markOf(effect),
+      says: effect === null ? size : `${size}, ${w.verdicts[effect.verdict]}`,
+    };
+  });
+  const options = plot.points.filter((point) => point.factor != null).length;
+  const largest = plot.points[plot.points.length - 1];
+  const told = largest === undefined ? [] : say`${label(largest.factor)} ${sizeFigure(ui.figures, largest.size)}`;
+  const caption = w.halfNormalCaption(options, plot.points.length - options, told);
+  return (
+    <Figure
+      title={w.halfNormal}
+      caption={caption}
+      file={fileOf(result, "half-normal")}
+      height={halfNormalHeight}
+      of={[plot]}
+      option={(on) =>
+        halfNormal(on, ui.figures, { marks, quantile: w.quantile, size: w.size, description: plain(caption) })
+      }
+      table={() => ({
+        columns: [
+          { label: w.option },
+          { label: w.quantile, numeric: true },
+          { label: w.size, numeric: true },
+          { label: w.verdict },
+        ],
+        rows: plot.points.map((point): (Said | string)[] => {
+          const effect = effectOf(point.factor);
+          const verdict = effect === null ? ABSENT : w.verdicts[effect.verdict];
+          return [label(point.factor), ui.figures.fixed(point.quantile, 2), sizeFigure(ui.figures, point.size), verdict];
+        }),
+      })}
+    />
+  );
+}
+
+/** What has to be known beside the effects on one figure. */
+function notesSaid(ui: Ui, of: ScreeningFinding, result: ScreenedResult): Said[] {
+  const w = ui.words.screening;
+  const unknown =
+    result.unknown != null ? [w.unknown(sentence(ui, result.unknown))] : result.rounds === 0 ? [[w.noRound]] : [];
+  const pair = ([one, other]: string[]): Said => w.pair(name(one ?? ""), name(other ?? ""));
+  const interactions = (result.interactions ?? []).map((one) => {
+    const [first, second] = one.factors.map((factor) => optionSaid(of, factor));
+    const [ratio, low, high] = [one.ratio, one.low, one.high].map((factor) => ui.figures.times(factor));
+    const aliases = (one.aliases ?? []).map(pair);
+    const cannot = aliases.length === 0 ? null : joined(aliases, ui.words.comma);
+    return w.interaction(first ?? [], second ?? [], ratio ?? "", low ?? "", high ?? "", cannot);
+  });
+  const spare = (result.spare ?? []).filter((ratio) => Number.isFinite(Math.log(ratio)));
+  const size = (ratio: number) => Math.abs(Math.log(ratio));
+  const largest = spare.reduce((most, ratio) => (size(ratio) > size(most) ? ratio : most), 1);
+  return [
+    ...unknown,
+    ...interactions,
+    ...(result.lanes_differ === true ? [[w.lanesDiffer]] : []),
+    ...(spare.length > 0 ? [[w.spare(spare.length, gainSaid(ui, largest, null, null))]] : []),
+  ];
+}
+
+function costsSaid(ui: Ui, of: ScreeningFinding, factors: readonly string[]): Said[] {
+  return factors.flatMap((factor): Said[] => {
+    const costs = factorOf(of, factor)?.costs ?? "";
+    return costs.trim() === "" ? [] : [ui.words.screening.because(optionSaid(of, factor), sentence(ui, costs))];
+  });
+}
+
+/** What to take, what it should bring and cost, and what is not taken although it gains. */
+function proposalSaid(ui: Ui, race: RacePage, of: ScreeningFinding): Said[] {
+  const w = ui.words.screening;
+  const { factors, mixed = [], promises = [], expected = [] } = of.proposal;
+  const instead = factors.map((factor) => {
+    const known = factorOf(of, factor);
+    return known === null ? name(factor) : w.instead(optionSaid(of, factor), levelSaid(known.usual));
+  });
+  const keep = !tells(of) ? w.untold : mixed.length + promises.length > 0 ? w.keepOthers : w.keep;
+  const gains = expected.map((one) => w.gain(titleSaid(ui, race.findings, one.title), gainSaid(ui, one.ratio, null, null)));
+  return [
+    factors.length === 0 ? [keep] : w.take(ui.words.list(instead, "and")),
+    ...(gains.length > 0 ? [w.expected(joined(gains, ui.words.semicolon))] : []),
+    ...costsSaid(ui, of, factors),
+    ...(mixed.length > 0 ? [w.mixed(optionsSaid(ui, of, mixed))] : []),
+    ...(promises.length > 0 ? [w.notTaken(optionsSaid(ui, of, promises), promises.length === 1)] : []),
+  ];
+}
+
+/** What the race of the proposal showed; nothing where there was nothing to race. */
+function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
+  const ui = useUi();
+  const w = ui.words.screening;
+  const confirmation = of.confirmation ?? null;
+  if (confirmation === null && of.proposal.factors.length === 0) return null;
+  return (
+    <article class="result">
+      <h3>{w.confirmed}</h3>
+      {confirmation === null ? (
+        <p>{w.notRaced}</p>
+      ) : (
+        <>
+          <p class="verdict">{w.outcomes[confirmation.outcome]}</p>
+          <p class="small">
+            <Speak said={w.raced(name(confirmation.lane), name(confirmation.default_lane), String(confirmation.seed))} />
+          </p>
+          {confirmation.rows.length > 0 ? <ConfirmedRows race={race} of={confirmation} /> : null}
+        </>
+      )}
+    </article>
+  );
+}
+
+function ConfirmedRows({ race, of }: { race: RacePage; of: Confirmation }) {
+  const ui = useUi();
+  const w = ui.words.screening;
+  const title = (row: ConfirmedRow) => titleSaid(ui, race.findings, row.title);
+  const measured = (row: ConfirmedRow) => (row.ratio == null ? ABSENT : gainSaid(ui, row.ratio, row.low, row.high));
+  const verdict = (row: ConfirmedRow) => w.rowVerdicts[row.verdict];
+  const rows = of.rows.flatMap((row): ForestRow[] =>
+    row.ratio == null
+      ? []
+      : [
+          {
+            name: shown(plain(title(row)), ROW_NAME),
+            ratio: row.ratio,
+            low: row.low ?? null,
+            high: row.high ?? null,
+            verdict: row.verdict,
+            says: `${measured(row)}, ${verdict(row)}`,
+            word: verdict(row),
+            expected: row.expected ?? null,
+          },
+        ],
+  );
+  const told = of.rows.map((row) => w.row(title(row), measured(row), verdict(row)));
+  const caption = w.confirmationCaption(say`${joined(told, ui.words.semicolon)}${ui.words.end}`);
+  return (
+    <Figure
+      title={w.confirmation}
+      caption={caption}
+      file="fairlane-screening-confirmed"
+      height={() => forestHeight(rows.length)}
+      of={[of]}
+      option={(on) =>
+        forest(on, ui.figures, rows, plain(caption), { label: (ratio) => ui.figures.gain(ratio, null).size })
+      }
+      table={() => ({
+        columns: [
+          { label: w.work },
+          { label: w.expectedColumn, numeric: true },
+          { label: w.measured, numeric: true },
+          { label: w.lookInterval, numeric: true },
+          { label: w.rowVerdict },
+          { label: w.cpu, numeric: true },
+        ],
+        rows: of.rows.map((row): (Said | string)[] => {
+          const ends = row.low == null || row.high == null ? null : ([row.low, row.high] as const);
+          const gain = row.ratio == null ? null : ui.figures.gain(row.ratio, ends);
+          const shares = (row.cpu_shares ?? []).map((share) => ui.figures.smallShare(share)).join(" / ");
+          return [
+            title(row),
+            row.expected == null ? ABSENT : ui.figures.gain(row.expected, null).size,
+            gain === null ? ABSENT : gain.size,
+            gain === null || gain.ends === null ? ABSENT : w.to(gain.ends[0], gain.ends[1]),
+            verdict(row),
+            shares === "" ? ABSENT : shares,
+          ];
+        }),
+      })}
+    />
+  );
+}
+
+/** What every race shows of its lanes: of a screening it is made when somebody asks for it. */
+export function LanesOfDesign({ children }: { children: ComponentChildren }) {
+  const ui = useUi();
+  const w = ui.words.screening;
+  const [open, setOpen] = useState(false);
+  return (
+    <Section id="lanes" title={w.lanes} note={w.lanesNote}>
+      <details class="lanes-of-design" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>{w.lanesOpen}</summary>
+        {open ? children : null}
+      </details>
+    </Section>
+  );
+}

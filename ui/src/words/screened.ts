@@ -1,0 +1,73 @@
+// What a screening found as sentences of the reader's language: all of it was decided before.
+import type { Effect, Factor, Findings, OptionLevel, ScreenedResult, ScreeningFinding, Verdict } from "../types";
+import { known, resultTitle, type Ui } from "../ui";
+import { hasGroups } from "./answer";
+import { name, say, shorten, text, type Said } from "./say";
+
+/** Characters of an option's level. */
+const LEVEL = 24;
+
+/** What to do by it, as the first line of the page. */
+export function headlineSaid(ui: Ui, of: ScreeningFinding): Said {
+  const w = ui.words.screening.headline;
+  const base = name(of.base);
+  if (of.proposal.factors.length === 0) return tells(of) ? w.keep(base) : w.untold(base);
+  const options = optionsSaid(ui, of, of.proposal.factors);
+  return of.confirmation == null ? w.yet(base, options) : w[of.confirmation.outcome](base, options);
+}
+
+/** Whether the effect of any option is told. */
+export function tells(of: ScreeningFinding): boolean {
+  return of.results.some((result) => result.effects.length > 0);
+}
+
+export function factorOf(of: ScreeningFinding, factor: string): Factor | null {
+  return of.factors.find((one) => one.name === factor) ?? null;
+}
+
+export function levelSaid(level: OptionLevel): Said {
+  return text(shorten(level.label, LEVEL));
+}
+
+/** An option with its other level. */
+export function optionSaid(of: ScreeningFinding, factor: string): Said {
+  const known = factorOf(of, factor);
+  return known === null ? name(factor) : say`${name(factor)} ${levelSaid(known.other)}`;
+}
+
+export function optionsSaid(ui: Ui, of: ScreeningFinding, factors: readonly string[]): Said {
+  return ui.words.list(
+    factors.map((factor) => optionSaid(of, factor)),
+    "and",
+  );
+}
+
+/** An effect as charts mark verdicts: better, worse, alike, or open. */
+export function markOf(effect: Effect): Verdict {
+  if (effect.verdict === "matters") return effect.ratio > 1 ? "faster" : "slower";
+  return effect.verdict === "does-not" ? "tie" : "undecided";
+}
+
+/** What matters by its size, then what is open, then what does not. */
+export function inOrder(effects: readonly Effect[]): Effect[] {
+  const rank = { matters: 0, open: 1, "does-not": 2 };
+  const size = (effect: Effect) => Math.abs(Math.log(effect.ratio));
+  return [...effects].sort((a, b) => rank[a.verdict] - rank[b.verdict] || size(b) - size(a));
+}
+
+/** `+12% (+9% to +15%)`. */
+export function gainSaid(ui: Ui, ratio: number, low: number | null | undefined, high: number | null | undefined): string {
+  const { size, ends } = ui.figures.gain(ratio, low == null || high == null ? null : [low, high]);
+  return ends === null ? size : `${size} (${ui.words.screening.to(ends[0], ends[1])})`;
+}
+
+export function screenedTitle(ui: Ui, findings: Findings, result: ScreenedResult): Said {
+  const of = findings.results.find((one) => one.workload === result.workload && one.group === result.group);
+  return of === undefined ? known(ui, result.title) : resultTitle(ui, of, hasGroups(findings, of));
+}
+
+/** The figure that a row of the proposal or of its race is about, by the title that the statistics gave it. */
+export function titleSaid(ui: Ui, findings: Findings, title: string): Said {
+  const result = findings.screening?.results.find((one) => one.title === title);
+  return result === undefined ? known(ui, title) : screenedTitle(ui, findings, result);
+}

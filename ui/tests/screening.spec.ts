@@ -1,0 +1,212 @@
+// Screenings on the page: effects beside chance, the proposal, its race, and nothing of lanes against each other.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser, Page as Tab } from "playwright-core";
+import { drawAll, launch, NARROW, open, shot, violations, WIDE, written } from "./browser";
+import { page, quick } from "./fixture";
+import { finding, screening } from "./screening-fixture";
+
+let browser: Browser;
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+});
+
+const one = (text: string) => text.replace(/\s+/g, " ").trim();
+
+async function said(tab: Tab, selector: string): Promise<string> {
+  return one(await tab.locator(selector).first().innerText());
+}
+
+async function speak(tab: Tab, language: string): Promise<void> {
+  await tab.locator(".switches select").first().selectOption(language);
+  await tab.waitForFunction((of) => document.documentElement.lang.startsWith(of), language);
+}
+
+/** A chart's table, row by row. */
+async function table(tab: Tab, at: number): Promise<string[]> {
+  const figure = tab.locator("#screening figure.figure").nth(at);
+  await figure.locator(".tools button").first().click();
+  const rows = (await figure.locator("tbody tr").allInnerTexts()).map(one);
+  await figure.locator(".tools button").first().click();
+  return rows;
+}
+
+for (const [name, viewport] of [
+  ["1280", WIDE],
+  ["390", NARROW],
+] as const) {
+  test(`effects, chance and the proposal's race are drawn and fit the screen at ${name}`, async () => {
+    const { tab, context, errors, requests } = await open(browser, written("screening", page(screening())), { viewport });
+    await drawAll(tab);
+    const figures = tab.locator("#screening figure.figure");
+    // Two figures, each with its options, chance, and options that change promises; and the confirmation.
+    assert.equal(await figures.count(), 7);
+    for (let at = 0; at < 7; at += 1) {
+      const heard = await figures.nth(at).locator(".plot").getAttribute("aria-label");
+      assert.match(heard ?? "", /\d/);
+      assert.equal(await figures.nth(at).locator("svg").count(), 1, "it is drawn");
+    }
+    const labels = one((await figures.nth(1).locator("svg text").allTextContents()).join(" | "));
+    for (const matters of ["journal 1G", "noatime on", "barrier off"]) assert.ok(labels.includes(matters), labels);
+    for (const other of ["lazytime", "dir_index", "no option"]) assert.ok(!labels.includes(other), labels);
+    const words = one((await figures.nth(0).locator("svg text").allTextContents()).join(" | "));
+    // By word and shape, not by colour alone; a narrow chart has no room for words.
+    assert.equal(words.includes("cannot tell yet"), name === "1280", words);
+    await shot(tab, `screening-${name}`, true);
+    const wide = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 0, `the page is ${wide} pixels wider than the screen`);
+    assert.deepEqual(errors, []);
+    assert.deepEqual(requests, []);
+    await context.close();
+  });
+}
+
+test("every chart of a screening is a table too, in the order in which options matter", async () => {
+  const { tab, context, errors } = await open(browser, written("screening-tables", page(screening())));
+  await drawAll(tab);
+  assert.deepEqual(await table(tab, 0), [
+    "journal 64M → 1G +12% +9% to +15% matters",
+    "noatime off → on −5% −7% to −3% matters",
+    "lazytime off → on +3% −3% to +9% cannot tell yet",
+    "dir_index on → off +0.2% −2% to +2.5% does not (within 3%)",
+  ]);
+  const chance = await table(tab, 1);
+  assert.equal(chance.length, 7, "six options and a column without one");
+  assert.match(chance[1] ?? "", /^no option 0\.50 0\.6% –$/);
+  assert.match(chance[6] ?? "", /^barrier off 2\.17 140% matters$/);
+  assert.deepEqual(await table(tab, 2), [
+    "barrier on → off 2.4× 2.2× to 2.6× matters",
+    "data ordered → writeback +1% −4% to +6% cannot tell yet",
+  ]);
+  assert.deepEqual(await table(tab, 6), [
+    "commit 4 KiB +12% +9% +6% to +12% better 12% / 12%",
+    "small files: create – 0% −2% to +3% tie –",
+  ]);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("what a screening found is told in every language, and nothing of lanes against each other", async () => {
+  const bare = await open(browser, written("no-screening", page(quick())));
+  await drawAll(bare.tab);
+  assert.equal(await bare.tab.locator("#screening, #lanes, a[href='#screening']").count(), 0);
+  await bare.context.close();
+  const { tab, context, errors } = await open(browser, written("screening-told", page(screening())));
+  await drawAll(tab);
+  assert.equal(await said(tab, "#answer h1"), "Take ext4 with journal 1G");
+  const english = await said(tab, "#screening");
+  for (const part of [
+    "6 options of ext4 in 16 lanes, where all combinations would take 64 lanes; 5 rounds.",
+    "2 options matter, 1 does not, 1 cannot be told yet. It matters: journal 1G +12% (+9% to +15%); noatime on −5% (−7% to −3%).",
+    "journal 1G and barrier off together: 1.08× (1.03× to 1.13×) of the product of what each brings alone; the design cannot tell it from dir_index × data.",
+    "barrier off: a power cut can lose or mix up what was saved.",
+    "journal 1G instead of 64M.",
+    "Expected: commit 4 KiB +12%. The same figures chose these options, so that this is too high on average",
+    "Better in some work and worse in other, and so not proposed: noatime on.",
+    "Would gain, and not taken because it changes what is promised: barrier off.",
+    "bigalloc on: mkfs.ext4 refuses it: invalid cluster size.",
+    "Confirmed: in a race of its own the proposal is better than the default in some of the work and worse in none.",
+    "small files: create",
+  ]) {
+    assert.ok(english.includes(part), `${part}\n${english}`);
+  }
+  assert.equal(await tab.locator("#scoreboard, #advice, #results, #answer .next").count(), 0);
+  assert.doesNotMatch(await said(tab, "#answer"), /lanes tie/);
+  assert.deepEqual(await violations(tab), []);
+  for (const [language, headline, part] of [
+    ["de", "ext4 mit journal 1G nehmen", "journal 1G statt 64M."],
+    ["zh", "采用 ext4，设 journal 1G", "有 95% 的把握"],
+  ] as const) {
+    await speak(tab, language);
+    assert.equal(await said(tab, "#answer h1"), headline);
+    assert.ok((await said(tab, "#screening")).includes(part), `${language}: ${await said(tab, "#screening")}`);
+    assert.doesNotMatch(await tab.evaluate(() => document.body.innerText), /\bNaN\b|\bundefined\b|\[object|Infinity/);
+  }
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("the lanes of a design are there for who asks, without verdicts", async () => {
+  const { tab, context, errors } = await open(browser, written("screening-lanes", page(screening())), { colorScheme: "dark" });
+  await drawAll(tab);
+  assert.equal(await tab.locator("#lanes figure.figure").count(), 0);
+  // By the keyboard, as everything else.
+  await tab.locator("#lanes details > summary").first().focus();
+  await tab.keyboard.press("Enter");
+  await tab.waitForSelector("#lanes figure.figure");
+  await drawAll(tab);
+  assert.ok((await tab.locator("#lanes figure.figure").count()) > 8);
+  assert.equal(await tab.locator("#lanes p.verdict, #lanes .ranking").count(), 0);
+  assert.deepEqual(await violations(tab), []);
+  await shot(tab, "screening-dark", true);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("each end of a screening has a headline and a sentence of its own", async () => {
+  const ends: [string, (of: ReturnType<typeof finding>) => void, string, string][] = [
+    ["yet", (of) => (of.confirmation = null), "ext4 would gain with journal 1G by this screening", "Not yet: the proposal was not raced"],
+    ["mixed", (of) => (of.confirmation!.outcome = "mixed"), "better in some of the work and worse in other", "It gains in some and loses in others"],
+    ["not", (of) => (of.confirmation!.outcome = "not-confirmed"), "Keep the default of ext4: raced again", "Not confirmed: keep the default."],
+    [
+      "keep",
+      (of) => {
+        of.proposal = { factors: [] };
+        of.confirmation = null;
+      },
+      "of what was screened nothing is proposed",
+      "Keep the default: nothing that was screened is better beyond doubt.",
+    ],
+    [
+      "untold",
+      (of) => {
+        of.proposal = { factors: [] };
+        of.confirmation = null;
+        of.results.forEach((one) => Object.assign(one, { effects: [], interactions: [], rounds: 0 }));
+      },
+      "No effect of the options of ext4 could be told",
+      "Nothing is told: there is no round in which every lane has a figure.",
+    ],
+  ];
+  for (const [name, change, headline, sentence] of ends) {
+    const of = finding();
+    change(of);
+    const { tab, context, errors } = await open(browser, written(`screening-${name}`, page(screening(of))));
+    await drawAll(tab);
+    assert.ok((await said(tab, "#answer h1")).includes(headline), `${name}: ${await said(tab, "#answer h1")}`);
+    assert.ok((await said(tab, "#screening")).includes(sentence), `${name}: ${await said(tab, "#screening")}`);
+    assert.deepEqual(errors, [], name);
+    await context.close();
+  }
+});
+
+test("hostile names of options are text and nothing else", async () => {
+  const of = finding();
+  const markup = "</script><img src=x onerror=alert(1)>\u202e";
+  of.base = markup;
+  of.factors.forEach((factor) => {
+    factor.name += markup;
+    factor.other.label = markup;
+    factor.costs = markup;
+  });
+  of.results.forEach((result) => {
+    result.unknown = markup;
+    result.effects.forEach((effect) => (effect.factor += markup));
+  });
+  of.proposal.factors = [`journal${markup}`, markup];
+  of.left_out = [{ option: markup, why: markup }];
+  const { tab, context, errors, requests } = await open(browser, written("screening-hostile", page(screening(of))));
+  await drawAll(tab);
+  const made = await tab.evaluate(() => ({
+    others: document.querySelectorAll("#root script, img, iframe, [onerror]").length,
+    shown: document.body.innerText.includes("<img src=x"),
+    turned: document.body.innerText.includes("\u202e"),
+  }));
+  assert.deepEqual(made, { others: 0, shown: true, turned: false });
+  assert.deepEqual(errors, []);
+  assert.deepEqual(requests, []);
+  await context.close();
+});
