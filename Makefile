@@ -87,6 +87,7 @@ evidence: build race-tools
 	$(CARGO) run --release --locked -p stats --example sequential -- $(FAMILIES)
 	$(CARGO) run --release --locked -p stats --example gate
 	$(CARGO) run --release --locked -p stats --example compare
+	$(CARGO) run --release --locked -p stats --example screening
 	$(CARGO) build --release --locked -p crashes -p profile --example slow-filesystem --example one-window
 	$(SUDO) ./scripts/evidence $(EVIDENCE)
 

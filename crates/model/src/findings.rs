@@ -43,8 +43,8 @@ pub use explanation::{Basis, CauseShare, Explanation, Headline, Part, PartShare,
 pub use layers::{LayerCost, LayerSpeed};
 pub use level::Level;
 pub use screening::{
-    Confirmation, ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, ExpectedGain, Interaction, Proposal, ScreenedResult,
-    ScreeningFinding,
+    Confirmation, ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, ExpectedGain, Interaction, Proposal,
+    ScreenedResult, ScreeningFinding,
 };
 pub use settle::Settle;
 pub use shown::Shown;
@@ -123,7 +123,7 @@ pub struct Findings {
     /// What has to be known before any verdict is read: lanes' disks are no disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code_only: Option<Sentence>,
-    /// What to do; `None` where nothing was measured.
+    /// What to do; `None` where nothing was measured, and of a screening.
     pub answer: Option<Answer>,
     /// What the answer tells, decided and gathered: what is worded of it, in whichever form, is this.
     #[serde(default)]

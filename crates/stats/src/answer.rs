@@ -27,7 +27,7 @@ const REASONS_PER_LANE: usize = 2;
 /// What suites call it.
 const AGING: &str = "aging";
 
-/// The answer of a race; `None` where no lane has a figure.
+/// The answer of a race; `None` where no lane has a figure, and of a screening, whose lanes are no choices.
 ///
 /// A lane is out if a comparable lane beats it somewhere, by a difference that holds over the whole race
 /// ([`crate::whole_race`]), and it never beats that lane in any row, or if it could not do a workload that a comparable
@@ -39,7 +39,7 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
     let header = &record.header;
     let all: Vec<&Lane> =
         header.lanes.iter().filter(|lane| !lane.is_self && is_measured(results, &lane.name)).collect();
-    if all.is_empty() {
+    if all.is_empty() || header.plan.screening.is_some() {
         return None;
     }
     // Nobody keeps files in memory or inside a benchmark: such lanes are there to be read against.

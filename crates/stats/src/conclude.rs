@@ -104,7 +104,13 @@ impl<'a> Race<'a> {
     }
 
     fn choice_without_answer(&self) -> Choice {
-        if self.findings.searches.is_empty() { Choice::Nothing } else { Choice::Searched }
+        let findings = self.findings;
+        let is_measured = findings.results.iter().flat_map(|of| &of.estimates).any(|of| of.failure.is_none());
+        match () {
+            () if findings.screening.is_some() && is_measured => Choice::Screened,
+            () if !findings.searches.is_empty() => Choice::Searched,
+            () => Choice::Nothing,
+        }
     }
 
     fn choice(&self, answer: &Answer, undecided: &[usize]) -> Choice {
@@ -116,7 +122,6 @@ impl<'a> Race<'a> {
         match &answer.level {
             _ if !findings.searches.is_empty() => Choice::Searched,
             _ if !findings.results.iter().any(measured) => Choice::Nothing,
-            _ if findings.screening.is_some() => Choice::Screened,
             _ if raced == 1 && findings.lanes.len() > 1 => Choice::Twice,
             _ if raced == 1 => Choice::Alone,
             _ if answer.choose.is_empty() || !told() => self.no_choice(undecided),

@@ -116,6 +116,15 @@ impl ObservedCorrelation {
         Some(ObservedCorrelation { rounds, lag1: sum / count, contrasts: worth.clamp(least, most) })
     }
 
+    /// What residuals show: of each lane its series, without its own mean and without those of the rounds, which K lanes have
+    /// in common, so that they are K - 1 independent ones; `None` where no two lanes have five rounds.
+    pub(crate) fn from_residuals(lanes: &[Vec<f64>]) -> Option<ObservedCorrelation> {
+        let rounds = lanes.first()?.len();
+        let each: Vec<f64> = lanes.iter().filter_map(|of| estimate::lag1(of)).collect();
+        let mean = estimate::moments(&each).filter(|of| rounds >= FEWEST_ROUNDS && of.count >= 2)?.mean;
+        Some(ObservedCorrelation { rounds, lag1: mean, contrasts: (lanes.len() - 1) as f64 })
+    }
+
     /// The correlation without bias, and the precision (1/variance) with which it is known.
     ///
     /// For series of n rounds with ρ near 0.3 the computed r1 is ρ - (1+4ρ)/n on average (Marriott
@@ -257,6 +266,28 @@ mod tests {
             let (found, _) = ObservedCorrelation::new(&all).unwrap().unbiased();
             assert!((found - correlation).abs() < 0.05, "n {rounds}, {correlation}: {found}");
         }
+    }
+
+    #[test]
+    fn residuals_show_what_the_differences_of_their_lanes_show() {
+        let mut source = Normal::new(5);
+        let (mut found, mut same) = (0.0, 0.0);
+        for _ in 0..2000 {
+            let lanes = race(&mut source, 1, 12, 6, 0.3).remove(0);
+            let of_round = |round: usize| lanes.iter().map(|lane| lane[round]).sum::<f64>() / 12.0;
+            let without = |lane: &Vec<f64>| -> Vec<f64> {
+                lane.iter().enumerate().map(|(round, of)| of - of_round(round)).collect()
+            };
+            let residuals: Logs = lanes.iter().map(without).collect();
+            let of = ObservedCorrelation::from_residuals(&residuals).unwrap();
+            assert_eq!((of.rounds, of.contrasts), (6, 11.0));
+            found += of.unbiased().0 / 2000.0;
+            same += ObservedCorrelation::new([&lanes]).unwrap().unbiased().0 / 2000.0;
+        }
+        assert!((found - 0.3).abs() < 0.05 && (found - same).abs() < 0.03, "{found} and {same}");
+        let (short, still): (Logs, Logs) = (vec![vec![1.0, 2.0, 1.0, 4.0]; 3], vec![vec![0.0; 6]; 3]);
+        assert_eq!(ObservedCorrelation::from_residuals(&short), None);
+        assert_eq!(ObservedCorrelation::from_residuals(&still), None);
     }
 
     #[test]

@@ -22,6 +22,7 @@ use crate::ranking;
 use crate::recorded;
 use crate::row_mean;
 use crate::said;
+use crate::screening;
 use crate::search;
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
@@ -79,7 +80,7 @@ fn judge_group(
     let shared_rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name).cloned();
     let limited = limit::judge(record, workload, group, series);
     let stalled = series.stalled(group, &metric);
-    let couples: Vec<_> = (0..lanes.len()).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
+    let couples = couples(plan, lanes.len());
     let comparable =
         couples.iter().filter(|&&(a, b)| comparable::comparable(lanes[a].lane, lanes[b].lane).is_ok()).count();
     let rule =
@@ -143,6 +144,12 @@ fn judge_group(
         warnings,
     };
     JudgedResult { result, rule, intervals }
+}
+
+/// The couples of lanes that are judged. Those of a screening are parts of one design, which is judged as a whole.
+fn couples(plan: &Plan, lanes: usize) -> Vec<(usize, usize)> {
+    let lanes = if plan.screening.is_some() { 0 } else { lanes };
+    (0..lanes).flat_map(|a| (0..a).map(move |b| (a, b))).collect()
 }
 
 /// Lanes without their trials.
@@ -413,12 +420,10 @@ pub fn findings(record: &Record) -> Findings {
     if header.plan.as_published {
         warnings.insert(0, as_published(header.plan.rounds));
     }
-    if record.resumes > 0 {
-        let taken_up = match record.resumes {
-            1 => statement::taken_up_once(),
-            times => statement::taken_up_often(times),
-        };
-        warnings.push(taken_up.weigh(Weight::Detail));
+    match record.resumes {
+        0 => {}
+        1 => warnings.push(statement::taken_up_once().weigh(Weight::Detail)),
+        times => warnings.push(statement::taken_up_often(times).weigh(Weight::Detail)),
     }
     // The ceilings' own throttle is a cap of ours.
     if header.plan.throttle.is_none() {
@@ -463,7 +468,7 @@ pub fn findings(record: &Record) -> Findings {
         layers: layer_costs(record, &results),
         aged: past::aged(&header.lanes, &results),
         aged_ranks: past::ranks(&header.lanes, &results),
-        screening: None,
+        screening: screening::among(record, &results),
         code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),
         conclusion: Conclusion::default(),

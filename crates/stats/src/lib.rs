@@ -49,6 +49,7 @@ pub mod resample;
 pub mod resolution;
 mod row_mean;
 pub mod said;
+pub mod screening;
 pub mod search;
 pub mod sequential;
 mod series;

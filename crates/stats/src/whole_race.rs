@@ -79,7 +79,7 @@ pub fn mark(judged: Vec<JudgedResult>, planned: usize) -> Vec<ResultFinding> {
 }
 
 /// The two-sided p that one look may spend on all results together.
-fn share(rounds: Rounds) -> f64 {
+pub(crate) fn share(rounds: Rounds) -> f64 {
     match rounds {
         Rounds::Fixed(_) => ONE_LOOK_P,
         Rounds::Auto => ONE_LOOK_P / LOOKS.len() as f64,

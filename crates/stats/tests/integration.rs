@@ -7,6 +7,8 @@ mod asking;
 #[path = "common/boots.rs"]
 mod boots;
 mod common;
+#[path = "common/screened.rs"]
+mod screened;
 
 mod advice;
 mod advice_databases;
@@ -35,6 +37,8 @@ mod operations;
 mod page;
 mod past;
 mod rounds;
+mod screening;
+mod screening_hostile;
 mod sharing;
 mod stalls;
 mod swarms;

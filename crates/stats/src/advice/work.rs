@@ -58,7 +58,7 @@ impl<'a> Raced<'a> {
     }
 }
 
-/// The parts that were measured, and those that were not.
+/// The parts that were measured, and those that were not. The lanes of a screening are no choices.
 pub fn parts<'a>(scenario: &'a Scenario, races: &[Race<'a>]) -> (Vec<Part<'a>>, Vec<&'a Weight>) {
     let (mut measured, mut missing) = (Vec::new(), Vec::new());
     // Groups of a workload share its trials.
@@ -68,7 +68,8 @@ pub fn parts<'a>(scenario: &'a Scenario, races: &[Race<'a>]) -> (Vec<Part<'a>>, 
             let of = |(race, of): (usize, &Race<'a>)| {
                 let (record, findings) = (of.record, of.findings);
                 let fits = move |result: &&'a ResultFinding| {
-                    matcher.matches(&findings.suite, &result.workload, &result.group)
+                    findings.screening.is_none()
+                        && matcher.matches(&findings.suite, &result.workload, &result.group)
                         && was_measured(result)
                         && !databases::may_lose(scenario, record, &result.workload)
                 };

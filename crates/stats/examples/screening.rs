@@ -1,0 +1,187 @@
+//! Simulates screenings: how often options that do nothing are said to matter, how often one that does is found, and how many
+//! of the others are said not to.
+//!
+//! `cargo run --release -p stats --example screening [SCREENINGS [SEED]]`: Markdown tables.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+#[path = "../tests/common/screened.rs"]
+mod screened;
+
+use common::sample::Normal;
+use model::findings::EffectVerdict;
+use screened::{Noise, commit, empty, found, measure, options};
+use stats::screening::lanes_of;
+
+/// Options of a screening: those of the designs of 24 and of 48 lanes.
+const OPTIONS: [usize; 2] = [11, 20];
+const ROUNDS: [u32; 3] = [4, 6, 8];
+/// By how much lanes differ for good, as a standard deviation.
+const APART: [f64; 2] = [0.0, 0.01];
+/// The option that does something, by its place.
+const PLANTED: usize = 3;
+/// What it does.
+const EFFECTS: [f64; 2] = [0.05, 0.10];
+
+/// Screenings of one kind.
+#[derive(Clone, Copy)]
+struct Question {
+    options: usize,
+    rounds: u32,
+    apart: f64,
+    /// What the planted option gains, as a share; 0: it does nothing either.
+    effect: f64,
+}
+
+/// Sums over screenings.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    screenings: usize,
+    /// With an option that does nothing and is said to matter, and how many such options.
+    with_a_false_one: usize,
+    false_ones: usize,
+    /// Whose lanes are said to differ by themselves.
+    lanes_differ: usize,
+    /// In which the planted option is said to matter, and to gain.
+    found: usize,
+    /// Options that do nothing, and those of them that are said not to matter.
+    idle: usize,
+    dismissed: usize,
+    /// Half-widths of the rows' intervals, on logarithms.
+    half_widths: f64,
+    effects: usize,
+}
+
+impl Sums {
+    fn and(self, other: Sums) -> Sums {
+        Sums {
+            screenings: self.screenings + other.screenings,
+            with_a_false_one: self.with_a_false_one + other.with_a_false_one,
+            false_ones: self.false_ones + other.false_ones,
+            lanes_differ: self.lanes_differ + other.lanes_differ,
+            found: self.found + other.found,
+            idle: self.idle + other.idle,
+            dismissed: self.dismissed + other.dismissed,
+            half_widths: self.half_widths + other.half_widths,
+            effects: self.effects + other.effects,
+        }
+    }
+
+    /// A count of screenings in percent of them.
+    fn percent(&self, count: usize) -> f64 {
+        100.0 * count as f64 / self.screenings.max(1) as f64
+    }
+
+    fn dismissed_percent(&self) -> f64 {
+        100.0 * self.dismissed as f64 / self.idle.max(1) as f64
+    }
+
+    fn half_width_percent(&self) -> f64 {
+        100.0 * (self.half_widths / self.effects.max(1) as f64).exp_m1()
+    }
+}
+
+impl Question {
+    /// One screening.
+    fn ask(&self, source: &mut Normal) -> Sums {
+        let noise = Noise { in_lanes: 0.05, lag1: 0.3, in_rounds: 0.05, of_lanes: self.apart };
+        let planted = |place: usize| place == PLANTED && self.effect > 0.0;
+        let mut race = empty(self.options, self.rounds, vec![commit()]);
+        let truth = options(&[(PLANTED, 1.0 + self.effect)]);
+        measure(&mut race, &commit(), self.rounds, noise, source, &truth);
+        let finding = found(&race);
+        let result = &finding.results[0];
+        let mut sums = Sums { screenings: 1, lanes_differ: usize::from(result.lanes_differ), ..Sums::default() };
+        for (place, effect) in result.effects.iter().enumerate() {
+            sums.half_widths += (effect.high / effect.low).ln() / 2.0;
+            sums.effects += 1;
+            let matters = effect.verdict == EffectVerdict::Matters;
+            if planted(place) {
+                sums.found += usize::from(matters && effect.ratio > 1.0);
+                continue;
+            }
+            sums.idle += 1;
+            sums.false_ones += usize::from(matters);
+            sums.dismissed += usize::from(effect.verdict == EffectVerdict::DoesNot);
+        }
+        sums.with_a_false_one = usize::from(sums.false_ones > 0);
+        sums
+    }
+
+    /// So many, divided into parts that each have a seed of their own: the same seed gives the same figures on every machine.
+    fn ask_often(&self, screenings: usize, seed: u64) -> Sums {
+        const PARTS: usize = 8;
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        let work = || {
+            let mut sums = Sums::default();
+            loop {
+                let part = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                if part >= PARTS {
+                    return sums;
+                }
+                let mut source = Normal::new(seed.wrapping_mul(1_000_003).wrapping_add(part as u64));
+                sums = (0..screenings.div_ceil(PARTS)).fold(sums, |sums, _| sums.and(self.ask(&mut source)));
+            }
+        };
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(PARTS);
+        std::thread::scope(|scope| {
+            let running: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let done = running.into_iter().map(|thread| thread.join().expect("a simulation panicked"));
+            done.fold(Sums::default(), Sums::and)
+        })
+    }
+}
+
+/// All kinds of screenings whose options do nothing.
+fn questions() -> impl Iterator<Item = Question> {
+    APART.into_iter().flat_map(move |apart| {
+        OPTIONS.into_iter().flat_map(move |options| {
+            ROUNDS.into_iter().map(move |rounds| Question { options, rounds, apart, effect: 0.0 })
+        })
+    })
+}
+
+fn main() {
+    let argument = |place: usize| -> Option<u64> { std::env::args().nth(place)?.parse().ok() };
+    let (screenings, seed) = (argument(1).unwrap_or(2000) as usize, argument(2).unwrap_or(1));
+    println!(
+        "{screenings} screenings of one result per row, seed {seed}. Noise of a lane 5 %, AR(1) 0.3; of a round 5 % more, which \
+         all lanes share.\n"
+    );
+    println!("Options that do nothing:\n");
+    println!(
+        "| options | lanes | lanes differ by | rounds | screenings in which any is said to matter, % | such options in ten \
+         screenings | said not to matter, % | half-width of a row, % | lanes said to differ, % |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for question in questions() {
+        let sums = question.ask_often(screenings, seed);
+        println!(
+            "| {} | {} | {:.0} % | {} | {:.1} | {:.2} | {:.0} | {:.1} | {:.1} |",
+            question.options,
+            lanes_of(question.options),
+            100.0 * question.apart,
+            question.rounds,
+            sums.percent(sums.with_a_false_one),
+            sums.percent(sums.false_ones) / 10.0,
+            sums.dismissed_percent(),
+            sums.half_width_percent(),
+            sums.percent(sums.lanes_differ)
+        );
+    }
+    println!("\nOne option that does something, in percent of screenings in which it is found:\n");
+    println!("| options | lanes differ by | rounds | gains 5 % | gains 10 % |\n| --- | --- | --- | --- | --- |");
+    for question in questions() {
+        let of = |effect: f64| {
+            let sums = Question { effect, ..question }.ask_often(screenings / 4, seed);
+            format!("{:.0}", sums.percent(sums.found))
+        };
+        println!(
+            "| {} | {:.0} % | {} | {} |",
+            question.options,
+            100.0 * question.apart,
+            question.rounds,
+            EFFECTS.map(of).join(" | ")
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! The runs of a screening, and the columns of its design (method 9.2).
+
+use super::effects::product;
+use model::screening::{DesignKind, MOST_FACTORS, Screening};
+use std::collections::BTreeSet;
+
+/// Most factors whose every combination is raced.
+const MOST_IN_FULL: usize = 4;
+/// Rows that the designs of 8, 12 and 24 runs are made of: each further row is the one before, turned on by one place, and
+/// the last one is all minus. Source: Plackett and Burman, Biometrika 33 (1946), 305 to 325.
+const ROWS: [&str; 3] = ["+++-+--", "++-+++---+-", "+++++-+-++--++--+-+----"];
+
+/// A column of a design: 1 for each run at the other level, -1 for the others.
+pub(super) type Column = Vec<f64>;
+
+/// The design of a screening of so many factors, and its runs: for each factor whether it is at its other level. The first
+/// run is the default, with all at their usual level, and no two runs are alike.
+///
+/// Every combination of up to 4 factors; from 5 on Plackett and Burman's design, folded over. There are 1 to
+/// [`MOST_FACTORS`] factors: what lies outside is taken for the nearest of these.
+pub fn plan_design(factors: usize) -> (DesignKind, Vec<Vec<bool>>) {
+    let factors = factors.clamp(1, MOST_FACTORS);
+    match row_for(factors) {
+        None => {
+            let run = |run: usize| -> Vec<bool> { (0..factors).map(|factor| (run >> factor) & 1 == 1).collect() };
+            (DesignKind::FullFactorial, (0..1_usize << factors).map(run).collect())
+        }
+        Some(row) => {
+            let mut runs = folded(row);
+            runs.iter_mut().for_each(|run| run.truncate(factors));
+            (DesignKind::FoldedPlackettBurman, runs)
+        }
+    }
+}
+
+/// Lanes of the design of so many factors, as [`plan_design`] takes them.
+pub fn lanes_of(factors: usize) -> usize {
+    plan_design(factors).1.len()
+}
+
+/// Lanes that every combination of so many options with two levels takes; the largest number where there is no larger one.
+pub fn full_factorial(factors: usize) -> u64 {
+    u32::try_from(factors).ok().and_then(|factors| 1_u64.checked_shl(factors)).unwrap_or(u64::MAX)
+}
+
+/// The row that the design is made of; `None`: it has every combination.
+fn row_for(factors: usize) -> Option<&'static str> {
+    ROWS.into_iter().find(|row| factors > MOST_IN_FULL && row.len() >= factors)
+}
+
+/// All columns of a design by runs: the row of all minus, the row and its turns, then each of these with all signs turned.
+fn folded(row: &str) -> Vec<Vec<bool>> {
+    let row: Vec<bool> = row.bytes().map(|sign| sign == b'+').collect();
+    let columns = row.len();
+    let turned_on =
+        |by: usize| -> Vec<bool> { (0..columns).map(|column| row[(column + columns - by) % columns]).collect() };
+    let base: Vec<Vec<bool>> = std::iter::once(vec![false; columns]).chain((0..columns).map(turned_on)).collect();
+    let mirrored: Vec<Vec<bool>> = base.iter().map(|run| run.iter().map(|other| !other).collect()).collect();
+    base.into_iter().chain(mirrored).collect()
+}
+
+/// The columns of a design, each with one sign per run.
+pub(super) struct Design {
+    /// Of each factor.
+    pub(super) factors: Vec<Column>,
+    /// Columns in which no factor stands, and no two of them together.
+    pub(super) spare: Vec<Column>,
+}
+
+impl Design {
+    /// Of so many factors, with its runs in the order of [`plan_design`].
+    pub(super) fn new(factors: usize) -> Design {
+        let factors = factors.clamp(1, MOST_FACTORS);
+        let (_, runs) = plan_design(factors);
+        let Some(row) = row_for(factors) else {
+            let columns: Vec<Column> = (0..factors).map(|at| column(&runs, at)).collect();
+            let spare = (0..1_usize << factors).filter(|set| set.count_ones() > 2);
+            let spare = spare.map(|set| product_of(columns.iter().enumerate().filter(|(at, _)| (set >> at) & 1 == 1)));
+            return Design { spare: spare.collect(), factors: columns };
+        };
+        let all = folded(row);
+        let mut columns: Vec<Column> = (0..row.len()).map(|at| column(&all, at)).collect();
+        let mut spare = columns.split_off(factors);
+        // Which of the two halves a run is in.
+        spare.push((0..all.len()).map(|run| sign(2 * run >= all.len())).collect());
+        Design { factors: columns, spare }
+    }
+}
+
+/// The signs of one column.
+fn column(runs: &[Vec<bool>], at: usize) -> Column {
+    runs.iter().map(|run| sign(run[at])).collect()
+}
+
+fn sign(other: bool) -> f64 {
+    if other { 1.0 } else { -1.0 }
+}
+
+/// The product of some numbered columns.
+fn product_of<'a>(columns: impl Iterator<Item = (usize, &'a Column)>) -> Column {
+    columns.map(|(_, column)| column.clone()).reduce(|a, b| product(&a, &b)).unwrap_or_default()
+}
+
+/// The lanes of a screening in the order of the design's runs; `None`: its runs are not those of the design, or two of its
+/// lanes or factors have one name.
+pub(super) fn lanes_in_order(screening: &Screening) -> Option<Vec<&str>> {
+    let factors = screening.factors.len();
+    if !(1..=MOST_FACTORS).contains(&factors) {
+        return None;
+    }
+    let (kind, planned) = plan_design(factors);
+    let names: BTreeSet<&str> = screening.factors.iter().map(|factor| factor.name.as_str()).collect();
+    if kind != screening.design || screening.runs.len() != planned.len() || names.len() != factors {
+        return None;
+    }
+    let mut lanes = Vec::with_capacity(planned.len());
+    for run in &planned {
+        lanes.push(screening.runs.iter().find(|of| of.at_other == *run)?.lane.as_str());
+    }
+    let distinct: BTreeSet<&str> = lanes.iter().copied().collect();
+    (distinct.len() == lanes.len()).then_some(lanes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screening::effects::dot;
+
+    #[test]
+    fn every_design_has_distinct_runs_and_begins_with_the_default() {
+        for factors in 1..=MOST_FACTORS {
+            let (kind, runs) = plan_design(factors);
+            let lanes = match factors {
+                1..=4 => 1 << factors,
+                5..=7 => 16,
+                8..=11 => 24,
+                _ => 48,
+            };
+            assert_eq!((runs.len(), lanes_of(factors)), (lanes, lanes), "{factors} factors");
+            assert_eq!(kind == DesignKind::FullFactorial, factors <= 4, "{factors} factors");
+            assert!(runs.iter().all(|run| run.len() == factors) && runs[0].iter().all(|other| !other));
+            let distinct: BTreeSet<&Vec<bool>> = runs.iter().collect();
+            assert_eq!(distinct.len(), lanes, "{factors} factors");
+        }
+    }
+
+    #[test]
+    fn columns_are_balanced_and_orthogonal_the_spare_ones_too() {
+        for factors in 1..=MOST_FACTORS {
+            let Design { factors: columns, spare } = Design::new(factors);
+            let all: Vec<&Column> = columns.iter().chain(&spare).collect();
+            for (at, one) in all.iter().enumerate() {
+                assert_eq!(one.len(), lanes_of(factors));
+                assert_eq!(one.iter().sum::<f64>(), 0.0, "{factors} factors, column {at}");
+                assert!(all[..at].iter().all(|other| dot(one, other) == 0.0), "{factors} factors, column {at}");
+            }
+            let expected = match factors {
+                1 | 2 => 0,
+                3 => 1,
+                4 => 5,
+                5..=7 => 8 - factors,
+                8..=11 => 12 - factors,
+                _ => 24 - factors,
+            };
+            assert_eq!(spare.len(), expected, "{factors} factors");
+        }
+    }
+
+    #[test]
+    fn no_product_of_two_factors_goes_along_with_a_factor_or_a_spare_column() {
+        for factors in 2..=MOST_FACTORS {
+            let Design { factors: columns, spare } = Design::new(factors);
+            for a in 1..factors {
+                for b in 0..a {
+                    let both = product(&columns[a], &columns[b]);
+                    let clear = columns.iter().chain(&spare).all(|column| dot(&both, column) == 0.0);
+                    assert!(clear && both.iter().sum::<f64>() == 0.0, "{factors} factors: {a} and {b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_twelve_runs_are_those_of_plackett_and_burman() {
+        let words = |run: &Vec<bool>| run.iter().map(|other| if *other { '+' } else { '-' }).collect::<String>();
+        let runs: Vec<String> = plan_design(11).1.iter().map(words).collect();
+        // Their row, its first turn, and its last: that ends with the row's first sign.
+        assert_eq!((runs[0].as_str(), runs[1].as_str()), ("-----------", "++-+++---+-"));
+        assert_eq!((runs[2].as_str(), runs[11].as_str()), ("-++-+++---+", "+-+++---+-+"));
+        // Folded over.
+        assert_eq!((runs[12].as_str(), runs[13].as_str()), ("+++++++++++", "--+---+++-+"));
+    }
+
+    #[test]
+    fn what_is_no_number_of_factors_is_taken_for_the_nearest() {
+        assert_eq!((lanes_of(0), lanes_of(usize::MAX)), (2, 48));
+        assert_eq!((full_factorial(0), full_factorial(20), full_factorial(63)), (1, 1 << 20, 1 << 63));
+        assert_eq!((full_factorial(64), full_factorial(usize::MAX)), (u64::MAX, u64::MAX));
+    }
+}

@@ -1,0 +1,191 @@
+//! A screening: which options of a filesystem matter, by a designed experiment whose runs are the lanes of a race
+//! (method 9).
+
+mod confirm;
+mod design;
+mod effects;
+mod errors;
+mod figures;
+mod interactions;
+mod proposal;
+mod verdicts;
+
+use crate::judge;
+use crate::sequential::{self, Standing};
+use crate::series::Series;
+use crate::statements::race as statement;
+use crate::whole_race;
+pub use confirm::confirm;
+use design::Design;
+pub use design::{full_factorial, lanes_of, plan_design};
+use effects::{contrast, means};
+use errors::Errors;
+use figures::{Asked, Observed, measured_otherwise};
+use model::findings::{Effect, EffectVerdict, ResultFinding, ScreenedResult, ScreeningFinding};
+use model::record::Record;
+use model::screening::{EFFECT_MARGIN, Factor, Screening};
+use model::workload::Workload;
+
+/// Ratios are told up to e to this power: figures that lie further apart are no figures of one work, and JSON holds what is
+/// left.
+const LARGEST_LOG: f64 = 200.0;
+
+/// Why nothing is told where lanes and options make no design: the record is another version's, or was changed.
+const NO_DESIGN: &str =
+    "the lanes of this record are not the runs of a design that this version knows; read it with the one that wrote it";
+
+/// What a record's screening found; `None`: it holds none.
+pub fn finding(record: &Record) -> Option<ScreeningFinding> {
+    let plan = &record.header.plan;
+    plan.screening.as_ref()?;
+    let results: Vec<ResultFinding> =
+        plan.workloads.iter().flat_map(|workload| judge::judge_workload(record, &workload.name)).collect();
+    among(record, &results)
+}
+
+/// The same where the record's results are known.
+pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<ScreeningFinding> {
+    let plan = &record.header.plan;
+    let screening = plan.screening.as_ref()?;
+    let (lanes, design) = (design::lanes_in_order(screening), Design::new(screening.factors.len()));
+    let view = View { screening, lanes, design };
+    let mut analysed: Vec<Analysed> = Vec::new();
+    for workload in &plan.workloads {
+        let series = Series::new(record, &workload.name);
+        let standing = sequential::standing(series.done.len() as u32, plan.rounds, record.end);
+        for group in workload.groups() {
+            let judged = results.iter().find(|of| of.workload == workload.name && of.group == group);
+            analysed.push(view.analyse(workload, &group, (&series, standing), judged));
+        }
+    }
+    verdicts::decide(&mut analysed, plan.rounds);
+    let p = whole_race::share(plan.rounds) / analysed.len().max(1) as f64;
+    for of in &mut analysed {
+        of.told.interactions = interactions::find(&view.design, &screening.factors, of, p);
+    }
+    let results: Vec<ScreenedResult> = analysed.into_iter().map(|of| of.told).collect();
+    Some(ScreeningFinding {
+        base: screening.base.clone(),
+        design: screening.design,
+        lanes: screening.runs.len() as u32,
+        full_factorial_lanes: full_factorial(screening.factors.len()),
+        factors: screening.factors.clone(),
+        left_out: screening.left_out.clone(),
+        margin: EFFECT_MARGIN,
+        proposal: proposal::propose(&screening.factors, &results),
+        results,
+        confirmation: None,
+    })
+}
+
+/// A screening with its design.
+struct View<'a> {
+    screening: &'a Screening,
+    /// Names of the lanes in the order of the design's runs; `None`: they are none of a design.
+    lanes: Option<Vec<&'a str>>,
+    design: Design,
+}
+
+/// A result with what its effects are judged by.
+struct Analysed {
+    told: ScreenedResult,
+    /// What is known beside it; `None`: nothing is told.
+    known: Option<Known>,
+}
+
+/// What effects are made of.
+struct Known {
+    /// Means of the lanes' logarithms over rounds, in the order of the design's runs.
+    means: Vec<f64>,
+    /// Of each factor ln of its ratio.
+    logs: Vec<f64>,
+    errors: Errors,
+    /// A planned look was reached: verdicts may be.
+    decides: bool,
+}
+
+impl View<'_> {
+    /// The effects on one figure, which are not judged yet. `judged`: the same result as the race's own; `None`: it was not
+    /// raced.
+    fn analyse(
+        &self,
+        workload: &Workload,
+        group: &str,
+        (series, standing): (&Series, Standing),
+        judged: Option<&ResultFinding>,
+    ) -> Analysed {
+        let metric = judge::primary_metric(series, group);
+        let higher_is_better = judge::higher_is_better(&metric);
+        let mut told = ScreenedResult {
+            workload: workload.name.clone(),
+            title: title(workload, group),
+            group: group.to_owned(),
+            metric,
+            higher_is_better,
+            rounds: 0,
+            unknown: None,
+            effects: Vec::new(),
+            interactions: Vec::new(),
+            deviation: None,
+            spare: Vec::new(),
+            lanes_differ: false,
+        };
+        let observed = match (judged.map(measured_otherwise), &self.lanes) {
+            (None, _) => Err(statement::no_round_completed().to_string()),
+            (Some(Some(why)), _) => Err(why.to_string()),
+            (_, None) => Err(NO_DESIGN.to_owned()),
+            (_, Some(lanes)) => {
+                let (metric, last) = (told.metric.as_str(), series.last_round(standing));
+                let Observed { rounds, logs } =
+                    Asked { series, lanes, group, metric, higher_is_better, last }.observe();
+                told.rounds = rounds;
+                logs
+            }
+        };
+        let lanes = match observed {
+            Ok(lanes) => lanes,
+            Err(why) => {
+                told.unknown = Some(why);
+                return Analysed { told, known: None };
+            }
+        };
+        let means = means(&lanes);
+        let spare: Vec<f64> = self.design.spare.iter().map(|column| contrast(column, &means)).collect();
+        let errors = Errors::new(&lanes, &spare);
+        let logs: Vec<f64> = self.design.factors.iter().map(|column| contrast(column, &means)).collect();
+        let effects = self.screening.factors.iter().zip(&logs);
+        told.effects = effects.map(|(factor, &log)| effect(factor, log, &errors)).collect();
+        told.deviation = Some(errors.deviation);
+        told.spare = spare.into_iter().map(ratio).collect();
+        told.lanes_differ = errors.lanes_differ;
+        let decides = matches!(standing, Standing::AtLook { .. });
+        Analysed { told, known: Some(Known { means, logs, errors, decides }) }
+    }
+}
+
+/// An effect that is not judged yet.
+fn effect(factor: &Factor, log: f64, errors: &Errors) -> Effect {
+    let error = errors.of_effect();
+    let half = errors.half_in_errors() * error;
+    Effect {
+        factor: factor.name.clone(),
+        ratio: ratio(log),
+        low: ratio(log - half),
+        high: ratio(log + half),
+        p: errors.p(log.abs() / error),
+        verdict: EffectVerdict::Open,
+    }
+}
+
+/// The ratio of a logarithm, as a number that JSON can hold.
+fn ratio(log: f64) -> f64 {
+    log.clamp(-LARGEST_LOG, LARGEST_LOG).exp()
+}
+
+/// The workload's title, with the group where the workload has several.
+fn title(workload: &Workload, group: &str) -> String {
+    match workload.groups().len() {
+        1 => workload.title.clone(),
+        _ => format!("{}: {group}", workload.title),
+    }
+}

@@ -1,0 +1,134 @@
+//! Which effects are there, over all results of a screening together (method 9.5).
+
+use super::{Analysed, ratio};
+use crate::whole_race;
+use model::findings::EffectVerdict;
+use model::plan::Rounds;
+use model::screening::EFFECT_MARGIN;
+
+/// Judges every effect: those that Holm's procedure (1979) finds matter, and those whose whole interval lies within the margin
+/// do not, which comes first. Results of which nothing is told, or not yet, keep their weight.
+pub(super) fn decide(results: &mut [Analysed], rounds: Rounds) {
+    let matter = matter(results, whole_race::share(rounds));
+    for (result, matter) in results.iter_mut().zip(matter) {
+        let decides = result.known.as_ref().is_some_and(|known| known.decides);
+        for (effect, matters) in result.told.effects.iter_mut().zip(matter).filter(|_| decides) {
+            effect.verdict = match () {
+                () if is_within_margin(effect.low, effect.high) => EffectVerdict::DoesNot,
+                () if matters => EffectVerdict::Matters,
+                () => EffectVerdict::Open,
+            };
+        }
+    }
+}
+
+/// Whether an interval of ratios lies within the margin to either side of 1.
+fn is_within_margin(low: f64, high: f64) -> bool {
+    let edge = EFFECT_MARGIN.ln_1p();
+    low >= ratio(-edge) && high <= ratio(edge)
+}
+
+/// Of each result and effect whether Holm's procedure finds it, all together at this p.
+fn matter(results: &[Analysed], p: f64) -> Vec<Vec<bool>> {
+    let mut found: Vec<Vec<bool>> = results.iter().map(|of| vec![false; of.told.effects.len()]).collect();
+    let mut all: Vec<(f64, usize, usize)> = Vec::new();
+    for (place, result) in results.iter().enumerate() {
+        if result.known.as_ref().is_some_and(|known| known.decides) {
+            all.extend(result.told.effects.iter().enumerate().map(|(factor, effect)| (effect.p, place, factor)));
+        }
+    }
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Every result has as many effects, whether they are told or not.
+    let each = results.iter().map(|of| of.told.effects.len()).max().unwrap_or(0);
+    let mut left = results.len() * each;
+    for (of, place, factor) in all {
+        if of > p / left.max(1) as f64 {
+            break;
+        }
+        found[place][factor] = true;
+        left = left.saturating_sub(1);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screening::{Errors, Known};
+    use model::findings::{Effect, ScreenedResult};
+
+    /// A result with effects of these p, each as (p, low, high).
+    fn result(effects: &[(f64, f64, f64)], decides: bool) -> Analysed {
+        let effect = |&(p, low, high): &(f64, f64, f64)| Effect {
+            factor: String::new(),
+            ratio: (low * high).sqrt(),
+            low,
+            high,
+            p,
+            verdict: EffectVerdict::Open,
+        };
+        let told = ScreenedResult {
+            workload: String::new(),
+            title: String::new(),
+            group: String::new(),
+            metric: String::new(),
+            higher_is_better: true,
+            rounds: 6,
+            unknown: None,
+            effects: effects.iter().map(effect).collect(),
+            interactions: Vec::new(),
+            deviation: None,
+            spare: Vec::new(),
+            lanes_differ: false,
+        };
+        let errors = Errors::new(&[vec![1.0, 2.0], vec![2.0, 1.0]], &[]);
+        let known = (!effects.is_empty()).then(|| Known { means: Vec::new(), logs: Vec::new(), errors, decides });
+        Analysed { told, known }
+    }
+
+    fn decided(mut results: Vec<Analysed>, rounds: Rounds) -> Vec<Vec<EffectVerdict>> {
+        decide(&mut results, rounds);
+        results.iter().map(|of| of.told.effects.iter().map(|effect| effect.verdict).collect()).collect()
+    }
+
+    /// An effect far outside the margin.
+    fn far(p: f64) -> (f64, f64, f64) {
+        (p, 1.05, 1.2)
+    }
+
+    use EffectVerdict::{DoesNot, Matters, Open};
+
+    #[test]
+    fn each_step_leaves_more_to_the_next_and_the_first_that_fails_ends_it() {
+        // Of four at 0.046: 0.0115, 0.01533, 0.023, 0.046.
+        let of = |p: [f64; 4]| decided(vec![result(&p.map(far), true)], Rounds::Fixed(6)).remove(0);
+        assert_eq!(of([0.0114, 0.0153, 0.0229, 0.0459]), [Matters; 4]);
+        assert_eq!(of([0.0459, 0.0114, 0.0153, 0.0231]), [Open, Matters, Matters, Open]);
+        assert_eq!(of([0.0116, 0.0117, 0.0118, 0.0119]), [Open; 4]);
+    }
+
+    #[test]
+    fn results_that_were_not_reached_or_say_nothing_keep_their_weight() {
+        let one = || result(&[far(0.02), far(0.8)], true);
+        assert_eq!(decided(vec![one()], Rounds::Fixed(6)), [[Matters, Open]]);
+        let beside = decided(vec![one(), result(&[], true)], Rounds::Fixed(6));
+        assert_eq!(beside, [vec![Open, Open], vec![]]);
+    }
+
+    #[test]
+    fn what_lies_within_the_margin_does_not_matter_however_sure_it_is() {
+        let within = (1e-9, 1.01, 1.0299);
+        let over = (1e-9, 1.01, 1.0301);
+        let below = (0.9, 1.0 / 1.0299, 1.0);
+        let further = (0.9, 1.0 / 1.0301, 1.0);
+        let found = decided(vec![result(&[within, over, below, further], true)], Rounds::Fixed(6));
+        assert_eq!(found, [[DoesNot, Matters, DoesNot, Open]]);
+    }
+
+    #[test]
+    fn nothing_is_decided_before_its_look_and_looks_share_what_there_is() {
+        assert_eq!(decided(vec![result(&[far(1e-9), (1e-9, 1.0, 1.01)], false)], Rounds::Fixed(6)), [[Open; 2]]);
+        let of = |rounds: Rounds| decided(vec![result(&[far(0.02)], true)], rounds);
+        assert_eq!((of(Rounds::Fixed(6)), of(Rounds::Auto)), (vec![vec![Matters]], vec![vec![Open]]));
+    }
+}
