@@ -173,9 +173,12 @@ pub fn findings(record: &Record) -> Result<Findings, Failure> {
 /// # Errors
 /// When a built-in file is wrong.
 pub fn advised(record: &Record, mut findings: Findings) -> Result<Findings, Failure> {
-    let mut advice = advise(&[Race { record, findings: &findings }], &scenarios()?, &[])?;
-    advice.retain(|advice| advice.measured_share >= LEAST_MEASURED);
-    findings.advice = advice;
+    // The lanes of a screening are runs of a design, and none of them is there to be chosen.
+    if record.header.plan.screening.is_none() {
+        let mut advice = advise(&[Race { record, findings: &findings }], &scenarios()?, &[])?;
+        advice.retain(|advice| advice.measured_share >= LEAST_MEASURED);
+        findings.advice = advice;
+    }
     findings.warnings.extend(stats::durability::warnings(&record.header, &state::broken_lanes()));
     Ok(findings)
 }

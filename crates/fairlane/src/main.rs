@@ -76,6 +76,7 @@ fn run(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Race(options) => commands::race::run(options),
         Command::Calibrate(options) => commands::calibrate::run(options),
+        Command::Screen(options) => commands::screening::run(options),
         Command::Fio(options) => commands::fio::run(options),
         Command::Doctor(options) => commands::doctor::run(options),
         Command::Suites(options) => commands::suites::run(options),

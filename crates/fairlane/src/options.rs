@@ -5,6 +5,7 @@ pub mod completion;
 mod documents;
 mod durability;
 mod fleet;
+mod screening;
 mod serve;
 mod share;
 mod trace;
@@ -14,6 +15,7 @@ pub use age::Age;
 pub use documents::{Completions, Man, Shell};
 pub use durability::{Integrity, Powercut, Recorder};
 pub use fleet::{Collect, Trend};
+pub use screening::Screen;
 pub use serve::Serve;
 pub use share::Share;
 pub use trace::{Capture, Import, Trace, TraceCommand};
@@ -58,9 +60,9 @@ pub fn command() -> clap::Command {
     let is_number = |arg: &clap::Arg| {
         arg.get_value_names().is_some_and(|names| names.iter().any(|name| NUMBERS.contains(&name.as_str())))
     };
-    // Every calibration races a lane against itself.
-    let options = Options::command()
-        .mut_subcommand("calibrate", |calibrate| calibrate.mut_arg("with_self", |arg| arg.hide(true)));
+    // Every calibration races a lane against itself, and a screening's noise is that of its rounds.
+    let without_twin = |command: clap::Command| command.mut_arg("with_self", |arg| arg.hide(true));
+    let options = Options::command().mut_subcommand("calibrate", without_twin).mut_subcommand("screen", without_twin);
     options.mut_subcommands(|command| {
         command.mut_args(|arg| if is_number(&arg) { arg.allow_hyphen_values(true) } else { arg })
     })
@@ -76,6 +78,8 @@ pub enum Command {
     Race(Box<Race>),
     /// Race a filesystem against itself: how noisy this machine is and what it can resolve
     Calibrate(Box<Calibrate>),
+    /// Which options of a filesystem matter for this work, found by a designed experiment and confirmed
+    Screen(Box<Screen>),
     /// Run an ordinary fio job file in each lane and say which is faster
     Fio(Box<Fio>),
     /// What this machine can race, what is missing, and the one command that adds it
@@ -220,7 +224,7 @@ pub struct Race {
 }
 
 /// What every race takes, whatever its work is.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Clone, Args)]
 pub struct Terms {
     /// Where lanes without a venue live: `image`, a directory for the images, a block device, or a guest
     /// that needs no root: `uml` (user-mode Linux), `qemu`, `qemu:KERNEL`

@@ -1,5 +1,6 @@
 //! Where records live: the invoking user's own state folder, under sudo too.
 
+use crate::commands::screening::{CONFIRMED, TUNED};
 use crate::failure::Failure;
 use crate::owned;
 use crate::owner::Owner;
@@ -155,7 +156,13 @@ fn records_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         name.split_once('Z').map_or_else(|| name.clone().into_owned(), |(time, _)| time.to_owned())
     };
     let written = |path: &PathBuf| owned::metadata(path).and_then(|of| of.modified()).ok();
-    paths.sort_by_cached_key(|path| (second(path), written(path), path.clone()));
+    // A screening's report shows what followed from it, so that it is the newer one of them.
+    let is_whole = |path: &PathBuf| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let part = stem.rsplit_once('-').map_or("", |(_, part)| part);
+        part != CONFIRMED && part.strip_prefix(TUNED).is_none_or(|number| number.parse::<u32>().is_err())
+    };
+    paths.sort_by_cached_key(|path| (second(path), is_whole(path), written(path), path.clone()));
     Ok(paths)
 }
 
@@ -354,6 +361,23 @@ pub fn outcome(end: Option<EndOutcome>, written: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_screening_is_newer_than_what_followed_from_it() {
+        let place = tempfile::tempdir().unwrap();
+        let names = [
+            "2026-11-22T10-11-12Z-quick-00aa-confirmed.jsonl",
+            "2026-11-22T10-11-12Z-quick-00aa-tune1.jsonl",
+            "2026-11-22T10-11-12Z-quick-00aa.jsonl",
+            "2026-11-22T10-11-13Z-my-tune-00ab.jsonl",
+        ];
+        for name in [names[2], names[3], names[1], names[0]] {
+            fs::write(place.path().join(name), "").unwrap();
+        }
+        let sorted = records_in(place.path()).unwrap();
+        let last: Vec<_> = sorted[2..].iter().filter_map(|path| path.file_name()?.to_str()).collect();
+        assert_eq!(last, names[2..]);
+    }
 
     #[test]
     fn a_file_is_one_record_under_all_of_its_names() {

@@ -55,6 +55,7 @@ mod replay;
 mod replay_cuts;
 mod reports_into_files;
 mod running;
+mod screening;
 mod serve;
 mod share;
 mod strangers;

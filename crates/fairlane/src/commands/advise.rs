@@ -2,6 +2,7 @@
 
 use super::report::print;
 use super::screen::{style, tilde};
+use super::screening;
 use crate::failure::Failure;
 use crate::options::Advise;
 use crate::{knowledge, state};
@@ -34,6 +35,13 @@ pub fn run(options: &Advise) -> Result<(), Failure> {
     };
     let paths = options.records.iter().map(|name| state::resolve(name)).collect::<Result<Vec<_>, _>>()?;
     let records = paths.iter().map(|path| state::load(path)).collect::<Result<Vec<Record>, _>>()?;
+    for (record, name) in records.iter().zip(&options.records) {
+        screening::refuse(
+            record,
+            name,
+            "`fairlane report` says which options matter, and advice rests on races of lanes",
+        )?;
+    }
     let findings: Vec<_> = records.iter().map(stats::judge::findings).collect();
     let races: Vec<Race> = records.iter().zip(&findings).map(|(record, findings)| Race { record, findings }).collect();
     stats::advice::combinable(&races).map_err(Failure::usage)?;

@@ -45,6 +45,7 @@ pub fn run(options: &Calibrate) -> Result<(), Failure> {
         report: false,
         channel: Channel::Plan,
         remark: None,
+        dry_run_tells: Vec::new(),
         of_size: None,
         most_telling: Vec::new(),
     };

@@ -4,6 +4,7 @@
 use super::gate;
 use super::report::{named, put};
 use super::screen::{style, tilde};
+use super::screening;
 use crate::failure::Failure;
 use crate::options::Compare;
 use crate::{published, state};
@@ -49,7 +50,10 @@ pub fn run(options: &Compare) -> Result<(), Failure> {
         (None, None) => {}
     }
     let paths = [state::resolve(a)?, state::resolve(b)?];
-    let comparison = stats::compare::compare(&state::load_to_show(&paths[0])?, &state::load_to_show(&paths[1])?, a, b);
+    let records = [state::load_to_show(&paths[0])?, state::load_to_show(&paths[1])?];
+    screening::refuse(&records[0], a, screening::COMPARE_CONFIRMED)?;
+    screening::refuse(&records[1], b, screening::COMPARE_CONFIRMED)?;
+    let comparison = stats::compare::compare(&records[0], &records[1], a, b);
     let text = (format.compare)(&comparison, &style_of(output)).map_err(Failure::usage)?;
     if is_one_file(&paths) {
         return Err(Failure::usage(format!(
@@ -100,6 +104,7 @@ fn with_published(format: &report::Format, record: &str, name: &str, output: Opt
     let published = published::find(name)?;
     let path = state::resolve(record)?;
     let record = state::load_to_show(&path)?;
+    screening::refuse(&record, &tilde(&path), screening::COMPARE_CONFIRMED)?;
     let suite = published::suite_of(&published, &record)?;
     let comparison = stats::compare_published::compare_published(&record, &published, suite.as_ref(), &tilde(&path));
     put(&(format.published)(&comparison, &style_of(output)).map_err(Failure::usage)?, output)?;

@@ -3,6 +3,7 @@
 use super::calibrate;
 use super::resume::{Resumed, same_built, same_lanes};
 use super::screen::Channel;
+use super::screening::rounds;
 use super::summary::{expected, summary};
 use super::{abilities, foresight, lane_failure, page, planning, screen};
 use crate::conductor::begin::{go_on_with, raced_seconds};
@@ -32,6 +33,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// What is said of a race, made of its summary.
+pub type Remark<'a> = Box<dyn Fn(&PlanSummary) -> Option<String> + 'a>;
+
 /// fio does not tell when its measured time begins.
 const FIO_LAYS_OUT: &str = "fio writes its files first, within the measured time: CPU and device figures include that";
 
@@ -52,7 +56,9 @@ pub struct Contest<'a> {
     /// Where plan and verdicts are shown.
     pub channel: Channel,
     /// What is said after the plan, made of its summary.
-    pub remark: Option<fn(&PlanSummary) -> Option<String>>,
+    pub remark: Option<Remark<'a>>,
+    /// What a dry run says behind what would be touched, a line each.
+    pub dry_run_tells: Vec<String>,
     /// Why lanes are as large as they are, where nobody said how large; one sentence for the plan.
     pub of_size: Option<String>,
     /// Names of workloads, those that tell most first; empty: none is left out for want of time.
@@ -79,7 +85,7 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     super::replay::check_in_guests(&contest.plan, &lane_set, &stop)?;
     match &contest.resumed {
         Some(resumed) => same_lanes(&resumed.record, &lane_set.lanes(), &resumed.path)?,
-        None => contest.notes.extend(trim(&mut contest.plan, &contest.most_telling, &lane_set)),
+        None => contest.notes.extend(fit_into_time(&mut contest.plan, &contest.most_telling, &lane_set)),
     }
     let Contest { plan, channel, .. } = &contest;
     abilities::check(plan, &lane_set)?;
@@ -94,7 +100,7 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
         let known = calibrate::known(plan, &read_machine(&lane_set), &lane_set.lanes());
         summary.resolves = foresight::foresight(plan, &summary, lane_set.lane_count(), known.as_ref());
         screen::plan(&summary, *channel)?;
-        if let Some(remark) = contest.remark.and_then(|remark| remark(&summary)) {
+        if let Some(remark) = contest.remark.as_ref().and_then(|remark| remark(&summary)) {
             channel.print(&format!("{remark}\n"))?;
         }
     }
@@ -118,15 +124,26 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     race(contest, (lane_set, &run_id), &path, &stop, answer)
 }
 
+/// Makes of a plan what the time has room for; answers what that changed, a sentence each.
+fn fit_into_time(plan: &mut Plan, most_telling: &[String], lane_set: &LaneSet) -> Vec<String> {
+    let left_out = trim(plan, most_telling, lane_set);
+    let kept = plan.screening.is_some().then(|| expected(plan, lane_set));
+    let rounds = kept.and_then(|kept| rounds::choose(plan, &kept));
+    left_out.into_iter().chain(rounds).collect()
+}
+
 /// Leaves out what the time is too short for: workloads are kept in the order in which they tell most, as
 /// long as their first looks fit together. Answers what was left out, as a sentence.
 fn trim(plan: &mut Plan, most_telling: &[String], lane_set: &LaneSet) -> Option<String> {
     let budget = plan.budget_seconds.filter(|_| !most_telling.is_empty())?;
+    let is_screening = plan.screening.is_some();
     let look = match plan.rounds {
         Rounds::Fixed(rounds) => rounds,
+        Rounds::Auto if is_screening => rounds::FEWEST,
         Rounds::Auto => LOOKS[0],
     };
-    let seconds: Vec<f64> = expected(plan, lane_set).iter().map(|of| of.of_rounds(look)).collect();
+    let slower = if is_screening { rounds::SLOWER } else { 1.0 };
+    let seconds: Vec<f64> = expected(plan, lane_set).iter().map(|of| of.of_rounds(look) * slower).collect();
     let kept = kept(plan, most_telling, &seconds, budget);
     let is_kept = |place: usize| kept.contains(&place);
     let dropped: Vec<String> =
@@ -135,6 +152,8 @@ fn trim(plan: &mut Plan, most_telling: &[String], lane_set: &LaneSet) -> Option<
         return None;
     }
     let all: f64 = seconds.iter().sum();
+    // Of a screening's budget a part is the confirmation's.
+    let all = if is_screening { rounds::whole(all) } else { all };
     let mut place = 0;
     plan.workloads.retain(|_| {
         place += 1;
@@ -292,6 +311,7 @@ fn dry_run(contest: &Contest, lane_set: &LaneSet, run_id: &str) -> Result<String
                 .to_owned(),
         );
     }
+    lines.extend(contest.dry_run_tells.iter().cloned());
     Ok(lines.iter().map(|line| format!("{}\n", report::clean_text(line))).collect())
 }
 

@@ -66,7 +66,8 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
         record: options.record.as_deref(),
         report: !options.no_report,
         channel: if elsewhere { Channel::Err } else { Channel::Out },
-        remark: Some(first_look),
+        remark: Some(Box::new(first_look)),
+        dry_run_tells: Vec::new(),
         of_size: None,
         most_telling: Vec::new(),
     };

@@ -11,7 +11,8 @@ use stats::sequential::Rule;
 /// what is usual. `None` where no two lanes are compared or no look is reached.
 pub fn foresight(plan: &Plan, summary: &PlanSummary, lanes: usize, known: Option<&Calibration>) -> Option<Foresight> {
     let budget = plan.budget_seconds.or(summary.seconds)?;
-    if lanes < 2 || plan.as_published || plan.calibration || plan.find_max.is_some() {
+    let judges_pairs = !(plan.as_published || plan.calibration || plan.screening.is_some() || plan.find_max.is_some());
+    if lanes < 2 || !judges_pairs {
         return None;
     }
     let rule = Rule {

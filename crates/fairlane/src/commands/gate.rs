@@ -3,6 +3,7 @@
 use super::compare::style_of;
 use super::report::{print, put};
 use super::screen::style;
+use super::screening;
 use crate::failure::{Failure, Status};
 use crate::options::Compare;
 use crate::published;
@@ -52,7 +53,12 @@ fn side(names: &[String]) -> Result<Vec<(NamedFile, Record)>, Failure> {
             "{published} holds an article's figures, which are no replicates; name records of races"
         )));
     }
-    state::resolve_all(&names)?.into_iter().map(|file| state::load(&file.path).map(|record| (file, record))).collect()
+    let load = |file: NamedFile| {
+        let record = state::load(&file.path)?;
+        screening::refuse(&record, &file.name, screening::COMPARE_CONFIRMED)?;
+        Ok::<_, Failure>((file, record))
+    };
+    state::resolve_all(&names)?.into_iter().map(load).collect()
 }
 
 fn named(side: &[(NamedFile, Record)]) -> Vec<Named<'_>> {

@@ -37,6 +37,7 @@ pub mod replay;
 pub mod report;
 pub mod resume;
 pub mod screen;
+pub mod screening;
 pub mod serve;
 pub mod share;
 pub mod suites;

@@ -1,7 +1,7 @@
 //! `fairlane report`: a record, judged again and rendered.
 
 use super::screen::{style, tilde};
-use super::{durability, outputs, page};
+use super::{durability, outputs, page, screening};
 use crate::failure::Failure;
 use crate::options::Report;
 pub use crate::terminal::print;
@@ -38,6 +38,7 @@ pub fn run(options: &Report) -> Result<(), Failure> {
     let record = state::load_to_show(&path)?;
     let mut findings = knowledge::findings(&record)?;
     state::mark_running(&mut findings, &record, &path);
+    screening::put_in_beside(&mut findings, &record, &path);
     match &format.render {
         Render::Text(render) => {
             let shown = tilde(&path);

@@ -3,7 +3,7 @@
 use super::planning;
 use crate::conductor::machine;
 use crate::failure::Failure;
-use crate::options::Race;
+use crate::options::{Race, Terms};
 use crate::state;
 use model::lane::{Contestant, Lane, LaneSpec};
 use model::plan::Ground;
@@ -21,23 +21,60 @@ pub struct Resumed {
     pub lanes: Vec<LaneSpec>,
 }
 
+/// What was typed beside the name of a record.
+pub struct Typed<'a> {
+    /// The command: `race`.
+    pub command: &'static str,
+    /// The record as the command line names it.
+    pub name: &'a str,
+    /// Assignments of `--set`.
+    pub set: &'a [String],
+    /// What every race takes.
+    pub terms: &'a Terms,
+}
+
 /// Finds a record and asks whether it may go on here. A record is a file that somebody may have written to have root
 /// do something: what it may not choose by itself must be typed again: lanes, servers (`--set`) and folders (`--on`).
 ///
 /// # Errors
-/// When there is no such record, it is complete, it was begun by another version or machine, or what it asks for was
-/// not typed again.
+/// When there is no such record, it is complete or a screening, it was begun by another version or machine, or what it asks
+/// for was not typed again.
 pub fn resume(name: &str, options: &Race) -> Result<Resumed, Failure> {
-    let set = &options.set;
     let path = state::resolve(name)?;
     let record = state::load(&path)?;
-    if record.end == Some(model::record::EndOutcome::Complete) {
+    if record.header.plan.screening.is_some() {
+        let line = ["fairlane", "screen", "--resume", name].map(str::to_owned);
         return Err(Failure::usage(format!(
-            "{} is complete; there is nothing to resume: fairlane report {}",
+            "{} is a screening; go on with it as one: {}",
             path.display(),
-            path.display()
+            report::shell_line(&line)
         )));
     }
+    if record.end == Some(model::record::EndOutcome::Complete) {
+        return Err(complete(&path));
+    }
+    let typed = Typed { command: "race", name, set: &options.set, terms: &options.terms };
+    let trusted = check(&path, &record, &typed)?;
+    let lanes = lanes_again(&record.header.plan.lanes, &options.lanes, name, trusted)?;
+    place_again(&record.header.plan.on, &typed, trusted)?;
+    Ok(Resumed { path, record, lanes })
+}
+
+/// Nothing of a race is left to do.
+pub fn complete(path: &Path) -> Failure {
+    Failure::usage(format!(
+        "{} is complete; there is nothing to resume: fairlane report {}",
+        path.display(),
+        path.display()
+    ))
+}
+
+/// Asks whether a record may go on here but for its lanes and their place. Answers whether it may name folders: it is among the user's own,
+/// or this is not root.
+///
+/// # Errors
+/// When it was begun by another version or machine, or what it asks for was not typed again.
+pub fn check(path: &Path, record: &Record, typed: &Typed) -> Result<bool, Failure> {
     let version = env!("CARGO_PKG_VERSION");
     if record.header.version != version {
         return Err(Failure::usage(format!(
@@ -59,26 +96,32 @@ pub fn resume(name: &str, options: &Race) -> Result<Resumed, Failure> {
     }
     let workloads = &record.header.plan.workloads;
     let is_socket = |assignment: &&String| assignment.split('=').next().is_some_and(|key| key.ends_with("socket"));
-    if let Some(other) = set.iter().find(|assignment| !is_socket(assignment)) {
+    if let Some(other) = typed.set.iter().find(|assignment| !is_socket(assignment)) {
         return Err(Failure::usage(format!(
             "--set {}: a race goes on with its own parameters, and only a server's socket is typed again; remove it",
             report::clean_text(other)
         )));
     }
-    planning::check_sockets(workloads, set)?;
-    let trusted = !lanes::host::is_root() || state::is_kept(&path);
+    planning::check_sockets(workloads, typed.set)?;
+    let trusted = !lanes::host::is_root() || state::is_kept(path);
     let runs_fio = |workload: &Workload| matches!(workload.kind, Kind::Fio(_));
-    if !trusted && !options.terms.allow_programs && workloads.iter().any(runs_fio) {
-        let line = ["fairlane", "race", "--resume", name, "--allow-programs"].map(str::to_owned);
+    if !trusted && !typed.terms.allow_programs && workloads.iter().any(runs_fio) {
+        let line = typed.again(&["--allow-programs"]);
         return Err(Failure::usage(format!(
             "the record has the installed fio run a job file as root, and it is not among your own records; read it, and \
-             allow it: {}",
-            report::shell_line(&line)
+             allow it: {line}"
         )));
     }
-    let lanes = lanes_again(&record.header.plan.lanes, &options.lanes, name, trusted)?;
-    place_again(&record.header.plan.on, options.terms.on.as_deref(), name, trusted)?;
-    Ok(Resumed { path, record, lanes })
+    Ok(trusted)
+}
+
+impl Typed<'_> {
+    /// The command line that goes on, with more words.
+    pub fn again(&self, more: &[&str]) -> String {
+        let begin = ["fairlane", self.command, "--resume", self.name];
+        let words = begin.iter().chain(more).map(|&word| word.to_owned());
+        report::shell_line(&words.collect::<Vec<_>>())
+    }
 }
 
 /// The lanes to go on with: the record's, where none of them has to be typed again, or those that were typed, where
@@ -131,8 +174,12 @@ fn lanes_again(recorded: &[LaneSpec], typed: &[String], name: &str, trusted: boo
 }
 
 /// Where the images stand: root makes them where a record of its own says, in the working directory, or where they were
-/// typed again.
-fn place_again(recorded: &Ground, typed: Option<&Path>, name: &str, trusted: bool) -> Result<(), Failure> {
+/// typed again. `trusted`: the record may name folders.
+///
+/// # Errors
+/// When the place has to be typed again, or another one was.
+pub fn place_again(recorded: &Ground, beside: &Typed, trusted: bool) -> Result<(), Failure> {
+    let typed = beside.terms.on.as_deref();
     let place = match recorded {
         Ground::Images(place) | Ground::Device(place) => place,
         Ground::Disks(_) if typed.is_none() => return Ok(()),
@@ -141,10 +188,7 @@ fn place_again(recorded: &Ground, typed: Option<&Path>, name: &str, trusted: boo
         }
     };
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let line = || {
-        let words = ["fairlane", "race", "--resume", name, "--on", &place.display().to_string()].map(str::to_owned);
-        report::shell_line(&words)
-    };
+    let line = || beside.again(&["--on", &place.display().to_string()]);
     let here = || std::env::current_dir().is_ok_and(|here| real(&here) == real(place));
     match typed {
         Some(typed) if real(typed) == real(place) => Ok(()),

@@ -41,7 +41,7 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
         needed_bytes: Some(lane_set.image_bytes()),
         workloads: plan.workloads.len() as u32,
         rounds,
-        ranks: lane_set.lane_count() > 1 && plan.find_max.is_none() && !plan.calibration,
+        ranks: lane_set.lane_count() > 1 && plan.find_max.is_none() && !plan.calibration && plan.screening.is_none(),
         rounds_until_the_time_is_up: plan.calibration && plan.budget_seconds.is_some(),
         seconds: Some(seconds),
         seconds_per_round: timelines.iter().map(|parts| parts.round.seconds).collect(),

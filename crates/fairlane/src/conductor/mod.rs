@@ -40,6 +40,8 @@ pub mod wait_idle;
 mod fake_lanes;
 #[cfg(test)]
 mod race_tests;
+#[cfg(test)]
+mod screening_tests;
 
 use crate::failure::{Failure, Status};
 use crate::progress;
@@ -137,17 +139,9 @@ impl Race<'_> {
             let started =
                 Event::WorkloadStarted { title: workload.title.clone(), number: index as u32 + 1, of: count as u32 };
             (self.runner.screen)(&started);
-            // Every workload may use an equal share of what is left, so that an early one that is
-            // hard to decide does not starve the others. Only the first look may cost more: on a
-            // disk too slow for all of them, some workloads decided are worth more than none.
-            let share = self.rounds_budget(true).map(|budget| {
-                let elapsed = self.elapsed_seconds();
-                let equal = elapsed + (budget - elapsed).max(0.0) / (count - index) as f64;
-                // Nor may it take what the first looks of the others need.
-                equal.min(budget - (index + 1..count).map(|later| self.seconds_to(later, LOOKS[0])).sum::<f64>())
-            });
+            let share = self.share(index);
             while let Some(look) = self.next_look(index) {
-                let deadline = if look <= LOOKS[0] { self.budget() } else { share };
+                let deadline = if self.is_first_look(look) { self.budget() } else { share };
                 if !self.race_to(index, look, deadline)? {
                     break;
                 }

@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const RANDOM_WRITE: &str = "name = \"random-write\"\ntitle = \"random write\"\nkind = \"io\"\nrw = \"randwrite\"\n\
+pub(super) const RANDOM_WRITE: &str = "name = \"random-write\"\ntitle = \"random write\"\nkind = \"io\"\nrw = \"randwrite\"\n\
     bs = \"4KiB\"\nsize = \"16MiB\"\nslices = 4\nslice_seconds = 0.1";
-const RANDOM_READ: &str = "name = \"random-read\"\ntitle = \"random read\"\nkind = \"io\"\nrw = \"randread\"\n\
+pub(super) const RANDOM_READ: &str = "name = \"random-read\"\ntitle = \"random read\"\nkind = \"io\"\nrw = \"randread\"\n\
     bs = \"4KiB\"\nsize = \"16MiB\"\nslices = 4\nslice_seconds = 0.1";
 const SMALL_FILES: &str = "name = \"small-files\"\ntitle = \"small files\"\nkind = \"small-files\"\nfiles = 1000\n\
     size = \"4KiB\"\ndirectories = 4";
@@ -29,14 +29,14 @@ const SMALL_FILES: &str = "name = \"small-files\"\ntitle = \"small files\"\nkind
 const EXPECTED: Expected = Expected { once: 0.0, round: 3.0, probe: 1.0 };
 
 /// Where a race happens: its clock, and the folder of its record.
-struct Scene {
-    clock: FakeClock,
+pub(super) struct Scene {
+    pub(super) clock: FakeClock,
     folder: tempfile::TempDir,
-    header: Header,
+    pub(super) header: Header,
 }
 
 impl Scene {
-    fn new(lanes: &[&str], workloads: &[&str], rounds: Rounds, budget_seconds: Option<f64>) -> Scene {
+    pub(super) fn new(lanes: &[&str], workloads: &[&str], rounds: Rounds, budget_seconds: Option<f64>) -> Scene {
         let mut header = Record::parse(include_str!("../../tests/fixtures/schema1.jsonl")).unwrap().header;
         let plan = &mut header.plan;
         plan.lanes = lanes.iter().map(|lane| lane.parse().unwrap()).collect();
@@ -52,13 +52,13 @@ impl Scene {
         self.folder.path().join("race.jsonl")
     }
 
-    fn lanes(&self, speeds: &[(f64, f64)]) -> FakeLanes<'_> {
+    pub(super) fn lanes(&self, speeds: &[(f64, f64)]) -> FakeLanes<'_> {
         let speeds: Vec<Speed> = speeds.iter().map(|&(rate, noise)| Speed { rate, noise }).collect();
         FakeLanes::new(&self.clock, &speeds)
     }
 
     /// Races from the beginning.
-    fn race(&self, lanes: &mut FakeLanes) -> Raced {
+    pub(super) fn race(&self, lanes: &mut FakeLanes) -> Raced {
         let file = RecordFile::begin(&self.path(), Line::Header(Box::new(self.header.clone()))).unwrap();
         self.run(Record::begin(self.header.clone()), file, lanes, false)
     }
@@ -87,9 +87,9 @@ impl Scene {
 }
 
 /// What came of a race.
-struct Raced {
+pub(super) struct Raced {
     result: Result<(), Failure>,
-    record: Record,
+    pub(super) record: Record,
     events: Vec<Event>,
 }
 
@@ -102,7 +102,7 @@ impl Raced {
         self.trials(workload, lane).map(|trial| trial.outcome).collect()
     }
 
-    fn rounds(&self, workload: &str) -> u32 {
+    pub(super) fn rounds(&self, workload: &str) -> u32 {
         self.record.trials.iter().filter(|trial| trial.workload == workload).map(|trial| trial.round).max().unwrap_or(0)
     }
 
@@ -114,7 +114,7 @@ impl Raced {
         self.results().iter().flat_map(|result| &result.pairs).map(|pair| pair.verdict).collect()
     }
 
-    fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.result.is_ok() && self.record.end == Some(EndOutcome::Complete)
     }
 }

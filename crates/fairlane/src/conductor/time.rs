@@ -84,6 +84,30 @@ impl Race<'_> {
         if self.rounds_done(index) < LOOKS[0] { self.budget() } else { self.rounds_budget(false) }
     }
 
+    /// Whether a look is worth more than the other workloads' shares: some workloads decided are worth more than none, on a
+    /// disk too slow for all of them. A screening has no looks.
+    pub(super) fn is_first_look(&self, look: u32) -> bool {
+        look <= LOOKS[0] && self.plan().screening.is_none()
+    }
+
+    /// When the rounds of a workload that begins now end at the latest, but for its first look: every workload may use an equal
+    /// share of what is left, so that an early one that is hard to decide does not starve the others. The workloads of a
+    /// screening share what is left as they are expected to need it, so that all of them get about as many rounds.
+    pub(super) fn share(&self, index: usize) -> Option<f64> {
+        let budget = self.rounds_budget(true)?;
+        let count = self.plan().workloads.len();
+        let elapsed = self.elapsed_seconds();
+        let left = (budget - elapsed).max(0.0);
+        if let (Some(_), Rounds::Fixed(rounds)) = (&self.plan().screening, self.plan().rounds) {
+            let own = self.seconds_to(index, rounds);
+            let all: f64 = (index..count).map(|of| self.seconds_to(of, rounds)).sum();
+            return Some(elapsed + if all > 0.0 { left * own / all } else { left });
+        }
+        let equal = elapsed + left / (count - index) as f64;
+        // Nor may it take what the first looks of the others need.
+        Some(equal.min(budget - (index + 1..count).map(|later| self.seconds_to(later, LOOKS[0])).sum::<f64>()))
+    }
+
     /// Seconds of the pass of a workload that is still to be done: a round of all lanes, of those too that were decided early.
     pub(super) fn pass_seconds(&self, index: usize) -> f64 {
         let round = match self.full_round_seconds[index] {

@@ -12,6 +12,8 @@ use crate::{knowledge, language, owned, published, suites, terminal};
 use clap::builder::{Arg, Command, ValueHint};
 use clap::{ArgAction, ValueEnum as _};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
+use lanes::filesystems::FILESYSTEMS;
+use lanes::screened_options::options_of;
 use model::bounds::TOML_BYTES;
 use model::published::PREFIX;
 use model::workload::Suite;
@@ -133,7 +135,8 @@ fn completer(command: &str, arg: &Arg, suite: &str) -> Option<ArgValueCompleter>
         ("advise", "scenarios") => words(|typed| names_or_files(knowledge::SCENARIOS, typed, &["toml", "trace"])),
         ("advise", "needs") => listed(model::scenario::wishes().map(|(wish, _)| without_place(wish)).collect()),
         ("advise", "features") => listed(lane_words::filesystems()),
-        ("race", "resume")
+        ("screen", "options" | "without") => listed(screened_options()),
+        ("race" | "screen", "resume")
         | ("report" | "explain" | "share", "record")
         | ("advise" | "collect" | "trend", "records") => words(records::records),
         ("trend", "workload") => words(|typed| {
@@ -145,7 +148,9 @@ fn completer(command: &str, arg: &Arg, suite: &str) -> Option<ArgValueCompleter>
             records::records(typed).into_iter().chain(begun(typed, articles)).collect()
         }),
         (_, "replay") | ("show", "trace") => words(|typed| files("", typed, &["trace"])),
-        ("race", "data") => listed(["incompressible", "1.6:1", "2.7:1", "compress:50"].map(str::to_owned).to_vec()),
+        ("race" | "screen", "data") => {
+            listed(["incompressible", "1.6:1", "2.7:1", "compress:50"].map(str::to_owned).to_vec())
+        }
         ("powercut", "sector") => listed(["512", "4096"].map(str::to_owned).to_vec()),
         (_, "lang") => listed(language::names().map(str::to_owned).collect()),
         (command, "format") => listed(formats(command).into_iter().map(str::to_owned).collect()),
@@ -202,6 +207,12 @@ fn workloads(suite: &str) -> Vec<String> {
     let Some(mut suite) = built_in().or_else(of_file) else { return Vec::new() };
     suites::add_compressible(&mut suite);
     suite.workload.into_iter().map(|workload| workload.name).collect()
+}
+
+/// The names of all options that can be screened; which of them a filesystem has is said when one is not its own.
+fn screened_options() -> Vec<String> {
+    let all = FILESYSTEMS.iter().flat_map(|row| options_of(row.name)).map(|option| option.name.to_owned());
+    all.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// `quota=` of `quota=KIND`.

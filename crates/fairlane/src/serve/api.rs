@@ -3,6 +3,7 @@
 use super::guard::{self, Guard};
 use super::record_store::RecordStore;
 use super::{App, live, page, record_store};
+use crate::commands::screening;
 use crate::listing;
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -129,9 +130,15 @@ async fn compare(State(app): State<Arc<App>>, Query(asked): Query<Vec<(String, S
     }
     let answer = move |store: &mut RecordStore| {
         store.answer("compare", names, "fairlane compare A B", |records| {
-            let (a_name, a) = records.read(0)?;
+            let read = |at: usize| {
+                let (name, record) = records.read(at)?;
+                let refused = screening::refuse(&record, name, screening::COMPARE_CONFIRMED);
+                refused.map_err(|failure| Refusal::bad(failure.message))?;
+                Ok::<_, Refusal>((name, record))
+            };
+            let (a_name, a) = read(0)?;
             let against = |at: usize| {
-                let (b_name, b) = records.read(at)?;
+                let (b_name, b) = read(at)?;
                 Ok(stats::compare::compare(&a, &b, a_name, b_name))
             };
             json(&Comparisons { comparisons: (1..records.count()).map(against).collect::<Result<_, Refusal>>()? })

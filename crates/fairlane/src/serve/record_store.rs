@@ -4,8 +4,9 @@
 //! take more memory than a server beside a race may have is not read at all.
 
 use super::api::{Refusal, json};
-use crate::commands::page;
 use crate::commands::screen::tilde;
+use crate::commands::{page, screening};
+use crate::failure::Failure;
 use crate::listing::{self, Figures, Index, Listing, Stamp, Unopened, shown, too_large};
 use crate::{knowledge, state};
 use axum::body::Bytes;
@@ -121,10 +122,21 @@ impl RecordStore {
     pub fn race(&mut self, name: &str) -> Result<Bytes, Refusal> {
         let place = self.records.folder().join(name);
         let instead = format!("fairlane report {} --format html -o report.html", tilde(&place));
-        self.answer("race", vec![name.to_owned()], &instead, |records| {
+        let mut names = vec![name.to_owned()];
+        // Of a screening the race of its proposal belongs to the page.
+        let confirmed = screening::beside(Path::new(name), screening::CONFIRMED).to_string_lossy().into_owned();
+        names.extend(Some(confirmed).filter(|confirmed| open(self.records.folder(), confirmed).is_ok()));
+        self.answer("race", names, &instead, |records| {
             let (name, record) = records.read(0)?;
-            let race = knowledge::findings(&record).and_then(|findings| page::race(&record, findings, &place));
-            json(&race.map_err(|failure| unreadable(name, &failure.message))?)
+            let told = |failure: Failure| unreadable(name, &failure.message);
+            let mut findings = knowledge::findings(&record).map_err(told)?;
+            if let Some(finding) = findings.screening.as_mut().filter(|_| records.count() > 1) {
+                // What cannot be read, or is the race of something else, is left out.
+                if let Ok((_, confirmed)) = records.read(1) {
+                    screening::put_in(finding, &record, &confirmed);
+                }
+            }
+            json(&page::race(&record, findings, &place).map_err(told)?)
         })
     }
 

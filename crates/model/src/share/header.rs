@@ -9,6 +9,7 @@ use crate::lane::{Contestant, Lane, LaneSpec, Venue};
 use crate::machine::{Device, Machine};
 use crate::plan::{Ground, Plan};
 use crate::record::Header;
+use crate::screening::{Factor, LeftOutOption, OptionLevel, Screening, ScreeningRun};
 use crate::stack::LayerSpec;
 use std::collections::BTreeMap;
 
@@ -93,6 +94,7 @@ impl Sharer {
             first_answer: _,
             as_published: _,
             calibration: _,
+            screening,
             find_max: _,
             explain: _,
             explain_in_time: _,
@@ -118,11 +120,41 @@ impl Sharer {
         for lane in lanes {
             *lane = self.lane_spec(lane);
         }
+        if let Some(screening) = screening {
+            self.screening(screening);
+        }
         workloads.iter_mut().for_each(|workload| self.workload(workload));
         self.lane_keys(lane_throttles);
         match on {
             Ground::Images(path) | Ground::Device(path) => *path = self.path_of(path),
             Ground::Disks(paths) => paths.iter_mut().for_each(|path| *path = self.path_of(path)),
+        }
+    }
+
+    /// Options are the words of whoever screened them: read as those of lanes are, and so are what mkfs and the kernel said.
+    fn screening(&mut self, screening: &mut Screening) {
+        let Screening { base, design: _, factors, runs, left_out } = screening;
+        let filesystem = match base.parse::<LaneSpec>() {
+            Ok(LaneSpec { contestant: Contestant::Filesystem(name), .. }) => name,
+            _ => String::new(),
+        };
+        *base = self.lane_line(base);
+        for Factor { name, usual, other, further, class: _, costs } in factors {
+            self.clean(name);
+            self.clean(costs);
+            for OptionLevel { label, mkfs, mount, queue } in [usual, other].into_iter().chain(further) {
+                self.clean(label);
+                *mkfs = self.mkfs_words(mkfs, &filesystem);
+                self.mount_options(mount);
+                self.clean_all(queue);
+            }
+        }
+        for ScreeningRun { lane, at_other: _ } in runs {
+            *lane = self.lane_name(lane);
+        }
+        for LeftOutOption { option, why } in left_out {
+            self.clean(option);
+            self.clean(why);
         }
     }
 

@@ -331,7 +331,7 @@ impl Sharer {
             clean.push(match (lane, at, command) {
                 (Some((_, lane)), ..) => self.line_of(lane),
                 (None, 2, "fio") if word != "-" => self.own_file(word),
-                (None, 2, "calibrate") => self.lane_line(word),
+                (None, 2, "calibrate" | "screen") => self.lane_line(word),
                 (None, 2.., IMPORT) => self.imported_file(word),
                 _ if OF_PATHS.contains(&before) => self.places(word),
                 _ if before == "--suite" && (word.contains('/') || word.ends_with(".toml")) => self.own_file(word),

@@ -1,0 +1,179 @@
+//! A screening that is gone on with: its race, or what comes after it.
+
+use super::{CONFIRMED, Screened, beside, confirm, finish, levels, rounds, say_how_to_go_on, to_its_end, told};
+use crate::commands::contest::{Contest, Remark};
+use crate::commands::lane_failure;
+use crate::commands::resume::{self, Resumed, Typed};
+use crate::commands::screen::{Channel, tilde};
+use crate::failure::Failure;
+use crate::options::Screen;
+use crate::{owned, state};
+use lanes::screened_options;
+use model::lane::{LaneSpec, Venue};
+use model::plan::Plan;
+use model::record::{EndOutcome, Record};
+use model::screening::{Factor, Screening};
+use std::path::Path;
+
+/// Goes on with a record: with its race, or where that is complete with its confirmation.
+///
+/// # Errors
+/// When there is no such record, it is no screening, nothing of it is left to do, or what it may not choose by itself was
+/// not typed again; and those of a race.
+pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
+    let path = state::resolve(name)?;
+    let record = state::load(&path)?;
+    let Some(screening) = record.header.plan.screening.clone() else {
+        let line = ["fairlane", "race", "--resume", name].map(str::to_owned);
+        return Err(Failure::usage(format!(
+            "{} is no screening; go on with it as a race: {}",
+            path.display(),
+            report::shell_line(&line)
+        )));
+    };
+    let typed = Typed { command: "screen", name, set: &options.set, terms: &options.terms };
+    let trusted = resume::check(&path, &record, &typed)?;
+    let (base, lanes) = lanes_again(&record.header.plan, &screening, options, (&typed, trusted))?;
+    resume::place_again(&record.header.plan.on, &typed, trusted)?;
+    if record.end == Some(EndOutcome::Complete) {
+        if is_confirmed(&path) || options.no_confirm {
+            return Err(resume::complete(&path));
+        }
+        return finish(Screened::new(path, record, base)?, options, &typed);
+    }
+    let times = options.terms.budget.map(|budget| rounds::share_out(Some(budget), !options.no_confirm));
+    let plan = Plan {
+        budget_seconds: times.map(|times| times.screening).or(record.header.plan.budget_seconds),
+        lanes: lanes.clone(),
+        ..record.header.plan.clone()
+    };
+    let about: Remark<'_> = Box::new(|summary| Some(told::about(&screening, summary)));
+    let contest = Contest {
+        plan,
+        notes: Vec::new(),
+        resumed: Some(Resumed { path: path.clone(), record, lanes }),
+        terms: &options.terms,
+        record: None,
+        report: !options.no_report,
+        channel: Channel::Plan,
+        remark: Some(about),
+        dry_run_tells: Vec::new(),
+        of_size: None,
+        most_telling: Vec::new(),
+    };
+    let ended = to_its_end(contest).inspect_err(|failure| say_how_to_go_on(failure, &path))?;
+    let Some(ended) = ended else { return Ok(()) };
+    let screened = Screened::new(path, ended.record, base)?;
+    ended.result.and(finish(screened, options, &typed))
+}
+
+/// Whether the confirmation of a screening was raced to its end.
+fn is_confirmed(path: &Path) -> bool {
+    let file = beside(path, CONFIRMED);
+    let is_there = owned::metadata(&file).is_ok_and(|found| found.is_file());
+    is_there && state::load(&file).is_ok_and(|record| record.end == Some(EndOutcome::Complete))
+}
+
+/// The lane that is screened, and those of its runs, made anew of it and of options that are Fairlane's own or were typed
+/// again: a record may hold what nobody ever typed.
+fn lanes_again(
+    plan: &Plan,
+    screening: &Screening,
+    options: &Screen,
+    (typed, trusted): (&Typed, bool),
+) -> Result<(LaneSpec, Vec<LaneSpec>), Failure> {
+    let base = base_again(plan, options, (typed, trusted))?;
+    let filesystem = super::plan::filesystem(&screening.base)?;
+    for factor in &screening.factors {
+        if !is_known(filesystem, factor, &options.options)? {
+            let words: Vec<&str> = plan
+                .again()
+                .windows(2)
+                .filter(|two| two[0] == "--option")
+                .flat_map(|two| [two[0].as_str(), two[1].as_str()])
+                .collect();
+            return Err(Failure::usage(format!(
+                "option {} of this record is not as Fairlane's table has it, and a record does not say what mkfs and mount are \
+                 told; read it, and type its options again: {}",
+                report::clean_text(&factor.name),
+                typed.again(&words)
+            )));
+        }
+    }
+    let made = screening
+        .runs
+        .iter()
+        .map(|run| levels::lane(&base, &run.lane, &screening.factors, &levels::combination_of_run(&run.at_other)));
+    let made: Vec<LaneSpec> = made.collect::<Result<_, _>>().map_err(lane_failure)?;
+    match made == plan.lanes {
+        true => Ok((base, made)),
+        false => {
+            Err(Failure::usage("the lanes of this record are not what its options make of its lane; screen again"))
+        }
+    }
+}
+
+/// The lane that is screened: the record's, where it speaks for itself, or as it was typed again.
+fn base_again(plan: &Plan, options: &Screen, (typed, trusted): (&Typed, bool)) -> Result<LaneSpec, Failure> {
+    let Some(recorded) = confirm::base(plan) else {
+        return Err(Failure::usage("the lane of this record is none that a command line makes; screen again"));
+    };
+    let line = || typed.again(&[&recorded.to_line()]);
+    if let Some(text) = &options.lane {
+        let again: LaneSpec =
+            text.parse().map_err(|error: model::lane::LaneError| Failure::usage(error.to_string()))?;
+        // A guest of its own needs no word, and a kernel that is named does.
+        let names_kernel = matches!(recorded.venue, Some(Venue::Qemu(Some(_))));
+        let venue = again.venue.clone().or(recorded.venue.clone().filter(|_| !names_kernel));
+        return match (LaneSpec { venue, ..again }) == recorded {
+            true => Ok(recorded),
+            false => Err(Failure::usage(format!("this record screens another lane; name that one: {}", line()))),
+        };
+    }
+    let names_folder = matches!(recorded.venue, Some(Venue::Image(Some(_)))) && !trusted;
+    let why = lanes::plain::must_be_typed(&recorded)
+        .or(names_folder.then_some("it names a folder, in which root makes its images"));
+    match why {
+        None => Ok(recorded),
+        Some(why) => Err(Failure::usage(format!(
+            "the lane of this record is not screened again because the record says so: {why}; read it, and name the lane \
+             again: {}",
+            line()
+        ))),
+    }
+}
+
+/// Whether an option with all of its levels is one of Fairlane's table, or was typed again.
+fn is_known(filesystem: &str, factor: &Factor, typed: &[String]) -> Result<bool, Failure> {
+    let mut table = screened_options::options_of(filesystem).iter();
+    if table.any(|option| screened_options::factor(option) == *factor) {
+        return Ok(true);
+    }
+    for text in typed {
+        if screened_options::parse_option(filesystem, text).map_err(lane_failure)? == *factor {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A confirmation that was begun and not ended, checked as a record that is gone on with. `lanes`: those that it has to race.
+///
+/// # Errors
+/// When it is the record of something else, or may not go on here.
+pub fn confirmation(path: &Path, lanes: &[LaneSpec], typed: &Typed) -> Result<Option<Resumed>, Failure> {
+    if !owned::metadata(path).is_ok_and(|found| found.is_file()) {
+        return Ok(None);
+    }
+    let record: Record = state::load(path)?;
+    let trusted = resume::check(path, &record, typed)?;
+    resume::place_again(&record.header.plan.on, typed, trusted)?;
+    if record.header.plan.lanes != lanes {
+        return Err(Failure::usage(format!(
+            "{} is not the race of this screening's proposal against its default; move it away, or look at it: fairlane report {}",
+            path.display(),
+            tilde(path)
+        )));
+    }
+    Ok(Some(Resumed { path: path.to_owned(), record, lanes: lanes.to_vec() }))
+}

@@ -1,0 +1,78 @@
+//! Combinations of levels of options: as a lane, and in words.
+
+use lanes::{LaneFailure, screened_options};
+use model::lane::LaneSpec;
+use model::screening::{Factor, OptionLevel};
+
+/// For each factor which of its levels: 0 is the usual one, 1 the other one, and those behind are left to tuning.
+pub type Combination = Vec<usize>;
+
+/// A level of a factor by its place; `None`: it has none there.
+pub fn level(factor: &Factor, place: usize) -> Option<&OptionLevel> {
+    match place {
+        0 => Some(&factor.usual),
+        1 => Some(&factor.other),
+        further => factor.further.get(further - 2),
+    }
+}
+
+/// How many levels a factor has.
+pub fn count(factor: &Factor) -> usize {
+    2 + factor.further.len()
+}
+
+/// The levels of a run of a design.
+pub fn combination_of_run(at_other: &[bool]) -> Combination {
+    at_other.iter().map(|&is_other| usize::from(is_other)).collect()
+}
+
+/// The lane of a combination.
+///
+/// # Errors
+/// Where the levels cannot stand beside each other or beside what the base says itself.
+pub fn lane(base: &LaneSpec, name: &str, factors: &[Factor], combination: &[usize]) -> Result<LaneSpec, LaneFailure> {
+    let chosen = factors.iter().zip(combination).filter_map(|(factor, &place)| level(factor, place));
+    screened_options::lane_with(base, name, &chosen.collect::<Vec<_>>())
+}
+
+/// What of a combination is not as usual: `logbsize 256k, sunit 64`.
+pub fn in_words(factors: &[Factor], combination: &[usize]) -> String {
+    let changed = factors.iter().zip(combination).filter(|(_, place)| **place > 0);
+    let said = changed.filter_map(|(factor, &place)| Some(format!("{} {}", factor.name, level(factor, place)?.label)));
+    let said: Vec<String> = said.collect();
+    if said.is_empty() { "all as usual".to_owned() } else { said.join(", ") }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use model::screening::OptionClass;
+
+    /// An option of mount with these levels, the usual one first.
+    pub fn factor(name: &str, labels: &[&str]) -> Factor {
+        let level = |label: &&str| OptionLevel {
+            label: (*label).to_owned(),
+            mount: vec![format!("{name}={label}")],
+            ..OptionLevel::default()
+        };
+        let mut levels = labels.iter().map(level);
+        Factor {
+            name: name.to_owned(),
+            usual: levels.next().unwrap(),
+            other: levels.next().unwrap(),
+            further: levels.collect(),
+            class: OptionClass::Ordinary,
+            costs: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_combination_names_what_is_not_as_usual() {
+        let factors = [factor("commit", &["5", "30", "60"]), factor("stripe", &["0", "64"])];
+        assert_eq!([count(&factors[0]), count(&factors[1])], [3, 2]);
+        assert_eq!(in_words(&factors, &combination_of_run(&[false, true])), "stripe 64");
+        assert_eq!(in_words(&factors, &[2, 1]), "commit 60, stripe 64");
+        assert_eq!(in_words(&factors, &[0, 0]), "all as usual");
+        assert_eq!(level(&factors[1], 2), None);
+    }
+}

@@ -1,0 +1,254 @@
+//! `fairlane screen`: a designed experiment over options of one filesystem, raced as one race; its proposal is raced against
+//! the default then.
+
+mod again;
+mod confirm;
+mod constraints;
+mod levels;
+mod plan;
+pub mod rounds;
+mod told;
+mod tune;
+
+pub use confirm::{CONFIRMED, TUNED, beside, put_in, put_in_beside};
+
+use super::contest::{self, Contest, Remark};
+use super::resume::{Resumed, Typed};
+use super::screen::{self, Channel, tilde};
+use super::{lane_failure, page, planning, report as shown};
+use crate::failure::{Failure, Status};
+use crate::options::{Screen, Terms};
+use crate::record_writer::RecordWriter;
+use crate::{owned, state, terminal};
+use confirm::Length;
+use model::findings::{ConfirmationOutcome, ScreeningFinding};
+use model::lane::LaneSpec;
+use model::plan::{Plan, Rounds};
+use model::record::{EndOutcome, Record};
+use plan::Planned;
+use std::path::{Path, PathBuf};
+
+/// A screening whose race is over.
+struct Screened {
+    /// Where its record lies.
+    path: PathBuf,
+    record: Record,
+    /// The lane that was screened, where its runs live.
+    base: LaneSpec,
+    finding: ScreeningFinding,
+}
+
+impl Screened {
+    fn new(path: PathBuf, record: Record, base: LaneSpec) -> Result<Screened, Failure> {
+        match stats::screening::finding(&record) {
+            Some(finding) => Ok(Screened { path, record, base, finding }),
+            None => Err(Failure::failed("the record holds no screening; this is a fault of Fairlane, report it")),
+        }
+    }
+}
+
+/// A race that came to its end, and what failed in it all the same.
+struct Ended {
+    record: Record,
+    result: Result<(), Failure>,
+}
+
+/// Screens, or with `--dry-run` says what a screening would touch and how it is designed.
+///
+/// # Errors
+/// With the documented exit statuses.
+pub fn run(options: &Screen) -> Result<(), Failure> {
+    match (&options.resume, &options.lane) {
+        (Some(name), _) => again::go_on(name, options),
+        (None, Some(lane)) => begin(lane, options),
+        (None, None) => Err(Failure::usage("name a filesystem to screen, such as xfs")),
+    }
+}
+
+fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
+    let (terms, confirms) = (&options.terms, !options.no_confirm);
+    if let Some(path) = options.output.as_deref().filter(|_| !terms.dry_run) {
+        RecordWriter::check_new(path)?;
+        if confirms {
+            RecordWriter::check_new(&beside(path, CONFIRMED))?;
+        }
+    }
+    let Planned { plan, notes, most_telling, of_size } = plan::planned(lane, options)?;
+    let name = contest::new_record_name(&plan);
+    let path = match (&options.output, terms.dry_run) {
+        (Some(path), _) => path.clone(),
+        (None, true) => state::state_folder()?.join("runs").join(name),
+        (None, false) => state::runs_folder()?.join(name),
+    };
+    let times = rounds::share_out(terms.budget, confirms);
+    let (screening, base) = (plan.screening.clone(), confirm::base(&plan));
+    let about: Remark<'_> = Box::new(|summary| screening.as_ref().map(|screening| told::about(screening, summary)));
+    let contest = Contest {
+        dry_run_tells: told::dry_run(&plan, &path, (times, confirms)),
+        plan,
+        notes,
+        resumed: None,
+        terms,
+        record: Some(&path),
+        report: !options.no_report,
+        channel: Channel::Plan,
+        remark: Some(about),
+        of_size,
+        most_telling,
+    };
+    let ended = to_its_end(contest).inspect_err(|failure| say_how_to_go_on(failure, &path))?;
+    let (Some(ended), Some(base)) = (ended, base) else { return Ok(()) };
+    let name = path.display().to_string();
+    let typed = Typed { command: "screen", name: &name, set: &options.set, terms };
+    let screened = Screened::new(path, ended.record, base)?;
+    ended.result.and(finish(screened, options, &typed))
+}
+
+/// Races a plan that follows from a screening, or goes on with it; `None`: it was a dry run. `path`: of its record.
+///
+/// # Errors
+/// Where the race did not come to its end.
+fn follow(plan: Plan, resumed: Option<Resumed>, path: &Path, terms: &Terms) -> Result<Option<Ended>, Failure> {
+    to_its_end(Contest {
+        plan,
+        notes: Vec::new(),
+        resumed,
+        terms,
+        record: Some(path),
+        report: false,
+        channel: Channel::Plan,
+        remark: None,
+        dry_run_tells: Vec::new(),
+        of_size: None,
+        most_telling: Vec::new(),
+    })
+}
+
+/// Races; `None`: it was a dry run.
+///
+/// # Errors
+/// Where the race did not come to its end.
+fn to_its_end(contest: Contest) -> Result<Option<Ended>, Failure> {
+    let (mut raced, is_dry) = (None, contest.terms.dry_run);
+    let result = contest::run(contest, |record| {
+        raced = Some(record.clone());
+        Ok(())
+    });
+    if is_dry {
+        return result.map(|()| None);
+    }
+    // A lane that failed in some work is told, and the others are not lost for it.
+    let is_over = |record: &Record| record.end == Some(EndOutcome::Complete);
+    match (raced.filter(is_over), result) {
+        (Some(record), result) if result.as_ref().err().is_none_or(|failure| failure.status == Status::Failed) => {
+            Ok(Some(Ended { record, result }))
+        }
+        (_, Err(failure)) => Err(failure),
+        (_, Ok(())) => Err(Failure::failed("nothing was measured; screen again, for longer")),
+    }
+}
+
+/// Of a screening that was interrupted how it goes on, where anything of it is kept.
+fn say_how_to_go_on(failure: &Failure, path: &Path) {
+    if failure.status == Status::Interrupted && owned::metadata(path).is_ok() {
+        let words = ["fairlane", "screen", "--resume", &path.display().to_string()].map(str::to_owned);
+        terminal::say!("interrupted; go on with: {}", report::shell_line(&words));
+    }
+}
+
+/// What comes behind the race: tuning, the race of the proposal against the default, and what all of it found.
+fn finish(mut screened: Screened, options: &Screen, typed: &Typed) -> Result<(), Failure> {
+    let mut combination = confirm::proposed(&screened.finding);
+    if let Some(seconds) = options.tune.filter(|_| !options.terms.dry_run) {
+        let tuned = tune::tune(&screened, seconds, options);
+        combination = tuned.inspect_err(|failure| say_how_to_go_on(failure, &screened.path))?.unwrap_or(combination);
+    }
+    if options.no_confirm || combination.iter().all(|place| *place == 0) {
+        return show(&screened, None);
+    }
+    if !options.terms.quiet {
+        // It takes a while until the proposal was raced.
+        shown::print(&report::screening_text(&screened.finding, &screen::style()))?;
+        let words = levels::in_words(&screened.finding.factors, &combination);
+        shown::print(&format!("\nnow the proposal races the default: {}\n", report::clean_text(&words)))?;
+    }
+    let ended = confirmation(&screened, &combination, options, typed);
+    let Some(ended) = ended.inspect_err(|failure| say_how_to_go_on(failure, &screened.path))? else { return Ok(()) };
+    let Ended { record: confirmed, result } = ended;
+    put_in(&mut screened.finding, &screened.record, &confirmed);
+    if !options.no_report {
+        write_page(&screened, &confirmed);
+    }
+    show(&screened, Some(&combination)).and(result)
+}
+
+/// Races a combination against the default, or goes on with that race; `None`: it was a dry run.
+fn confirmation(
+    screened: &Screened,
+    combination: &[usize],
+    options: &Screen,
+    typed: &Typed,
+) -> Result<Option<Ended>, Failure> {
+    let of = &screened.record.header.plan;
+    let (terms, path) = (&options.terms, beside(&screened.path, CONFIRMED));
+    let proposal = levels::lane(&screened.base, confirm::PROPOSAL, &screened.finding.factors, combination);
+    let lanes: Vec<LaneSpec> = of.lanes.first().cloned().into_iter().chain([proposal.map_err(lane_failure)?]).collect();
+    let budget = rounds::share_out(terms.budget, true).confirmation;
+    let length = Length { rounds: Rounds::Auto, budget: Some(budget) };
+    // Who names a seed has the same orders again, and the two races have none in common.
+    let seed = terms.seed.map_or_else(planning::new_seed, |seed| seed.wrapping_add(1));
+    let resumed = again::confirmation(&path, &lanes, typed)?;
+    let plan = match &resumed {
+        Some(resumed) => Plan { lanes, ..resumed.record.header.plan.clone() },
+        None => confirm::plan(of, lanes, length, seed),
+    };
+    follow(plan, resumed, &path, terms)
+}
+
+/// Writes the page beside the screening's record once more, with the confirmation.
+fn write_page(screened: &Screened, confirmed: &Record) {
+    let mut findings = stats::judge::findings(&screened.record);
+    if let Some(finding) = &mut findings.screening {
+        put_in(finding, &screened.record, confirmed);
+    }
+    if let Err(said) = page::write_beside(&screened.record, findings, &screened.path) {
+        terminal::say!("warning: {}", report::clean_text(&said));
+    }
+}
+
+/// Prints what was found, and of what was confirmed how it is set. `raced`: the combination that raced the default.
+fn show(screened: &Screened, raced: Option<&[usize]>) -> Result<(), Failure> {
+    let finding = &screened.finding;
+    let mut text = report::screening_text(finding, &screen::style());
+    let outcome = finding.confirmation.as_ref().map(|confirmation| confirmation.outcome);
+    let gains = matches!(outcome, Some(ConfirmationOutcome::Confirmed | ConfirmationOutcome::Mixed));
+    if let Some(combination) = raced.filter(|_| gains) {
+        let made =
+            levels::lane(&screened.base, confirm::PROPOSAL, &finding.factors, combination).map_err(lane_failure)?;
+        let words = levels::in_words(&finding.factors, combination);
+        text.push_str(&format!("\nset it: {}\n", report::clean_text(&words)));
+        for line in told::commands(&made, &finding.factors, combination) {
+            text.push_str(&format!("  {line}\n"));
+        }
+    }
+    text.push_str(&format!("\n`fairlane report {}` shows this again\n", tilde(&screened.path)));
+    shown::print(&text)
+}
+
+/// What to do instead of comparing screenings.
+pub const COMPARE_CONFIRMED: &str =
+    "compare the race of its proposal, whose record lies beside it (STEM-confirmed.jsonl)";
+
+/// Refuses a screening where lanes are compared by their names: its lanes are runs of a design. `instead`: what to do.
+///
+/// # Errors
+/// Where the record is one.
+pub fn refuse(record: &Record, name: &str, instead: &str) -> Result<(), Failure> {
+    match record.header.plan.screening.is_some() {
+        true => Err(Failure::usage(format!(
+            "{} is a screening, whose lanes are runs of a design and mean nothing one by one; {instead}",
+            report::clean_text(name)
+        ))),
+        false => Ok(()),
+    }
+}

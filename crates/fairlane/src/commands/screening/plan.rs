@@ -1,0 +1,355 @@
+//! From the options of `fairlane screen` to the plan of its race.
+
+use super::constraints::{self, Place, Settled};
+use super::levels;
+use super::rounds;
+use crate::commands::planning::{self, Tail};
+use crate::commands::{lane_failure, lane_size, race};
+use crate::failure::Failure;
+use crate::options::{Passes, Race, Screen};
+use lanes::filesystems::{self, Home};
+use lanes::{capacity, host, screened_options};
+use model::Bytes;
+use model::lane::{Contestant, LaneSpec, Venue};
+use model::operations::Ability;
+use model::plan::{Ground, Plan, Rounds};
+use model::screening::{Factor, MOST_FACTORS, Screening, ScreeningRun};
+use model::units::human_bytes;
+use model::workload::Workload;
+
+/// Lanes whose size nobody named grow in such steps.
+const STEP_BYTES: u64 = 64 * Bytes::MIB;
+/// Room beside the images, as the check of lanes keeps it.
+const SPARE_BYTES: u64 = 64 * Bytes::MIB;
+/// A lane of this size tells what layers and copies leave of one.
+const LOOKED_AT_BYTES: u64 = Bytes::GIB;
+
+/// A screening that can be raced.
+pub struct Planned {
+    /// Its race. Rounds are `Auto` where the time is to choose them.
+    pub plan: Plan,
+    /// What had to differ from what was asked, one sentence each.
+    pub notes: Vec<String>,
+    /// Names of workloads, those that tell most first.
+    pub most_telling: Vec<String>,
+    /// Why lanes are as large as they are.
+    pub of_size: Option<String>,
+}
+
+/// Options become a plan. Options of the filesystem are tried on a small image; nothing else is touched.
+///
+/// # Errors
+/// With the documented exit statuses.
+pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
+    check(options)?;
+    let filesystem = filesystem(lane)?;
+    let factors = factors(filesystem, options)?;
+    let (mut notes, mut most_telling, mut of_size) = (Vec::new(), Vec::new(), None);
+    let mut plan = race::plan(&as_race(lane, options), &mut notes, &mut most_telling, &mut of_size)?;
+    let Some(base) = plan.lanes.first().cloned() else {
+        return Err(Failure::usage("name a filesystem to screen, such as xfs"));
+    };
+    let is_size_chosen = options.lane_size.is_none() && on_images(&base, &plan.on);
+    if is_size_chosen {
+        plan.lane_size = size(&plan)?.0;
+    }
+    let place = Place { on: &plan.on, size: plan.lane_size };
+    let (Settled { factors, design, runs, left_out }, note) =
+        constraints::settle_here(&base, factors, (place, !options.terms.quiet))?;
+    notes.extend(note);
+    plan.lanes = lanes(&base, &factors, &runs)?;
+    notes.extend(compression_note(&base, &plan));
+    if is_size_chosen {
+        (plan.lane_size, of_size) = size(&plan)?;
+    }
+    check_room(&plan, &base, factors.len())?;
+    let names = plan.lanes.iter().map(|lane| lane.name.clone());
+    let runs = names.zip(runs).map(|(lane, at_other)| ScreeningRun { lane, at_other }).collect();
+    plan.screening = Some(Screening { base: lane.to_owned(), design, factors, runs, left_out });
+    let times = rounds::share_out(options.terms.budget, !options.no_confirm);
+    (plan.rounds, plan.budget_seconds) = match options.rounds {
+        // A number of rounds is a promise: only an explicit budget may cut it.
+        Some(rounds) => (Rounds::Fixed(rounds), options.terms.budget.map(|_| times.screening)),
+        None => (Rounds::Auto, Some(times.screening)),
+    };
+    (plan.explain, plan.explain_in_time) = (false, false);
+    plan.command_line = command_line(lane, options, &plan);
+    Ok(Planned { plan, notes, most_telling, of_size })
+}
+
+/// What no screening takes of what every race takes.
+fn check(options: &Screen) -> Result<(), Failure> {
+    if options.terms.with_self {
+        return Err(Failure::usage(
+            "a screening knows its noise by the lanes' own rounds, and races none twice; leave --with-self out",
+        ));
+    }
+    // No limit holds a colon.
+    match options.terms.throttle.iter().any(|text| text.contains(':')) {
+        true => Err(Failure::usage("all runs of a screening stand on equal disks; give --throttle without a lane")),
+        false => Ok(()),
+    }
+}
+
+/// The filesystem of a lane that is formatted anew for each run.
+///
+/// # Errors
+/// For every other lane.
+pub fn filesystem(lane: &str) -> Result<&'static str, Failure> {
+    let spec: LaneSpec = lane.parse().map_err(|error: model::lane::LaneError| Failure::usage(error.to_string()))?;
+    let Contestant::Filesystem(name) = &spec.contestant else {
+        return Err(Failure::usage(format!(
+            "lane {} is made by nobody here, or by a file of your own, and a screening makes its lanes anew with other \
+             options; name a filesystem of Fairlane's table, such as ext4, xfs or btrfs",
+            spec.name.escape_debug()
+        )));
+    };
+    match filesystems::find(name) {
+        Some(row) if row.home == Home::Block => Ok(row.name),
+        Some(row) => Err(Failure::usage(format!(
+            "{} does not stand on a block device, so that neither mkfs nor mount has options to screen; name another, such as \
+             ext4, xfs or btrfs",
+            row.name
+        ))),
+        None => {
+            let near = filesystems::nearest(name).map(|near| format!("did you mean {near}? "));
+            Err(Failure::usage(format!(
+                "no filesystem is called `{}`; {}`fairlane doctor` lists those that there are",
+                name.escape_debug(),
+                near.unwrap_or_default()
+            )))
+        }
+    }
+}
+
+/// What is to be screened: the options that were named, or the usual ones of the table.
+fn factors(filesystem: &str, options: &Screen) -> Result<Vec<Factor>, Failure> {
+    let table = screened_options::options_of(filesystem);
+    let mut factors = match options.options.as_slice() {
+        [] => table.iter().filter(|option| option.by_itself).map(screened_options::factor).collect::<Vec<_>>(),
+        typed => typed
+            .iter()
+            .map(|text| screened_options::parse_option(filesystem, text).map_err(lane_failure))
+            .collect::<Result<_, _>>()?,
+    };
+    for name in &options.without {
+        let count = factors.len();
+        factors.retain(|factor| factor.name != *name);
+        if factors.len() == count {
+            return Err(Failure::usage(format!(
+                "--without {}: that is none of the options to be screened: {}",
+                report::clean_text(name),
+                names(&factors)
+            )));
+        }
+    }
+    for (at, factor) in factors.iter().enumerate() {
+        if factors[..at].iter().any(|earlier| earlier.name == factor.name) {
+            return Err(Failure::usage(format!("option {} is named twice; name it once", factor.name)));
+        }
+    }
+    match factors.len() {
+        0 => Err(Failure::usage(format!(
+            "there is no option of {filesystem} to screen; name some: --option 'NAME=USUAL|OTHER'"
+        ))),
+        count if count > MOST_FACTORS => Err(Failure::usage(format!(
+            "{count} options are more than the largest design has room for, which is {MOST_FACTORS}; leave some out: \
+             --without NAME"
+        ))),
+        _ => Ok(factors),
+    }
+}
+
+fn names(factors: &[Factor]) -> String {
+    factors.iter().map(|factor| factor.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// A race of the lane alone, whose plan is a screening's but for its lanes.
+fn as_race(lane: &str, options: &Screen) -> Race {
+    Race {
+        lanes: vec![lane.to_owned()],
+        suite: options.suite.clone(),
+        replay: options.replay.clone(),
+        speed: options.speed,
+        workloads: options.workloads.clone(),
+        lane_size: options.lane_size,
+        rounds: options.rounds.map(Rounds::Fixed),
+        as_published: false,
+        set: options.set.clone(),
+        data: options.data.clone(),
+        state: None,
+        explain: Some(Passes::No),
+        find_max: None,
+        most_writers: 1,
+        resume: None,
+        output: None,
+        no_report: true,
+        terms: options.terms.clone(),
+    }
+}
+
+/// What a run's lane is called: the first one is the default.
+fn name(run: usize) -> String {
+    if run == 0 { "default".to_owned() } else { format!("r{:02}", run + 1) }
+}
+
+fn lanes(base: &LaneSpec, factors: &[Factor], runs: &[Vec<bool>]) -> Result<Vec<LaneSpec>, Failure> {
+    let lane = |(at, run): (usize, &Vec<bool>)| {
+        levels::lane(base, &name(at), factors, &levels::combination_of_run(run)).map_err(lane_failure)
+    };
+    runs.iter().enumerate().map(lane).collect()
+}
+
+/// Where an option compresses and the lane itself does not: what the data of this race lets it show.
+fn compression_note(base: &LaneSpec, plan: &Plan) -> Option<String> {
+    let compresses = |lane: &&LaneSpec| !planning::compressing(std::slice::from_ref(*lane)).is_empty();
+    let found = plan.lanes.iter().find(compresses).filter(|_| !compresses(&base))?;
+    let found = LaneSpec { name: "lanes of an option".to_owned(), ..found.clone() };
+    planning::compression_note(&[found], &plan.workloads, &[])
+}
+
+/// Whether the lanes stand on images, whose size is chosen.
+fn on_images(base: &LaneSpec, on: &Ground) -> bool {
+    !matches!(base.venue, Some(Venue::Device(_))) && (base.venue.is_some() || matches!(on, Ground::Images(_)))
+}
+
+/// The smallest lanes that filesystem and work take, because all of them lie side by side; and the sentence that says so.
+fn size(plan: &Plan) -> Result<(Bytes, Option<String>), Failure> {
+    let needed = plan.lanes.iter().map(|lane| needed_bytes(lane, &plan.workloads)).max().unwrap_or(STEP_BYTES);
+    let size = Bytes(needed.checked_next_multiple_of(STEP_BYTES).unwrap_or(u64::MAX));
+    let work = plan.workloads.iter().map(Workload::working_set_bytes).max().unwrap_or(0);
+    let lane_size::Chosen { size, why } = lane_size::beside_pasts(size, &plan.lanes, work)?;
+    let usual = format!(
+        "lanes of {}: {} of them lie side by side, and neither the filesystem nor the work asks for more; --lane-size takes \
+         any other",
+        human_bytes(size.get() as f64),
+        plan.lanes.len()
+    );
+    Ok((size, Some(why.unwrap_or(usual))))
+}
+
+/// Bytes of each disk of a lane: what its filesystem is comfortable with, and twice what the work keeps on it.
+fn needed_bytes(lane: &LaneSpec, workloads: &[Workload]) -> u64 {
+    let Contestant::Filesystem(name) = &lane.contestant else { return lane_size::USUAL.get() };
+    let Some(row) = filesystems::find(name) else { return lane_size::USUAL.get() };
+    let lacks = (row.lacks)(&lane.mkfs_options, &lane.mount_options);
+    let has_holes = !lacks.iter().any(|lack| lack.ability == Ability::Holes);
+    let bytes = |workload: &Workload| {
+        let holes = if has_holes { 0 } else { workload.traits().hole_bytes() };
+        workload.working_set_bytes().saturating_add(holes)
+    };
+    let work = workloads.iter().map(bytes).max().unwrap_or(0);
+    let own = row.comfortable.map_or(0, |(bytes, _)| bytes).max(row.minimum_bytes);
+    // Layers and copies leave less of a disk.
+    let (device, room) = capacity::of_lane(lane, LOOKED_AT_BYTES);
+    let of_disk = |bytes: u64, left: u64| {
+        let bytes = (u128::from(bytes) * u128::from(LOOKED_AT_BYTES)).div_ceil(u128::from(left.max(1)));
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    };
+    of_disk(own, device).max(of_disk(work.saturating_mul(2), room))
+}
+
+/// Refuses what the disk has no room for, with how many options less would do.
+fn check_room(plan: &Plan, base: &LaneSpec, factors: usize) -> Result<(), Failure> {
+    let Ground::Images(folder) = &plan.on else { return Ok(()) };
+    // Where the images cannot lie the check of lanes says why.
+    let (true, Ok(host)) = (on_images(base, &plan.on), host::find(folder)) else { return Ok(()) };
+    let disks = plan.lanes.iter().map(|lane| u64::from(lane.disks())).max().unwrap_or(1);
+    let needed = |lanes: usize| {
+        let each = plan.lane_size.get().saturating_mul(disks);
+        each.saturating_mul(lanes as u64).saturating_add(SPARE_BYTES)
+    };
+    let lanes = plan.lanes.len();
+    if needed(lanes) <= host.free_bytes {
+        return Ok(());
+    }
+    let fits = |factors: &usize| needed(stats::screening::lanes_of(*factors)) <= host.free_bytes;
+    let fewer = match (1..factors).rev().find(fits) {
+        Some(fit) => format!("leave {} of {factors} options out (--without NAME)", factors - fit),
+        None => "free some space".to_owned(),
+    };
+    Err(Failure::failed(format!(
+        "{} has {} free, and {lanes} lanes of {} need {}; {fewer}, lower --lane-size or choose another place with --on DIR",
+        folder.display(),
+        human_bytes(host.free_bytes as f64),
+        plan.lane_size,
+        human_bytes(needed(lanes) as f64)
+    )))
+}
+
+/// The command that screens again.
+fn command_line(lane: &str, options: &Screen, plan: &Plan) -> Vec<String> {
+    let mut line = vec!["fairlane".to_owned(), "screen".to_owned(), lane.to_owned()];
+    let mut push = |name: &str, value: String| line.extend([name.to_owned(), value]);
+    match &options.replay {
+        Some(trace) => {
+            push("--replay", trace.display().to_string());
+            options.speed.iter().for_each(|speed| push("--speed", speed.to_string()));
+        }
+        None => push("--suite", options.suite.clone()),
+    }
+    options.workloads.iter().for_each(|name| push("--workload", name.clone()));
+    options.data.iter().for_each(|data| push("--data", data.clone()));
+    options.set.iter().for_each(|assignment| push("--set", assignment.clone()));
+    options.options.iter().for_each(|text| push("--option", text.clone()));
+    options.without.iter().for_each(|name| push("--without", name.clone()));
+    options.tune.iter().for_each(|seconds| push("--tune", format!("{seconds}s")));
+    if options.no_confirm {
+        line.push("--no-confirm".to_owned());
+    }
+    let throttles = plan.throttles();
+    Tail {
+        terms: &options.terms,
+        lanes: &plan.lanes,
+        throttles: &throttles,
+        on: &plan.on,
+        lane_size: plan.lane_size,
+        rounds: plan.rounds,
+        seed: plan.seed,
+    }
+    .append_to(&mut line);
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_that_nobody_formats_anew_are_not_screened() {
+        assert_eq!(
+            ["ext4", "xfs@qemu", "ext4/crypt", "btrfs,noatime"].map(|lane| filesystem(lane).unwrap()),
+            ["ext4", "xfs", "ext4", "btrfs"]
+        );
+        for (lane, says) in [
+            ("/mnt/a", "makes its lanes anew"),
+            ("./mine.toml", "makes its lanes anew"),
+            ("tmpfs", "does not stand on a block device"),
+            ("rsext4", "does not stand on a block device"),
+            ("exr4", "no filesystem is called `exr4`; did you mean ext4?"),
+            ("ext4,,noatime", "empty option"),
+        ] {
+            let message = filesystem(lane).unwrap_err().message;
+            assert!(message.contains(says), "{lane}: {message}");
+        }
+    }
+
+    #[test]
+    fn lanes_are_as_small_as_filesystem_and_work_let_them_be() {
+        let workload = |size: &str| -> Workload {
+            let text = format!(
+                "name = \"w\"\ntitle = \"w\"\nkind = \"io\"\nrw = \"write\"\nbs = \"1MiB\"\nsize = \"{size}\"\nslices = 2\n\
+                 slice_seconds = 0.1"
+            );
+            toml::from_str(&text).unwrap()
+        };
+        let needed = |lane: &str, size: &str| needed_bytes(&lane.parse().unwrap(), &[workload(size)]);
+        // A journal as on a larger disk.
+        assert_eq!(needed("ext4", "16MiB"), Bytes::GIB);
+        assert_eq!(needed("ext4", "1GiB"), 2 * Bytes::GIB);
+        assert_eq!(needed("xfs", "16MiB"), 300 * Bytes::MIB);
+        // Each of two disks holds half, and what the array keeps for itself.
+        let half = needed("xfs/raid0:2", "1GiB");
+        assert!((Bytes::GIB..Bytes::GIB + STEP_BYTES).contains(&half), "{half}");
+    }
+}

@@ -1,0 +1,119 @@
+//! How the time of a screening is shared out, and how many rounds it has room for.
+
+use crate::conductor::time::Expected;
+use model::plan::{Plan, Rounds};
+use model::units::human_seconds;
+
+/// Seconds of screening and confirmation together where nobody says how long.
+const USUAL_SECONDS: f64 = 3600.0;
+/// Of that so much is the confirmation's.
+const CONFIRMATION_SHARE: f64 = 0.25;
+/// And no more: two lanes need no longer. Chosen.
+const MOST_CONFIRMATION_SECONDS: f64 = 900.0;
+/// Fewest rounds: two give no idea yet of how much a lane's figures scatter.
+pub const FEWEST: u32 = 3;
+/// Most rounds that are raced unasked: intervals hardly become narrower from there on. Chosen.
+const MOST: u32 = 12;
+/// A forecast is only roughly right, and a workload whose time is up before all of its rounds is told with wider intervals:
+/// so many times the forecast has to fit. Chosen.
+pub const SLOWER: f64 = 1.15;
+
+/// Seconds of the parts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Times {
+    /// Of the race of all runs.
+    pub screening: f64,
+    /// Of the race of the proposal against the default.
+    pub confirmation: f64,
+}
+
+/// Shares a budget out, in seconds; `None`: the usual one.
+pub fn share_out(budget: Option<f64>, confirms: bool) -> Times {
+    let whole = budget.unwrap_or(USUAL_SECONDS);
+    let share = if confirms { CONFIRMATION_SHARE } else { 0.0 };
+    let confirmation = (whole * share).min(MOST_CONFIRMATION_SECONDS);
+    Times { screening: whole - confirmation, confirmation }
+}
+
+/// The least budget that leaves the race of all runs so many seconds.
+pub fn whole(screening: f64) -> f64 {
+    (screening / (1.0 - CONFIRMATION_SHARE)).min(screening + MOST_CONFIRMATION_SECONDS)
+}
+
+/// Gives a screening as many rounds as its time has room for, where nobody said how many. Answers what is to be said where
+/// it has room for too few: they are raced all the same.
+pub fn choose(plan: &mut Plan, expected: &[Expected]) -> Option<String> {
+    plan.screening.as_ref()?;
+    let (Rounds::Auto, Some(budget)) = (plan.rounds, plan.budget_seconds) else { return None };
+    let seconds = |rounds: u32| SLOWER * expected.iter().map(|of| of.of_rounds(rounds)).sum::<f64>();
+    if let Some(rounds) = (FEWEST..=MOST).rev().find(|&rounds| seconds(rounds) <= budget) {
+        plan.rounds = Rounds::Fixed(rounds);
+        return None;
+    }
+    (plan.rounds, plan.budget_seconds) = (Rounds::Fixed(FEWEST), None);
+    let needed = seconds(FEWEST);
+    Some(format!(
+        "{FEWEST} rounds, the fewest of a screening, take about {} and not the {} that it has: they are raced all the same; \
+         fewer options (--without NAME) or less work (--workload NAME) take less, and --budget {:.0}m has room for them",
+        human_seconds(needed),
+        human_seconds(budget),
+        (whole(needed) / 60.0).ceil()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::record::Record;
+    use model::screening::{DesignKind, Screening};
+
+    /// A screening of one workload that has so many seconds.
+    fn plan(budget: Option<f64>, rounds: Rounds) -> Plan {
+        let record = Record::parse(include_str!("../../../tests/fixtures/schema1.jsonl")).unwrap();
+        let screening = Screening {
+            base: "ext4".to_owned(),
+            design: DesignKind::FullFactorial,
+            factors: Vec::new(),
+            runs: Vec::new(),
+            left_out: Vec::new(),
+        };
+        Plan { screening: Some(screening), budget_seconds: budget, rounds, ..record.header.plan }
+    }
+
+    const TEN_SECONDS: Expected = Expected { once: 0.0, round: 10.0, probe: 0.0 };
+
+    #[test]
+    fn a_quarter_of_the_time_and_no_more_than_fifteen_minutes_is_the_confirmations() {
+        for (budget, screening, confirmation) in
+            [(None, 2700.0, 900.0), (Some(1200.0), 900.0, 300.0), (Some(7200.0), 6300.0, 900.0)]
+        {
+            assert_eq!(share_out(budget, true), Times { screening, confirmation });
+            assert_eq!(whole(screening), budget.unwrap_or(USUAL_SECONDS));
+        }
+        assert_eq!(share_out(Some(600.0), false), Times { screening: 600.0, confirmation: 0.0 });
+    }
+
+    #[test]
+    fn there_are_as_many_rounds_as_the_time_has_room_for() {
+        for (budget, rounds) in [(34.6, 3), (45.9, 3), (46.1, 4), (137.9, 11), (1e6, 12)] {
+            let mut plan = plan(Some(budget), Rounds::Auto);
+            assert_eq!(choose(&mut plan, &[TEN_SECONDS]), None, "{budget}");
+            assert_eq!((plan.rounds, plan.budget_seconds), (Rounds::Fixed(rounds), Some(budget)));
+        }
+        let mut of_two = plan(Some(92.1), Rounds::Auto);
+        assert_eq!((choose(&mut of_two, &[TEN_SECONDS; 2]), of_two.rounds), (None, Rounds::Fixed(4)));
+    }
+
+    #[test]
+    fn where_not_even_the_fewest_fit_they_are_raced_and_the_time_that_they_take_is_said() {
+        let mut short = plan(Some(30.0), Rounds::Auto);
+        let said = choose(&mut short, &[TEN_SECONDS]).expect("a sentence");
+        assert!(said.contains("3 rounds") && said.contains("--budget 1m"), "{said}");
+        assert_eq!((short.rounds, short.budget_seconds), (Rounds::Fixed(3), None));
+        // Who names a number has it, and another race keeps its looks.
+        let mut named = plan(Some(1.0), Rounds::Fixed(7));
+        assert_eq!((choose(&mut named, &[TEN_SECONDS]), named.rounds), (None, Rounds::Fixed(7)));
+        let mut race = Plan { screening: None, ..plan(Some(1.0), Rounds::Auto) };
+        assert_eq!((choose(&mut race, &[TEN_SECONDS]), race.rounds), (None, Rounds::Auto));
+    }
+}

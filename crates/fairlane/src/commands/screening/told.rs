@@ -1,0 +1,135 @@
+//! What is said of a screening before it is raced, and the commands that set what it found.
+
+use super::confirm::{self, Length};
+use super::levels;
+use super::rounds::Times;
+use lanes::filesystems;
+use model::Bytes;
+use model::lane::{Contestant, LaneSpec};
+use model::plan::{Plan, Rounds};
+use model::screening::{DesignKind, Factor, Screening};
+use model::units::human_seconds;
+use report::{PlanSummary, clean_text, shell_line};
+use std::path::Path;
+
+/// What is raced and what is not, and what all combinations would take: lines behind the plan.
+pub fn about(screening: &Screening, summary: &PlanSummary) -> String {
+    let (factors, lanes) = (&screening.factors, screening.runs.len());
+    let options = if factors.len() == 1 { "1 option".to_owned() } else { format!("{} options", factors.len()) };
+    let design = match screening.design {
+        DesignKind::FullFactorial => "all combinations of their levels",
+        DesignKind::FoldedPlackettBurman => "a folded design of Plackett and Burman",
+    };
+    let mut lines = vec![format!("screening: {options} in {lanes} lanes, {design}.")];
+    let full = stats::screening::full_factorial(factors.len());
+    if full > lanes as u64 {
+        let of_lane = summary.seconds_per_round.iter().sum::<f64>() / lanes.max(1) as f64;
+        let seconds = of_lane * full as f64 * f64::from(summary.rounds.0);
+        lines.push(format!(
+            "all combinations of them would be {full} lanes, and as many rounds of these would take about {}.",
+            human_seconds(seconds)
+        ));
+    }
+    lines.extend(factors.iter().map(|factor| format!("  {}", option(factor))));
+    lines.extend(left_out(screening));
+    lines.into_iter().map(|line| clean_text(&line)).collect::<Vec<_>>().join("\n")
+}
+
+/// `logbsize: 32k, or 256k`.
+fn option(factor: &Factor) -> String {
+    let costs = if factor.costs.is_empty() { String::new() } else { format!(" ({})", factor.costs) };
+    format!("{}: {}, or {}{costs}", factor.name, factor.usual.label, factor.other.label)
+}
+
+fn left_out(screening: &Screening) -> impl Iterator<Item = String> {
+    screening.left_out.iter().map(|of| format!("  left out: {}: {}", of.option, of.why))
+}
+
+/// What a dry run says behind its own lines: the design, and what comes after the race. `path`: of the record.
+pub fn dry_run(plan: &Plan, path: &Path, (times, confirms): (Times, bool)) -> Vec<String> {
+    let Some(screening) = &plan.screening else { return Vec::new() };
+    let mut lines =
+        vec!["the design: each column is an option, - at its usual level and + at the other one".to_owned()];
+    let columns = screening.factors.iter().enumerate();
+    lines.extend(columns.map(|(at, factor)| format!("  column {}: {}", at + 1, option(factor))));
+    for run in &screening.runs {
+        let signs = run.at_other.iter().map(|&is_other| if is_other { "+" } else { "-" });
+        lines.push(format!("  {:<8} {}", run.lane, signs.collect::<Vec<_>>().join(" ")));
+    }
+    lines.extend(left_out(screening));
+    if confirms {
+        let lanes = plan.lanes.first().map(LaneSpec::to_line).into_iter().chain([format!("{}=…", confirm::PROPOSAL)]);
+        let length = Length { rounds: Rounds::Auto, budget: Some(times.confirmation) };
+        let command = confirm::command_line(plan, lanes.collect(), length, None);
+        lines.push(format!(
+            "then, where something is proposed, race it against the default into {}: {}",
+            confirm::beside(path, confirm::CONFIRMED).display(),
+            shell_line(&command)
+        ));
+    }
+    lines
+}
+
+/// The commands that make and mount a lane by hand, a line each. `combination`: the levels that it has.
+pub fn commands(lane: &LaneSpec, factors: &[Factor], combination: &[usize]) -> Vec<String> {
+    let Contestant::Filesystem(name) = &lane.contestant else { return Vec::new() };
+    let Some(row) = filesystems::find(name) else { return Vec::new() };
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
+    let mkfs = [words(row.mkfs.get(..1).unwrap_or_default()), lane.mkfs_options.clone(), words(&["DEVICE"])].concat();
+    let options = lane.mount_options.join(",");
+    let mount = match options.as_str() {
+        "" => words(&["mount", "DEVICE", "/mnt"]),
+        options => words(&["mount", "-o", options, "DEVICE", "/mnt"]),
+    };
+    let shown: &str = if options.is_empty() { "defaults" } else { &options };
+    let mut lines = vec![
+        format!("mkfs   {}", shell_line(&mkfs)),
+        format!("mount  {}", shell_line(&mount)),
+        format!("fstab  UUID=… /mnt {} {} 0 2", row.mounted_as(), clean_text(shown)),
+    ];
+    let levels = factors.iter().zip(combination).filter_map(|(factor, &place)| levels::level(factor, place));
+    lines.extend(levels.flat_map(|level| &level.queue).map(|setting| of_the_queue(setting)));
+    lines
+}
+
+/// The command that sets a disk's queue as the layer `queue` does.
+fn of_the_queue(setting: &str) -> String {
+    let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+    let (attribute, value) = match (key, value.parse::<Bytes>()) {
+        ("read_ahead", Ok(bytes)) => ("read_ahead_kb", (bytes.get() >> 10).to_string()),
+        ("requests", _) => ("nr_requests", value.to_owned()),
+        _ => (key, value.to_owned()),
+    };
+    let [value, file] = [value, format!("/sys/block/DISK/queue/{attribute}")].map(|word| shell_line(&[word]));
+    format!("queue  echo {value} > {file}  # until the next boot")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::levels::tests::factor;
+    use super::*;
+    use model::screening::OptionLevel;
+
+    #[test]
+    fn what_was_found_is_set_by_lines_that_can_be_copied() {
+        let lane: LaneSpec = "p=xfs(-m reflink=0),logbsize=256k,noatime".parse().unwrap();
+        let mut queue = factor("scheduler", &["none", "bfq"]);
+        let settings = vec!["scheduler=bfq".into(), "read_ahead=4M".into()];
+        queue.other = OptionLevel { label: "bfq".into(), queue: settings, ..OptionLevel::default() };
+        assert_eq!(
+            commands(&lane, &[queue.clone()], &[1]),
+            [
+                "mkfs   mkfs.xfs -m reflink=0 DEVICE",
+                "mount  mount -o logbsize=256k,noatime DEVICE /mnt",
+                "fstab  UUID=… /mnt xfs logbsize=256k,noatime 0 2",
+                "queue  echo bfq > /sys/block/DISK/queue/scheduler  # until the next boot",
+                "queue  echo 4096 > /sys/block/DISK/queue/read_ahead_kb  # until the next boot",
+            ]
+        );
+        let bare = commands(&"ext4".parse().unwrap(), &[queue], &[0]);
+        assert_eq!(
+            bare,
+            ["mkfs   mkfs.ext4 DEVICE", "mount  mount DEVICE /mnt", "fstab  UUID=… /mnt ext4 defaults 0 2"]
+        );
+    }
+}
