@@ -984,6 +984,10 @@ export interface Findings {
    */
   disk?: DiskFinding | null;
   /**
+   * Formats of other tools' results that its figures were read from; empty: it was raced.
+   */
+  imported?: string[];
+  /**
    * Lanes' own disks by the lane's name; each replaces `throttle` wholly.
    */
   lane_throttles?: {
@@ -1032,7 +1036,7 @@ export interface Findings {
    */
   seed: number;
   /**
-   * When the race started, RFC 3339.
+   * When the race started, RFC 3339; of an import as the header of its record has it.
    */
   started: string;
   /**
@@ -4568,6 +4572,10 @@ export interface Trend {
    * Whether more is better.
    */
   higher_is_better: boolean;
+  /**
+   * The format of another tool's results that all of its figures were read from; empty: they were raced.
+   */
+  imported?: string;
   /**
    * What has a figure of this name and is no point, because it is other work than the newest record's
    * or of a lane made in another way; one sentence each.

@@ -153,6 +153,30 @@ test("where nothing decides, the page denies no difference that is open or may n
   assert.match(told("en", { is: "level" })[1] ?? "", /^No difference above the margin of 5% was found/);
 });
 
+test("what another tool measured was not raced", () => {
+  const told = (language: "en" | "zh" | "de", imported: string[]) => {
+    const findings = golden("three");
+    findings.conclusion = { choice: { is: "alone" } };
+    findings.imported = imported;
+    const said = answerSaid(makeUi(language, false, null, (of) => of), findings);
+    return [plain(said.headline), plain(said.why ?? [])].join(" | ");
+  };
+  for (const language of ["en", "zh", "de"] as const) {
+    const w = LANGUAGES[language].answer;
+    assert.equal(told(language, ["fio JSON"]), `${w.aloneImported} | ${w.aloneImportedWhy}`);
+    assert.equal(told(language, []), `${w.alone} | ${w.aloneWhy}`);
+    assert.match(plain(w.imported([{ text: "fio JSON" }], "")), /fio JSON$/);
+  }
+  assert.equal(plain(LANGUAGES.en.answer.imported([{ text: "fio JSON" }], "1 May")), "Imported from fio JSON, measured 1 May");
+});
+
+test("a time without a zone is told as it stands", () => {
+  assert.equal(bare(figures("en").date("2026-02-03T04:05:06Z")), `${bare(figures("en").date("2026-02-03T04:05:06"))} UTC`);
+  assert.equal(figures("en").shortDate("2026-02-03T04:05:06"), figures("en").shortDate("2026-02-03T04:05:06Z"));
+  assert.equal(figures("en").day("2026-02-03T23:59:06"), figures("en").day("2026-02-03T00:00:00Z"));
+  assert.equal(figures("en").date(""), "");
+});
+
 test("what other programs disturbed asks for a quiet machine, not for more rounds", () => {
   const findings = golden("three");
   assert.ok(findings.answer);

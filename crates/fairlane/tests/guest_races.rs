@@ -1,5 +1,7 @@
-//! Races in guests, as an ordinary user: where the tests run as root, Fairlane runs as nobody.
+//! Races in guests, as an ordinary user: where the tests run as root, Fairlane runs as nobody; and lanes with a past, most of
+//! which guests live too.
 
+mod aged_lanes;
 mod common;
 mod guest_layers;
 mod guest_replays;

@@ -190,5 +190,16 @@ fn what_is_no_result_is_one_sentence_and_nothing_is_written() {
     place.expect(0, &["import", &fixture]);
     let (records, _) = place.expect(0, &["records"]);
     assert!(records.contains("imported"), "{records}");
-    place.expect(0, &["report"]);
+    // It was not raced, and nothing says so.
+    let (text, _) = place.expect(0, &["report"]);
+    let heading = text.lines().next().expect("a heading");
+    assert!(heading.contains("; imported from fio JSON, measured 20") && !heading.contains("raced"), "{text}");
+    let (markdown, _) = place.expect(0, &["report", "--format", "markdown"]);
+    assert!(markdown.contains("imported from fio JSON, measured 20") && !markdown.contains("; raced"), "{markdown}");
+    let (memo, _) = place.expect(0, &["report", "--format", "memo"]);
+    assert!(memo.contains("Imported from fio JSON;") && !memo.contains("raced alone"), "{memo}");
+    // Its tests have a course as others have.
+    let (trend, _) = place.expect(0, &["trend", "SMALL"]);
+    let heading = trend.lines().next().expect("a heading");
+    assert!(heading.starts_with("small, ") && heading.ends_with("more is better; imported from fio JSON"), "{trend}");
 }

@@ -17,7 +17,6 @@ mod abilities;
 mod action;
 mod advise;
 mod age;
-mod aged_lanes;
 mod as_published;
 mod attach;
 mod call_buffer;

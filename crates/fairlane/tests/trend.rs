@@ -45,6 +45,13 @@ fn the_command_shows_what_the_dashboard_shows() {
             json(&place.expect(0, &["trend", workload, group, "--format", "json"]).0),
             std::slice::from_ref(&asked)
         );
+        // By its title, in whatever letters.
+        for title in [asked.title.clone(), asked.title.to_uppercase()] {
+            let (out, _) = place.expect(0, &["trend", &title, group, "--format", "json"]);
+            assert_eq!(json(&out), std::slice::from_ref(&asked));
+            let (out, _) = place.expect(0, &["trend", &title, group, "state/fairlane/runs", "--format", "json"]);
+            assert_eq!(json(&out)[0].workload, workload);
+        }
         let (out, _) = place.expect(0, &["trend", workload, group, "state/fairlane/runs", "--format", "json"]);
         let means = |trend: &Trend| trend.points.iter().map(|point| point.mean).collect::<Vec<_>>();
         assert_eq!(means(&json(&out)[0]), means(&asked));
@@ -90,6 +97,22 @@ fn what_has_no_trend_is_told_in_one_sentence() {
         assert_one_sentence(&err, says);
         assert!(out.is_empty(), "{out}");
     }
+}
+
+#[test]
+fn a_title_of_several_workloads_names_none_of_them() {
+    let place = Place::new();
+    let state = kept(&place);
+    let other = RECORD.replace("\"name\":\"commit\"", "\"name\":\"flush\"");
+    let other = other.replace("\"workload\":\"commit\"", "\"workload\":\"flush\"");
+    assert!(other != RECORD);
+    fs::write(state.join("runs/2026-04-01T00-00-00Z-tiny-4.jsonl"), other).unwrap();
+    for arguments in [&["trend", "Commit 4 kib"][..], &["trend", "commit 4 KiB", "write", "state/fairlane/runs"]] {
+        let (_, err) = place.expect(2, arguments);
+        assert_one_sentence(&err, &["several workloads have the title", "choose one of commit, flush"]);
+    }
+    let (out, _) = place.expect(0, &["trend", "flush"]);
+    assert!(out.starts_with("commit 4 KiB, write: "), "{out}");
 }
 
 /// Writes something else into a file, whose stamp stays.

@@ -1,6 +1,7 @@
 //! bonnie++'s CSV: lines of format 1.9x, and those of version 1.03, which tell neither format nor version.
 
-use crate::runs::{Run, Runs, Test, short};
+use crate::runs::{Run, Runs, Test};
+use crate::text::{short, shortened};
 use crate::{ForeignError, Latency, Results};
 use std::collections::BTreeSet;
 
@@ -167,7 +168,7 @@ impl<'a> Line<'a> {
         let settings = if unit == Unit::Files { &self.many } else { &self.large };
         let beside: &[(&str, &str)] = if unit == Unit::Seeks { &self.seeks } else { &[] };
         let told = settings.iter().chain(beside).filter(|(_, value)| !value.is_empty());
-        told.map(|(name, value)| format!("{name}={}", short(value))).collect::<Vec<String>>().join(" ")
+        told.map(|(name, value)| format!("{name}={}", shortened(value))).collect::<Vec<String>>().join(" ")
     }
 }
 

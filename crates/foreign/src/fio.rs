@@ -1,6 +1,7 @@
 //! fio's JSON and JSON+: one document or several, alone or among other lines.
 
-use crate::runs::{Run, Runs, Test, short};
+use crate::runs::{Run, Runs, Test};
+use crate::text::{short, shortened};
 use crate::{ForeignError, Latency, Results, json, number};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,8 +51,6 @@ const NO_WORK: [&str; 22] = [
 ];
 /// Most options of a job.
 const MOST_OPTIONS: usize = 200;
-/// Characters of a job's options that are told; longer ones end in a number that only equal ones have.
-const TOLD_CHARACTERS: usize = 180;
 const SYNC_NOTE: &str = "the latencies of writes leave out the fsync or fdatasync behind them, which the rate has";
 /// The job that fio adds for the sum of all clients.
 const ALL_CLIENTS: &str = "All clients";
@@ -364,13 +363,6 @@ fn global_options(document: &Value) -> &Value {
     }
 }
 
-/// A text of at most [`TOLD_CHARACTERS`] and a number (FNV-1a, 64 bits) where it was longer.
-fn shortened(text: String) -> String {
-    let Some((end, _)) = text.char_indices().nth(TOLD_CHARACTERS) else { return text };
-    let hash = model::text::fnv1a(text.bytes());
-    format!("{}… {hash:016x}", text.get(..end).unwrap_or_default())
-}
-
 /// The options of a job: its own before those of all.
 struct Options<'a> {
     own: &'a Value,
@@ -396,14 +388,14 @@ impl<'a> Options<'a> {
         for names in OPTIONS {
             let value = self.get(names);
             if let (Some(name), false) = (names.first(), value.is_empty()) {
-                told.push(format!("{name}={}", short(value)));
+                told.push(format!("{name}={}", shortened(value)));
             }
         }
         told.extend(self.others());
         if !host.is_empty() {
-            told.push(format!("host={}", short(host)));
+            told.push(format!("host={}", shortened(host)));
         }
-        shortened(told.join(" "))
+        shortened(&told.join(" "))
     }
 
     /// Whether it flushes between writes.
@@ -423,7 +415,7 @@ impl<'a> Options<'a> {
         }
         let told = |(name, value): (&str, String)| match value.as_str() {
             "" => short(name),
-            value => format!("{}={}", short(name), short(value)),
+            value => format!("{}={}", short(name), shortened(value)),
         };
         all.into_iter().take(MOST_OPTIONS).map(told).collect()
     }
@@ -474,6 +466,12 @@ mod tests {
         };
         assert_ne!(long("none"), long("zbd"));
         assert!(long("none").chars().count() <= 200);
+        // One option alone may be long.
+        let split = |last: &str| {
+            let own = json!({ "rw": "read", "bssplit": "4k/50:".repeat(60) + last });
+            Options { own: &own, global: &NOTHING }.told("")
+        };
+        assert_ne!(split("8k/50"), split("64k/50"));
     }
 
     #[test]

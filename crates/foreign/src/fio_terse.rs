@@ -1,6 +1,7 @@
 //! fio's terse output of version 3, 4 and 5: a line for each job, with semicolons between its fields.
 
-use crate::runs::{Run, Runs, Test, short};
+use crate::runs::{Run, Runs, Test};
+use crate::text::short;
 use crate::{ForeignError, Latency, Results};
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! modern-fs-benchmark's result files, up to version 5 of their schema.
 
-use crate::runs::short;
+use crate::text::short;
 use crate::{ForeignError, Metric, Results, Series, json};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! IO500's result.txt and result_summary.txt.
 
-use crate::runs::short;
-use crate::{ForeignError, MOST_SERIES, Metric, Results, Series, number};
+use crate::text::shortened;
+use crate::{ForeignError, MOST_SERIES, Metric, Results, Series, number, time};
 
 const FORMAT: &str = "IO500 result.txt";
 /// Lines at the beginning in which the format must show itself.
@@ -16,6 +16,9 @@ const BROKEN: &str = "a phase with errors, which the file calls INVALID";
 const NO_PHASE: &str = "a score of no phase that is known";
 const NO_TOTAL: &str = "a total that is no figure above 0";
 const CUT_OFF: &str = "The file has no total score: the run did not come to its end, or the file was cut off.";
+/// What reports make of IO500's own units, which they do not know.
+const UNITS: &str =
+    "IO500's own units are told in others: 1 GiB/s of a phase reads 1.074 GB/s, and 1 kIOPS reads 1k ops/s.";
 const INVALID_RUN: &str = "The file calls the run INVALID by the rules of IO500: its totals are no official score.";
 
 /// Options of IOR and mdtest that say what a phase did, and their names here; others change with each run, as paths do.
@@ -74,7 +77,11 @@ pub(crate) fn read(text: &str) -> Result<Results, ForeignError> {
     }
     reader.end(&phase);
     if !reader.total {
-        reader.note(CUT_OFF.to_owned());
+        reader.results.note(CUT_OFF);
+    }
+    let is_phase = |series: &Series| !matches!(series.metric, Metric::Other { .. });
+    if reader.results.series.iter().any(is_phase) {
+        reader.results.note(UNITS);
     }
     Ok(reader.results)
 }
@@ -111,12 +118,6 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn note(&mut self, note: String) {
-        if !self.results.notes.contains(&note) {
-            self.results.notes.push(note);
-        }
-    }
-
     fn version(&mut self, version: &str) {
         let version = version.split_whitespace().next().unwrap_or_default();
         self.results.tool = format!("IO500 {}", version.strip_prefix("io500-").unwrap_or(version));
@@ -129,6 +130,7 @@ impl<'a> Reader<'a> {
             ("run" | "", "procs") => self.procs = value,
             ("run" | "", "version") => self.version(value),
             (_, "score") => phase.score = Some(value),
+            (_, "t_start") => self.results.ran_at(time::from_dashes(value)),
             (_, "t_delta") => phase.seconds = figure(value).unwrap_or_default(),
             (_, "exe") => phase.exe = value,
             _ => {}
@@ -138,7 +140,7 @@ impl<'a> Reader<'a> {
     /// Takes in a total score of all phases; the unit is that of bandwidth.
     fn total(&mut self, section: &str, key: &str, value: &str, unit: &str) {
         if value.contains("INVALID") {
-            self.note(INVALID_RUN.to_owned());
+            self.results.note(INVALID_RUN);
         }
         let unit = match key {
             "MD" => "kIOPS",
@@ -174,7 +176,7 @@ impl<'a> Reader<'a> {
             None => self.results.leave_out(NO_SCORE),
             Some(run) => {
                 if phase.short {
-                    self.note(format!("{} ran shorter than the rules of IO500 ask for.", phase.name));
+                    self.results.note(&format!("{} ran shorter than the rules of IO500 ask for.", phase.name));
                 }
                 let mut series = Series::one(phase.name, group, metric, run);
                 series.parameters = parameters(phase.exe, self.procs);
@@ -207,7 +209,7 @@ impl<'a> Reader<'a> {
             return;
         };
         if line.to_lowercase().contains("invalid") {
-            self.note(format!("{name} is marked INVALID; the result.txt of the same run tells why."));
+            self.results.note(&format!("{name} is marked INVALID; the result.txt of the same run tells why."));
         }
         let mut series = Series::one(name, group, metric, run);
         series.seconds = figure(after(&words, "time")).unwrap_or_default();
@@ -279,13 +281,13 @@ fn parameters(exe: &str, procs: &str) -> String {
     let words: Vec<&str> = exe.split_whitespace().collect();
     let mut told = Vec::new();
     if !procs.is_empty() {
-        told.push(format!("procs={}", short(procs)));
+        told.push(format!("procs={}", shortened(procs)));
     }
     for (option, name) in OPTIONS {
         let value = after(&words, option);
         // Some of these take no value in the other of both programs.
         if !value.is_empty() && !value.starts_with('-') && !value.contains('/') {
-            told.push(format!("{name}={}", short(value)));
+            told.push(format!("{name}={}", shortened(value)));
         }
     }
     told.join(" ")

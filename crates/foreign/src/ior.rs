@@ -1,7 +1,7 @@
 //! The text that IOR prints, also as its CSV; mdtest's text in the same file is read beside it.
 
-use crate::runs::short;
-use crate::{ForeignError, MOST_SERIES, Metric, Results, Series, mdtest};
+use crate::text::{short, shortened};
+use crate::{ForeignError, MOST_SERIES, Metric, Results, Series, mdtest, time};
 use std::collections::{BTreeMap, BTreeSet};
 
 const FORMAT: &str = "IOR or mdtest output";
@@ -75,7 +75,10 @@ pub(crate) fn read(text: &str) -> Result<Results, ForeignError> {
         } else if let Some(machine) = line.strip_prefix("Machine") {
             collector.machine(machine.trim_start().trim_start_matches(':'));
         } else if let Some((name, value)) = line.split_once([':', '=']) {
-            options.take(name.trim(), value.trim());
+            match name.trim() {
+                "Began" => collector.ran_at(time::from_ctime(value)),
+                name => options.take(name, value.trim()),
+            }
         }
     }
     mdtest::read_into(text, &mut collector);
@@ -165,7 +168,7 @@ impl Options {
         let words: Vec<&str> = value.split_whitespace().collect();
         let between = if name.ends_with("size") { "" } else { "-" };
         if !words.is_empty() {
-            self.values.insert(told, short(&words.join(between)));
+            self.values.insert(told, shortened(&words.join(between)));
         }
     }
 
@@ -204,6 +207,11 @@ impl Collector {
     /// Tells a note once.
     pub(crate) fn note(&mut self, note: &str) {
         self.results.note(note);
+    }
+
+    /// Takes in a time at which a program began.
+    pub(crate) fn ran_at(&mut self, time: Option<String>) {
+        self.results.ran_at(time);
     }
 
     /// Counts what did not become a figure.

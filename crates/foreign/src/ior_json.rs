@@ -1,7 +1,7 @@
 //! What IOR writes with `-O summaryFormat=JSON`; mdtest of the same project has no such option.
 
 use crate::ior::{Collector, IOPS_NOTE, Options};
-use crate::{ForeignError, Results, json};
+use crate::{ForeignError, Results, json, time};
 use serde_json::Value;
 
 const FORMAT: &str = "IOR JSON";
@@ -53,6 +53,7 @@ fn take(document: &Value, collector: &mut Collector) {
         collector.tool(&format!("IOR-{version}"));
     }
     collector.machine(json::text(document, "Machine"));
+    collector.ran_at(time::from_ctime(json::text(document, "Began")));
     let tests = document.get("tests").and_then(Value::as_array);
     for test in tests.into_iter().flatten() {
         let mut options = Options::default();

@@ -20,6 +20,8 @@ mod phoronix;
 mod results;
 mod runs;
 mod sysbench;
+mod text;
+mod time;
 
 pub use error::ForeignError;
 pub use results::{Facts, Latency, Metric, Results, Series};

@@ -1,8 +1,8 @@
 //! The text that mdtest prints.
 
 use crate::ior::Collector;
-use crate::runs::short;
-use crate::{Metric, Series};
+use crate::text::{short, shortened};
+use crate::{Metric, Series, time};
 
 const NOT_DONE: &str = "an operation of mdtest whose rate is no figure above 0";
 const NOT_WHOLE: &str = "a line of mdtest's table that is not whole";
@@ -29,6 +29,8 @@ pub(crate) fn read_into(text: &str, collector: &mut Collector) {
             iterations = None;
         } else if line.starts_with("SUMMARY") {
             iterations = rates(line);
+        } else if let Some(began) = line.strip_prefix("-- started at ") {
+            collector.ran_at(time::from_slashes(began.trim_end_matches([' ', '-'])));
         } else if let Some(iterations) = iterations {
             row(line, iterations, &setting, collector);
         } else {
@@ -53,10 +55,10 @@ struct Setting {
 impl Setting {
     fn take(&mut self, line: &str) {
         if is_count(line) {
-            self.counted = short(&counted(line));
+            self.counted = shortened(&counted(line));
         } else if let Some((name, value)) = line.split_once(':') {
             match name.trim() {
-                "Command line used" => self.options = short(&options(value)),
+                "Command line used" => self.options = shortened(&options(value)),
                 "Path" => self.path = short(value.trim()),
                 _ => {}
             }

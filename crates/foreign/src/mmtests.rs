@@ -1,6 +1,6 @@
 //! mmtests' JSON: what `compare-mmtests.pl --json-export` writes, and what `extract-mmtests.pl --print-json` prints.
 
-use crate::runs::short;
+use crate::text::short;
 use crate::{ForeignError, MOST_RUNS, MOST_SERIES, Metric, Results, Series, json, phoronix};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Phoronix Test Suite's composite.xml.
 
-use crate::runs::short;
-use crate::{Facts, ForeignError, MOST_RUNS, MOST_RUNS_OF_ALL, MOST_SERIES, Metric, Results, Series, number};
+use crate::text::{short, shortened};
+use crate::{Facts, ForeignError, MOST_RUNS, MOST_RUNS_OF_ALL, MOST_SERIES, Metric, Results, Series, number, time};
 use roxmltree::{Document, Error, Node, ParsingOptions};
 use std::collections::BTreeMap;
 
@@ -93,7 +93,6 @@ pub(crate) fn read(text: &str) -> Result<Results, ForeignError> {
     for result in children(root, "Result") {
         read_result(result, &filesystems, &mut kept, &mut results);
     }
-    results.notes.push("The times of composite.xml are local ones without their zone, and are not kept.".to_owned());
     Ok(results)
 }
 
@@ -107,7 +106,7 @@ fn text_of<'a>(node: Node<'a, 'a>, name: &'static str) -> &'a str {
     children(node, name).next().and_then(|child| child.text()).unwrap_or_default().trim()
 }
 
-/// Fills in where the tests ran, and gives the filesystem of each system by its identifier.
+/// Fills in where and when the tests ran, and gives the filesystem of each system by its identifier.
 fn read_systems(root: Node<'_, '_>, results: &mut Results) -> BTreeMap<String, String> {
     let mut filesystems = BTreeMap::new();
     let mut all = Vec::new();
@@ -115,6 +114,7 @@ fn read_systems(root: Node<'_, '_>, results: &mut Results) -> BTreeMap<String, S
         let (hardware, software) = (text_of(system, "Hardware"), text_of(system, "Software"));
         filesystems.insert(short(text_of(system, "Identifier")), short(field(software, "File-System")));
         all.push(facts(hardware, software));
+        results.ran_at(time::from_dashes(text_of(system, "TimeStamp")));
     }
     results.facts = Facts {
         os: agreed(&all, |facts| &facts.os),
@@ -197,7 +197,7 @@ fn read_result(result: Node<'_, '_>, filesystems: &BTreeMap<String, String>, kep
     };
     let parameters: Vec<&str> =
         [description, text_of(result, "Identifier")].into_iter().filter(|part| !part.is_empty()).collect();
-    let parameters = short(&parameters.join("; "));
+    let parameters = shortened(&parameters.join("; "));
     let scale = text_of(result, "Scale");
     let group = if is_transactions(scale) { "transactions" } else { group(description) };
     let counted = metric(scale, text_of(result, "Proportion"));

@@ -1,6 +1,6 @@
 //! What a file of results holds, whoever wrote it.
 
-use crate::runs::{cut, short};
+use crate::text::{cut, short, shortened};
 use crate::{ForeignError, MOST_RUNS, MOST_RUNS_OF_ALL, MOST_SERIES};
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub struct Results {
     pub format: &'static str,
     /// The tool and its version, as the file tells: `fio-3.33`.
     pub tool: String,
-    /// When it ran, RFC 3339 in UTC; empty: the file does not tell.
+    /// When it ran, RFC 3339 in UTC; without its `Z` where the file tells a local time and not its zone; empty: it tells none.
     pub ran: String,
     /// Where it ran.
     pub facts: Facts,
@@ -120,6 +120,15 @@ impl Results {
         }
     }
 
+    /// Takes in a time at which it ran: of several the earliest counts.
+    pub(crate) fn ran_at(&mut self, time: Option<String>) {
+        if let Some(time) = time
+            && (self.ran.is_empty() || time < self.ran)
+        {
+            self.ran = time;
+        }
+    }
+
     /// Counts something that did not become a figure.
     pub(crate) fn leave_out(&mut self, what: impl Into<String>) {
         *self.left_out.entry(what.into()).or_default() += 1;
@@ -149,7 +158,7 @@ impl Results {
         }
     }
 
-    /// Cuts every text to the length that real ones have.
+    /// Cuts every text to the length that real ones have; parameters so that different ones stay different.
     fn shorten(&mut self) {
         let Facts { os, kernel, cpu, disk, .. } = &mut self.facts;
         for text in [&mut self.tool, &mut self.ran, os, kernel, cpu, disk] {
@@ -160,9 +169,10 @@ impl Results {
         }
         for series in &mut self.series {
             let Series { workload, parameters, group, contestant, filesystem, metric, .. } = series;
-            for text in [workload, parameters, group, contestant, filesystem] {
+            for text in [workload, group, contestant, filesystem] {
                 cut(text);
             }
+            *parameters = shortened(parameters);
             if let Metric::Other { unit, .. } = metric {
                 cut(unit);
             }

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 /// From blocks of this many bytes on, people read a test in bytes per second, and below in operations per second.
 const LARGE_BLOCK: f64 = 65_536.0;
-/// Most characters of a text.
-const MOST_CHARACTERS: usize = 200;
 
 /// A test, by what tells it from the others of its file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,20 +78,6 @@ impl Runs {
                 results.series.push(series(test, metric, figures, &good));
             }
         }
-    }
-}
-
-/// A name or a setting, of which no more is kept than real ones have: they are repeated in many series.
-pub(crate) fn short(text: &str) -> String {
-    text.chars().take(MOST_CHARACTERS).collect()
-}
-
-/// Makes a text a [`short`] one.
-pub(crate) fn cut(text: &mut String) {
-    let end = text.char_indices().nth(MOST_CHARACTERS).map(|(end, _)| end);
-    if let Some(end) = end {
-        text.truncate(end);
-        text.shrink_to_fit();
     }
 }
 

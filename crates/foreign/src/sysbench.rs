@@ -1,6 +1,7 @@
 //! sysbench's output of its file and database tests, of version 0.4 to 1.1, one run or several.
 
-use crate::runs::{Run, Runs, Test, short};
+use crate::runs::{Run, Runs, Test};
+use crate::text::{short, shortened};
 use crate::{ForeignError, Latency, Results, number};
 
 const FORMAT: &str = "sysbench output";
@@ -83,7 +84,7 @@ fn close(block: Option<Block>, runs: &mut Runs, results: &mut Results) -> Result
     }
     for (group, run) in kinds {
         let workload = if block.test.is_empty() { "oltp".to_owned() } else { format!("fileio {}", block.test) };
-        let test = Test { workload, parameters: block.options.join(" "), group, ..Test::default() };
+        let test = Test { workload, parameters: shortened(&block.options.join(" ")), group, ..Test::default() };
         runs.of_test(test)?.push(run);
     }
     Ok(())
@@ -138,7 +139,7 @@ impl Block {
         }
         if let Some((files, size)) = line.split_once(" files, ") {
             let size = size.trim_end_matches(" each");
-            self.options.push(format!("file-num={} file-size={}", short(files), short(size)));
+            self.options.push(format!("file-num={} file-size={}", shortened(files), shortened(size)));
             return;
         }
         let known = OPTIONS.iter().find_map(|(before, behind, name)| {
@@ -151,9 +152,9 @@ impl Block {
                 if name == "file-block-size" {
                     self.block_bytes = binary(value).unwrap_or(0.0);
                 }
-                self.options.push(format!("{name}={}", short(value)));
+                self.options.push(format!("{name}={}", shortened(value)));
             }
-            None => self.options.push(format!("\"{}\"", short(line))),
+            None => self.options.push(format!("\"{}\"", shortened(line))),
         }
     }
 

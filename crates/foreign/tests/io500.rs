@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 const RESULT: &str = include_str!("fixtures/io500-result.txt");
 const SUMMARY: &str = include_str!("fixtures/io500-result_summary.txt");
 const GIB: f64 = 1_073_741_824.0;
+const UNITS: &str =
+    "IO500's own units are told in others: 1 GiB/s of a phase reads 1.074 GB/s, and 1 kIOPS reads 1k ops/s.";
 
 fn told(results: &Results) -> Vec<(&str, &str, &Metric, &[f64])> {
     let mut told = Vec::new();
@@ -51,6 +53,8 @@ fn how_a_phase_ran_is_told_without_its_paths() {
     assert_eq!(hard.parameters, "procs=4 api=POSIX items=1000000 write_bytes=3901 stonewall=300");
     assert_eq!(series_of(&results, "find").parameters, "procs=4");
     assert!(!format!("{results:?}").contains("datafiles"));
+    // Of all phases the first tells when it was; the zone nobody tells.
+    assert_eq!(results.ran, "2026-02-03T04:05:07");
 }
 
 #[test]
@@ -64,16 +68,20 @@ fn invalid_phases_are_told() {
     let notes = [
         "mdtest-easy-write ran shorter than the rules of IO500 ask for.",
         "The file calls the run INVALID by the rules of IO500: its totals are no official score.",
+        UNITS,
     ];
     assert_eq!(results.notes, notes);
 }
 
 #[test]
-fn a_valid_run_has_no_notes() {
+fn a_valid_run_is_told_in_which_units_it_stands_and_nothing_else() {
     let valid = RESULT.replace("; ERROR INVALID Runtime is smaller than expected minimum runtime\n", "");
     let results = read(&valid.replace(" [INVALID]", ""));
-    assert_eq!(results.notes, [""; 0]);
+    assert_eq!(results.notes, [UNITS]);
     assert_eq!(results.series.len(), 10);
+    // Totals stand in the tool's own units.
+    let totals = read("[SCORE]\nMD = 30.5\nBW = 2.5\nSCORE = 8.75\n");
+    assert_eq!(totals.notes, [""; 0]);
 }
 
 #[test]
@@ -99,7 +107,9 @@ fn the_summary_is_read_alone() {
     assert_eq!(series_of(&results, "ior-easy-write").seconds, 35.625);
     assert_eq!(results.left_out, BTreeMap::from([("a phase that was not run (no score above 0)".to_owned(), 1)]));
     assert_eq!(results.notes[0], "ior-easy-write is marked INVALID; the result.txt of the same run tells why.");
-    assert_eq!(results.notes.len(), 2);
+    assert_eq!(results.notes.len(), 3);
+    // It tells no time.
+    assert_eq!(results.ran, "");
 }
 
 #[test]
@@ -116,7 +126,7 @@ fn names_and_marks_of_older_versions_are_known() {
         ("IO500 SCORE", "total", &other("IO500 score"), &[1.25]),
     ];
     assert_eq!(told(&results), expected);
-    assert_eq!(results.notes.len(), 1);
+    assert_eq!(results.notes.len(), 2);
 }
 
 #[test]

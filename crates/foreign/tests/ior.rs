@@ -41,8 +41,36 @@ fn each_line_of_iors_table_is_a_run_and_its_summaries_are_none() {
     assert_eq!(results.series[0].seconds, 0.5 + 0.513283);
     assert_eq!(results.left_out, BTreeMap::new());
     assert_eq!((results.facts.os.as_str(), results.facts.kernel.as_str()), ("Linux", "6.12.9-amd64"));
+    assert_eq!(results.ran, "2026-02-03T04:05:06");
     assert!(!format!("{results:?}").contains("node1"));
     assert!(results.notes.iter().any(|note| note.contains("IOPS")), "{:?}", results.notes);
+}
+
+#[test]
+fn the_time_of_every_form_is_local_and_of_several_the_earliest_counts() {
+    let later = OLD_IOR.replace("Began: Tue Feb  3", "Began: Wed Feb  4");
+    for (text, time) in [
+        (OLD_IOR, "2026-02-03T04:05:06"),
+        (JSON, "2026-02-03T04:05:06"),
+        (OLD_JSON, "2026-02-03T04:05:06"),
+        (MDTEST_1, "2026-02-03T04:05:06"),
+        (later.as_str(), "2026-02-04T04:05:06"),
+        (format!("{later}{OLD_IOR}").as_str(), "2026-02-03T04:05:06"),
+        (CSV, ""),
+        (OLD_IOR.replace("Began: Tue Feb  3", "Began: Feb  3").as_str(), ""),
+    ] {
+        assert_eq!(read(text).ran, time, "{text}");
+    }
+}
+
+#[test]
+fn tests_that_differ_only_behind_long_options_are_two() {
+    let with = |last: &str| MDTEST_1.replace("-b 10 ", &format!("-b 10 {}-I {last} ", "--option ".repeat(40)));
+    let results = read(&format!("{}{}", with("1"), with("2")));
+    assert_eq!(results.series.len(), 2 * 8);
+    assert!(results.series.iter().all(|series| series.parameters.chars().count() <= 200), "{results:?}");
+    // The same twice is two runs of one.
+    assert_eq!(read(&format!("{}{}", with("1"), with("1"))).series.len(), 8);
 }
 
 #[test]

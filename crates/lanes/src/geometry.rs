@@ -1,5 +1,10 @@
 //! Journal size, allocation groups, profiles: read after mkfs, best effort. What a tool does not
-//! tell is left out; geometry explains figures, it decides nothing.
+//! tell is left out; geometry explains figures, and tells what a lane's metadata is guarded by.
+
+/// The value of a `name: value` line.
+pub(crate) fn value_of<'a>(geometry: &'a [String], name: &str) -> Option<&'a str> {
+    geometry.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+}
 
 /// Picks lines of the form `NAME:   value`.
 pub(crate) fn pick(text: &str, names: &[&str]) -> Vec<String> {

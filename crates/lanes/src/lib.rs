@@ -23,6 +23,7 @@ mod failure;
 pub mod filesystems;
 mod formatting;
 mod geometry;
+mod guarantees;
 pub mod guest;
 mod guest_needs;
 pub mod host;

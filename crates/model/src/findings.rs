@@ -66,8 +66,11 @@ use std::collections::BTreeMap;
 pub struct Findings {
     /// Schema of the findings.
     pub schema: u32,
-    /// When the race started, RFC 3339.
+    /// When the race started, RFC 3339; of an import as the header of its record has it.
     pub started: String,
+    /// Formats of other tools' results that its figures were read from; empty: it was raced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imported: Vec<String>,
     /// Name of the suite.
     pub suite: String,
     /// Seed of the race.

@@ -14,29 +14,31 @@ pub enum Flag {
     Note(String),
 }
 
-macro_rules! marks {
-    ($($(#[doc = $doc:literal])+ $mark:ident = $name:literal,)+) => {
-        /// A mark that statistics, or who conducts a race, know.
+macro_rules! named {
+    ($(#[$about:meta])+ $kind:ident: $($(#[doc = $doc:literal])+ $one:ident = $name:literal,)+) => {
+        $(#[$about])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Mark {
-            $($(#[doc = $doc])+ $mark,)+
+        pub enum $kind {
+            $($(#[doc = $doc])+ $one,)+
         }
 
-        impl Mark {
+        impl $kind {
             /// All of them.
-            pub const ALL: &[Mark] = &[$(Mark::$mark,)+];
+            pub const ALL: &[$kind] = &[$($kind::$one,)+];
 
             /// Its name in a record.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Mark::$mark => $name,)+
+                    $($kind::$one => $name,)+
                 }
             }
         }
     };
 }
 
-marks! {
+named! {
+    /// A mark that statistics, or who conducts a race, know.
+    Mark:
     /// The backlog of paced work grew over the window.
     CannotSustainRate = "cannot-sustain-rate",
     /// Paced work was late by the engine itself.
@@ -73,6 +75,50 @@ marks! {
     IoUringAgain = "io_uring-again",
 }
 
+named! {
+    /// What a note is about that weighs otherwise than notes do; the note begins with its name.
+    NoteKind:
+    /// How well what is written compresses.
+    Data = "data",
+    /// A server may lose what it acknowledged.
+    NotDurable = "not durable",
+    /// io_uring without what newer kernels have.
+    WithoutDeferral = "io_uring works without DEFER_TASKRUN",
+    /// io_uring without a table of its files.
+    WithoutFiles = "io_uring works without registered files",
+    /// io_uring without buffers that the kernel keeps.
+    WithoutBuffers = "io_uring works without fixed buffers",
+    /// libaio on files that are not opened for direct I/O.
+    OneAfterTheOther = "libaio without O_DIRECT works one operation after the other",
+}
+
+impl NoteKind {
+    /// The note, with what there is to say of it.
+    pub fn note(self, said: impl fmt::Display) -> String {
+        format!("{}: {said}", self.name())
+    }
+}
+
+/// Who disturbed a trial that is marked with foreign noise, and what they took.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Disturbance {
+    /// Who.
+    pub by: Disturber,
+    /// Share of the CPUs' time, 0 to 1; absent: it was the disk that they used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_share: Option<f64>,
+}
+
+/// Who disturbs a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disturber {
+    /// Other programs of the machine that the trial ran on.
+    OtherPrograms,
+    /// The hypervisor below it.
+    Hypervisor,
+}
+
 impl Mark {
     /// The mark with its figures.
     pub fn with(self, figures: impl Into<String>) -> Flag {
@@ -98,6 +144,14 @@ impl Flag {
     /// Whether it is this mark.
     pub fn is(&self, mark: Mark) -> bool {
         self.figures(mark).is_some()
+    }
+
+    /// What it is about, where it is a note of a kind.
+    pub fn note_kind(&self) -> Option<NoteKind> {
+        match self {
+            Flag::Mark(..) => None,
+            Flag::Note(_) => NoteKind::ALL.iter().copied().find(|kind| kind.name() == self.parts().0),
+        }
     }
 
     /// By what flags are told together, and what is said of this one: a mark's name and its figures; of a note the words
@@ -185,5 +239,17 @@ mod tests {
         assert_eq!((flag.figures(Mark::ForeignNoise), flag.figures(Mark::NotSteady)), (Some("9 %"), None));
         assert_eq!(flag.parts(), ("foreign-noise", "9 %"));
         assert_eq!(Flag::from("lost connections: 1").parts(), ("lost connections", "1"));
+    }
+
+    #[test]
+    fn a_note_of_a_kind_is_known_by_its_name_and_no_mark_has_the_same() {
+        for kind in NoteKind::ALL {
+            let flag = Flag::from(kind.note("why: it is so"));
+            assert_eq!((flag.note_kind(), flag.parts()), (Some(*kind), (kind.name(), "why: it is so")));
+            assert!(Mark::ALL.iter().all(|mark| mark.name() != kind.name()), "{}", kind.name());
+        }
+        for other in ["database: 1", "io_uring works", "foreign-noise: data"] {
+            assert_eq!(Flag::from(other).note_kind(), None, "{other}");
+        }
     }
 }

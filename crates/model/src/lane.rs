@@ -7,7 +7,7 @@ pub use grammar::LaneError;
 use crate::Bytes;
 use crate::aged::{AgedLane, AgedSpec};
 use crate::disk::QueueLimits;
-pub use crate::promises::Promises;
+pub use crate::promises::{CrashEffect, Guarantees, OptionEffect, Promises};
 use crate::stack::{self, LayerSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -102,6 +102,9 @@ pub struct Lane {
     pub size_bytes: u64,
     /// What it promises.
     pub promises: Promises,
+    /// What it guarantees beside that; absent: the record is older than this key, or another tool's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarantees: Option<Guarantees>,
     /// This lane is the first one again (`--with-self`).
     #[serde(default)]
     pub is_self: bool,
@@ -169,6 +172,7 @@ impl Lane {
                 barriers: true,
                 outlives_cache: true,
             },
+            guarantees: None,
             is_self: false,
             kernel: String::new(),
             kernel_build: String::new(),

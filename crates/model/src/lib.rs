@@ -47,7 +47,7 @@ pub mod workload;
 
 pub use kinds::{appenders, job, mix, oltp, operations, programs, streams};
 
-pub use flag::{Flag, Mark};
+pub use flag::{Disturbance, Disturber, Flag, Mark, NoteKind};
 pub use nearest::nearest;
 pub use sentence::Sentence;
 pub use throttle::Throttle;

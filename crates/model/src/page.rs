@@ -450,6 +450,9 @@ pub struct Trend {
     pub metric: String,
     /// Whether more is better.
     pub higher_is_better: bool,
+    /// The format of another tool's results that all of its figures were read from; empty: they were raced.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub imported: String,
     /// One per record and lane, in the order of starts.
     pub points: Vec<TrendPoint>,
     /// What has a figure of this name and is no point, because it is other work than the newest record's

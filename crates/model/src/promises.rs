@@ -1,4 +1,4 @@
-//! What a lane promises: what decides whether two lanes' speeds may be ranked.
+//! What a lane promises: what decides whether two lanes' speeds may be ranked; and what it guarantees beside that.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,68 @@ pub struct Promises {
     /// the disk behind it lacks.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub outlives_cache: bool,
+}
+
+/// What a lane guarantees after a crash, or when it does, beside its promises: said beside a verdict, and void none.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Guarantees {
+    /// Whether its metadata has checksums; absent: nobody told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata_checksums: Option<bool>,
+    /// How often its metadata is kept on one device; absent: nobody told, or it is spread over several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata_copies: Option<u32>,
+    /// Its mount options that change what it guarantees; of those that speak of one thing the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<OptionEffect>,
+}
+
+/// A mount option, and what it changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OptionEffect {
+    /// As it is given: `data=writeback`.
+    pub option: String,
+    /// What it changes.
+    pub effect: CrashEffect,
+}
+
+/// What a mount option changes of what is there after a crash, or of when that is made safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CrashEffect {
+    /// Files may hold old contents of the disk.
+    StaleAfterCrash,
+    /// All data is written to the journal first.
+    JournalsData,
+    /// The journal does not wait for its blocks.
+    CommitsOutOfOrder,
+    /// A file that was replaced by a rename may be empty.
+    ReplacedMayBeEmpty,
+    /// Blocks are allocated when `write` is called.
+    AllocatesAtOnce,
+    /// Changes of directories are on the disk when the call returns.
+    SynchronousNames,
+    /// Each commit writes all data first.
+    CommitsAllData,
+    /// An fsync commits more than the file asked for.
+    CommitsAllAtFsync,
+    /// An older state may be mounted.
+    OlderState,
+    /// Data is overwritten in place.
+    OverwritesInPlace,
+    /// Data reaches the disk in the order in which it was written.
+    KeepsOrder,
+    /// Every write is on the disk when the call returns.
+    SynchronousWrites,
+    /// Timestamps reach the disk up to a day later.
+    LazyTimestamps,
+    /// What nobody synced is committed after other seconds than usual.
+    CommitsEvery {
+        /// Seconds.
+        seconds: u32,
+        /// Seconds without the option.
+        usual_seconds: u32,
+    },
 }
 
 fn yes() -> bool {

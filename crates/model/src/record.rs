@@ -156,7 +156,8 @@ pub struct Header {
     pub schema: u32,
     /// Version of Fairlane.
     pub version: String,
-    /// RFC 3339, UTC.
+    /// RFC 3339, UTC. Of an import without its `Z` where the files tell local times and not their zone, and empty where
+    /// one of them tells no time.
     pub started: String,
     /// /proc/sys/kernel/random/boot_id.
     pub boot_id: String,

@@ -1,6 +1,6 @@
 //! One workload in one lane in one round, as measured.
 
-use crate::flag::Flag;
+use crate::flag::{Disturbance, Flag};
 use crate::seen::{CachedFiles, KeptFiles};
 use crate::timeline::TrialTimeline;
 use schemars::JsonSchema;
@@ -50,6 +50,9 @@ pub struct Trial {
     /// outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
+    /// Who disturbed it, beside the mark `foreign-noise`; absent: nobody, or the record is older than this key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbance: Option<Disturbance>,
 }
 
 /// How a trial ended.

@@ -308,13 +308,13 @@ fn ground(out: &mut String, input: &Input) {
     }
     let counts = &findings.trials;
     let version = words::race::seed_and_version(findings.seed, &input.record.header.version);
-    let started = escape(&shorten(&findings.started, 40));
+    let origin = words::race::origin(&findings.imported, &findings.started);
+    let origin = if origin.is_empty() { origin } else { format!("; {}", escape(&origin)) };
     out.push_str(&format!(
-        "\n{}: {}; {}; {} {started}.\n\n{}: {}\n",
+        "\n{}: {}; {}{origin}.\n\n{}: {}\n",
         words::TRIALS_TITLE,
         words::race::trials(counts),
         escape(&version),
-        words::RACED,
         words::AGAIN_TITLE,
         code(&facts::again(findings), false),
     ));

@@ -94,6 +94,7 @@ fn heading(out: &mut String, input: &Input, style: &Style) {
     let heading = words::race::heading(
         &findings.suite,
         &names,
+        &findings.imported,
         &findings.started,
         input.record.resumes,
         words::race::ended(&findings.outcome),

@@ -2,6 +2,7 @@
 
 use crate::clean::{name, shorten};
 use crate::layout::{GLUE, align};
+use crate::words::race::imported_from;
 use crate::{ReportError, Style, csv as rows, facts, figures, json, markdown};
 use model::machine::is_untold;
 use model::page::{Trend, TrendPoint};
@@ -40,12 +41,16 @@ pub fn render_trends(trends: &[Trend], format: &str, style: &Style) -> Result<St
     }
 }
 
-/// What is shown, and which way is better.
+/// What is shown, which way is better, and whether another tool measured it.
 fn heading(trend: &Trend) -> String {
     let title = shorten(&trend.title, facts::TITLE_COLUMNS);
     let metric = shorten(&trend.metric.replace('_', " "), 60);
     let better = if trend.higher_is_better { "more is better" } else { "less is better" };
-    format!("{title}, {}: {metric}, {better}", shorten(&trend.group, 60))
+    let imported = match trend.imported.as_str() {
+        "" => String::new(),
+        format => format!("; {}", imported_from(&[format])),
+    };
+    format!("{title}, {}: {metric}, {better}{imported}", shorten(&trend.group, 60))
 }
 
 /// The lanes, in the order in which they come up first.
@@ -178,7 +183,7 @@ fn in_markdown(trend: &Trend) -> String {
     out
 }
 
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 16] = [
     "workload",
     "group",
     "lane",
@@ -194,6 +199,7 @@ const COLUMNS: [&str; 15] = [
     "mean",
     "low",
     "high",
+    "imported_from",
 ];
 
 /// A row per point.
@@ -217,6 +223,7 @@ fn csv(trends: &[Trend]) -> String {
                 rows::number(point.mean),
                 rows::optional(point.low),
                 rows::optional(point.high),
+                rows::text(&trend.imported),
             ]
         }));
     }
@@ -249,6 +256,7 @@ mod tests {
             group: "write".to_owned(),
             metric: "operations_per_second".to_owned(),
             higher_is_better: true,
+            imported: String::new(),
             points: vec![
                 point("a", "ext4", "6.12.0", 1000.0),
                 point("a", "xfs", "6.12.0", 1500.0),
@@ -277,6 +285,22 @@ mod tests {
         let alone = Trend { points: vec![point("a", "ext4", "6.12.0", 1.0)], left_out: Vec::new(), ..trend() };
         let text = render_trends(&[alone], "text", &Style::default()).unwrap();
         assert!(!text.contains("no trend") && !text.contains("left out"), "{text}");
+    }
+
+    #[test]
+    fn what_another_tool_measured_is_marked_in_every_format() {
+        let imported = [Trend { imported: "fio JSON\u{1b}".to_owned(), ..trend() }];
+        for format in TREND_FORMATS {
+            let shown = render_trends(&imported, format, &Style::default()).unwrap();
+            assert!(shown.contains("imported") && shown.contains("fio JSON"), "{format}: {shown}");
+            assert!(!shown.contains('\u{1b}'), "{format}: {shown}");
+        }
+        let text = render_trends(&imported, "text", &Style::default()).unwrap();
+        assert!(
+            text.lines().next().is_some_and(|line| line.contains("more is better; imported from fio JSON")),
+            "{text}"
+        );
+        assert!(!render_trends(&[trend()], "text", &Style::default()).unwrap().contains("imported"));
     }
 
     #[test]

@@ -85,7 +85,6 @@ pub(crate) const FIGURES_TITLE: &str = "Figures per lane";
 pub(crate) const GROUND_TITLE: &str = "Machine, lanes, and how to run it again";
 pub(crate) const TRIALS_TITLE: &str = "Trials";
 pub(crate) const AGAIN_TITLE: &str = "Run it again";
-pub(crate) const RACED: &str = "raced";
 pub(crate) const FAILED: &str = "failed";
 pub(crate) const COLUMN_WORKLOAD: &str = "workload";
 pub(crate) const COLUMN_VERDICT: &str = "verdict";

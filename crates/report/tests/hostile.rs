@@ -342,6 +342,7 @@ fn course(metric: &str) -> Trend {
         group: "read".to_owned(),
         metric: metric.to_owned(),
         higher_is_better: true,
+        imported: String::new(),
         points: vec![point],
         left_out: Vec::new(),
     }

@@ -164,6 +164,7 @@ mod tests {
             timeline,
             jobs: Vec::new(),
             flags: Vec::new(),
+            disturbance: None,
         }
     }
 

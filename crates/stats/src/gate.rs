@@ -190,7 +190,7 @@ fn pairing(sides: [&Side; 2]) -> Pairing {
     for (at, side) in sides.iter().enumerate() {
         for named in &side.records {
             let Some(time) = time(&named.record.header) else {
-                return unpaired(format!("{} does not tell when it was raced", named.name));
+                return unpaired(format!("{} does not tell when it was raced, in UTC", named.name));
             };
             order.push((time, at));
         }

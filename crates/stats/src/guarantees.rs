@@ -1,165 +1,75 @@
-//! Options of two lanes after which they guarantee different things after a crash, or at other moments: said beside a
-//! verdict. What takes a whole promise away (barriers, the journal) is in `Promises`, and no verdict is given then.
-//!
-//! What mkfs left out is read from what its tool told of the new filesystem (`Lane::geometry`), not from options: defaults
-//! differ between versions and sizes.
-//!
-//! Sources: Documentation/filesystems/ext4/ and admin-guide/ext4.rst, admin-guide/xfs.rst, f2fs.rst of Linux 6.18,
-//! btrfs(5), mount(8), ext4(5) metadata_csum, mkfs.xfs(8) -m crc, mkfs.btrfs(8) profiles.
+//! What two lanes guarantee differently after a crash, or at other moments: said beside a verdict. What takes a whole
+//! promise away (barriers, the journal) is in `Promises`, and no verdict is given then.
+
+mod earlier_records;
 
 use crate::statements::{name, pair as statement};
 use model::Sentence;
-use model::lane::Lane;
+use model::lane::{CrashEffect, Guarantees, Lane};
 use model::sentence::Value;
-
-type Said = fn(Value, Value) -> Sentence;
-
-/// Options that have one effect. Of options with one `subject` the last counts; `said` is `None` for those that take
-/// an effect back, or are what the kernel does by itself.
-struct Effect {
-    filesystems: &'static [&'static str],
-    subject: &'static str,
-    options: &'static [&'static str],
-    said: Option<Said>,
-}
-
-const EXT: &[&str] = &["ext3", "ext4"];
-const EXT_AND_REISERFS: &[&str] = &["ext3", "ext4", "reiserfs"];
-/// Options that the kernel knows for every filesystem (mount(8)).
-const ANY: &[&str] = &[];
-
-const fn effect(
-    filesystems: &'static [&'static str],
-    subject: &'static str,
-    options: &'static [&'static str],
-    said: Option<Said>,
-) -> Effect {
-    Effect { filesystems, subject, options, said }
-}
-
-const EFFECTS: &[Effect] = &[
-    effect(EXT_AND_REISERFS, "data", &["data=writeback"], Some(statement::stale_after_crash)),
-    effect(EXT_AND_REISERFS, "data", &["data=journal"], Some(statement::journals_data)),
-    effect(EXT_AND_REISERFS, "data", &["data=ordered"], None),
-    effect(EXT, "async commit", &["journal_async_commit"], Some(statement::commits_out_of_order)),
-    effect(EXT, "replace", &["noauto_da_alloc", "auto_da_alloc=0"], Some(statement::replaced_may_be_empty)),
-    effect(EXT, "replace", &["auto_da_alloc", "auto_da_alloc=1"], None),
-    effect(EXT, "allocation", &["nodelalloc"], Some(statement::allocates_at_once)),
-    effect(EXT, "allocation", &["delalloc"], None),
-    effect(&["xfs"], "wsync", &["wsync"], Some(statement::synchronous_names)),
-    effect(&["btrfs"], "flush", &["flushoncommit"], Some(statement::commits_all_data)),
-    effect(&["btrfs"], "flush", &["noflushoncommit"], None),
-    effect(&["btrfs"], "log", &["notreelog"], Some(statement::commits_all_at_fsync)),
-    effect(&["btrfs"], "log", &["treelog"], None),
-    effect(&["btrfs"], "root", &["usebackuproot", "rescue=usebackuproot", "recovery"], Some(statement::older_state)),
-    effect(&["btrfs"], "cow", &["nodatacow"], Some(statement::overwrites_in_place)),
-    effect(&["btrfs"], "cow", &["datacow"], None),
-    effect(&["f2fs"], "fsync", &["fsync_mode=strict"], Some(statement::commits_all_at_fsync)),
-    effect(&["f2fs"], "fsync", &["fsync_mode=posix"], None),
-    effect(&["f2fs"], "flush", &["data_flush"], Some(statement::commits_all_data)),
-    effect(&["nilfs2"], "data", &["order=strict"], Some(statement::keeps_order)),
-    effect(&["nilfs2"], "data", &["order=relaxed"], None),
-    effect(ANY, "sync", &["sync"], Some(statement::synchronous_writes)),
-    effect(ANY, "sync", &["async"], None),
-    effect(ANY, "dirsync", &["dirsync"], Some(statement::synchronous_names)),
-    effect(ANY, "timestamps", &["lazytime"], Some(statement::lazy_timestamps)),
-    effect(ANY, "timestamps", &["nolazytime"], None),
-];
-
-/// Seconds after which the filesystem commits by itself what nobody synced, where no option says otherwise; `None`: it has
-/// no such option.
-fn usual_commit_seconds(filesystem: &str) -> Option<u32> {
-    match filesystem {
-        "ext3" | "ext4" => Some(5),
-        "btrfs" | "reiserfs" => Some(30),
-        _ => None,
-    }
-}
+use std::borrow::Cow;
 
 /// What sets two lanes apart, a sentence for each option that one of them has alone.
 pub(crate) fn unlike(a: &Lane, b: &Lane) -> Vec<Sentence> {
-    let (of_a, of_b) = (effects(a), effects(b));
-    let alone = |of: &[(String, Sentence)], other: &[(String, Sentence)]| -> Vec<Sentence> {
-        of.iter()
-            .filter(|(option, _)| !other.iter().any(|(same, _)| same == option))
-            .map(|(_, said)| said.clone())
-            .collect()
+    let (of_a, of_b) = (guarantees(a), guarantees(b));
+    let alone = |lane: &Lane, of: &Guarantees, other: &Guarantees| -> Vec<Sentence> {
+        let own = of.options.iter().filter(|own| !other.options.iter().any(|same| same.option == own.option));
+        own.map(|own| said(own.effect, &lane.name, &own.option)).collect()
     };
-    [alone(&of_a, &of_b), alone(&of_b, &of_a), made_unlike(a, b)].concat()
+    let made =
+        [no_checksums(a, &of_a, &of_b), no_checksums(b, &of_b, &of_a), once(a, &of_a, &of_b), once(b, &of_b, &of_a)];
+    [alone(a, &of_a, &of_b), alone(b, &of_b, &of_a), made.into_iter().flatten().collect()].concat()
 }
 
-/// What mkfs gave one of two lanes and not the other, as far as both are known to have it or not.
-fn made_unlike(a: &Lane, b: &Lane) -> Vec<Sentence> {
-    let checksums = match (metadata_checksums(a), metadata_checksums(b)) {
-        (Some(false), Some(true)) => Some(statement::no_metadata_checksums(name(&a.name))),
-        (Some(true), Some(false)) => Some(statement::no_metadata_checksums(name(&b.name))),
-        _ => None,
-    };
-    let copies = match (metadata_profile(a), metadata_profile(b)) {
-        (Some("DUP"), Some("single")) => Some(statement::metadata_once(name(&b.name))),
-        (Some("single"), Some("DUP")) => Some(statement::metadata_once(name(&a.name))),
-        _ => None,
-    };
-    checksums.into_iter().chain(copies).collect()
+/// What a lane guarantees: as its record has it, and otherwise as its text tells.
+fn guarantees(lane: &Lane) -> Cow<'_, Guarantees> {
+    match &lane.guarantees {
+        Some(known) => Cow::Borrowed(known),
+        None => Cow::Owned(earlier_records::guarantees(lane)),
+    }
 }
 
-/// Whether a lane's metadata has checksums; `None`: nobody told.
-fn metadata_checksums(lane: &Lane) -> Option<bool> {
-    match lane.filesystem.as_str() {
-        "ext2" | "ext3" | "ext4" => {
-            let features = fact(lane, "Filesystem features: ")?;
-            Some(features.split_whitespace().any(|feature| feature == "metadata_csum"))
+/// That a lane's metadata lacks the checksums that another one's is known to have.
+fn no_checksums(lane: &Lane, of: &Guarantees, other: &Guarantees) -> Option<Sentence> {
+    let lacks = of.metadata_checksums == Some(false) && other.metadata_checksums == Some(true);
+    lacks.then(|| statement::no_metadata_checksums(name(&lane.name)))
+}
+
+/// That a lane's metadata is kept once, and another one's twice.
+fn once(lane: &Lane, of: &Guarantees, other: &Guarantees) -> Option<Sentence> {
+    let once = of.metadata_copies == Some(1) && other.metadata_copies == Some(2);
+    once.then(|| statement::metadata_once(name(&lane.name)))
+}
+
+/// What an option of a lane does.
+fn said(effect: CrashEffect, lane: &str, option: &str) -> Sentence {
+    let (lane, option) = (name(lane), name(option));
+    match effect {
+        CrashEffect::StaleAfterCrash => statement::stale_after_crash(lane, option),
+        CrashEffect::JournalsData => statement::journals_data(lane, option),
+        CrashEffect::CommitsOutOfOrder => statement::commits_out_of_order(lane, option),
+        CrashEffect::ReplacedMayBeEmpty => statement::replaced_may_be_empty(lane, option),
+        CrashEffect::AllocatesAtOnce => statement::allocates_at_once(lane, option),
+        CrashEffect::SynchronousNames => statement::synchronous_names(lane, option),
+        CrashEffect::CommitsAllData => statement::commits_all_data(lane, option),
+        CrashEffect::CommitsAllAtFsync => statement::commits_all_at_fsync(lane, option),
+        CrashEffect::OlderState => statement::older_state(lane, option),
+        CrashEffect::OverwritesInPlace => statement::overwrites_in_place(lane, option),
+        CrashEffect::KeepsOrder => statement::keeps_order(lane, option),
+        CrashEffect::SynchronousWrites => statement::synchronous_writes(lane, option),
+        CrashEffect::LazyTimestamps => statement::lazy_timestamps(lane, option),
+        CrashEffect::CommitsEvery { seconds, usual_seconds } => {
+            let [seconds, usual] = [seconds, usual_seconds].map(|seconds| Value::Count(u64::from(seconds)));
+            statement::commits_every(lane, option, seconds, usual)
         }
-        "xfs" => Some(fact(lane, "meta-data crc: ")? == "1"),
-        "btrfs" => Some(true),
-        _ => None,
     }
-}
-
-/// How often Btrfs keeps its metadata on one device: `single` or `DUP`.
-fn metadata_profile(lane: &Lane) -> Option<&str> {
-    fact(lane, "Metadata: ")?.split_whitespace().next()
-}
-
-fn fact<'a>(lane: &'a Lane, called: &str) -> Option<&'a str> {
-    lane.geometry.iter().find_map(|line| line.strip_prefix(called))
-}
-
-/// The options of a lane that have an effect, with what it is.
-fn effects(lane: &Lane) -> Vec<(String, Sentence)> {
-    let mut last: Vec<(&str, String, Option<Sentence>)> = Vec::new();
-    for option in &lane.mount_options {
-        let says = |of: &&Effect| {
-            (of.filesystems.is_empty() || of.filesystems.contains(&lane.filesystem.as_str()))
-                && of.options.contains(&option.as_str())
-        };
-        let (subject, said) = match EFFECTS.iter().find(says) {
-            Some(of) => (of.subject, of.said.map(|said| said(name(&lane.name), name(option)))),
-            None => match commit_seconds(lane, option) {
-                Some(said) => ("commit", said),
-                None => continue,
-            },
-        };
-        last.retain(|(other, ..)| *other != subject);
-        last.push((subject, option.clone(), said));
-    }
-    last.into_iter().filter_map(|(_, option, said)| Some((option, said?))).collect()
-}
-
-/// `commit=N` beside what is usual; 0 stands for that.
-fn commit_seconds(lane: &Lane, option: &str) -> Option<Option<Sentence>> {
-    let usual = usual_commit_seconds(&lane.filesystem)?;
-    let seconds: u32 = option.strip_prefix("commit=")?.parse().ok()?;
-    let own = seconds != 0 && seconds != usual;
-    let numbers = [seconds, usual].map(|seconds| Value::Count(u64::from(seconds)));
-    let [seconds, usual] = numbers;
-    Some(own.then(|| statement::commits_every(name(&lane.name), name(option), seconds, usual)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::comparable::tests::lane;
+    use model::lane::OptionEffect;
 
     fn with(filesystem: &str, options: &str) -> Lane {
         let mount_options = options.split_whitespace().map(str::to_owned).collect();
@@ -237,6 +147,27 @@ mod tests {
         for (a, b) in [(&bare, &old_xfs), (&usual, &btrfs), (&bare, &made("ext4", &[])), (&bare, &made("jfs", &[]))] {
             assert!(unlike(a, b).is_empty(), "{:?}", unlike(a, b));
         }
+    }
+
+    #[test]
+    fn what_a_record_holds_counts_and_no_text_beside_it() {
+        let effect = CrashEffect::CommitsEvery { seconds: 300, usual_seconds: 7 };
+        let options = vec![OptionEffect { option: "flush=300".to_owned(), effect }];
+        let known = Guarantees { options, metadata_checksums: Some(false), metadata_copies: Some(1) };
+        // A filesystem that nobody here knows, and options that would mean something else by their text.
+        let new = Lane { guarantees: Some(known.clone()), ..with("newfs", "data=writeback sync") };
+        let other = Guarantees { options: Vec::new(), metadata_checksums: Some(true), metadata_copies: Some(2) };
+        let other = Lane { guarantees: Some(other), ..with("ext4", "data=writeback") };
+        let found: Vec<String> = unlike(&new, &other).iter().map(ToString::to_string).collect();
+        assert_eq!(found.len(), 3, "{found:?}");
+        for (said, words) in found.iter().zip(["flush=300", "no checksums", "kept once"]) {
+            assert!(said.contains(words), "{found:?}");
+        }
+        assert!(found[0].contains("300 s") && found[0].contains("7 s"), "{}", found[0]);
+        assert!(unlike(&new, &new).is_empty());
+        // Beside an older record, which is read by its text.
+        let older = with("btrfs", "nodatacow");
+        assert_eq!(unlike(&older, &new).len(), 3, "{:?}", unlike(&older, &new));
     }
 
     #[test]

@@ -450,6 +450,7 @@ pub fn findings(record: &Record) -> Findings {
     let mut findings = Findings {
         schema: SCHEMA,
         started: header.started.clone(),
+        imported: model::kinds::foreign::formats(&header.plan.workloads),
         suite: header.plan.suite.clone(),
         seed: header.seed,
         margin: header.plan.margin,

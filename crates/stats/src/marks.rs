@@ -6,15 +6,8 @@ use crate::statements::{marks as statement, name, text};
 use model::record::Record;
 use model::sentence::{Value, Weight};
 use model::trial::Trial;
-use model::{Flag, Mark, Sentence};
+use model::{Disturbance, Disturber, Flag, Mark, NoteKind, Sentence};
 use std::collections::BTreeMap;
-
-/// Notes of this kind say what data was like: nobody has to heed them.
-const ABOUT_DATA: &str = "data";
-/// Notes of this kind say that a server may lose what it acknowledged.
-const NOT_DURABLE: &str = "not durable";
-/// How the reason of a disturbed trial begins where the hypervisor was it (`noise::foreign`).
-const HYPERVISOR: &str = "the hypervisor";
 
 /// What trials of all lanes are marked with, a sentence for each mark or note. `told`: of this lane what is not steady is
 /// said otherwise.
@@ -68,40 +61,55 @@ impl Kind<'_> {
                 let words = text(note);
                 let sentence =
                     if self.alike { statement::note(words, trials) } else { statement::note_of_one(words, trials) };
-                sentence.weigh(weight_of_note(self.example.parts().0, count == all))
+                sentence.weigh(weight_of_note(self.example, count == all))
             }
         }
     }
 }
 
 /// What an engine does without matters where one lane's trials do without it and another's do not.
-fn weight_of_note(kind: &str, everywhere: bool) -> Weight {
-    match kind {
-        NOT_DURABLE => Weight::Choice,
-        ABOUT_DATA => Weight::Detail,
-        kind if everywhere && (kind.starts_with("io_uring works") || kind.starts_with("libaio")) => Weight::Detail,
+fn weight_of_note(note: &Flag, everywhere: bool) -> Weight {
+    match note.note_kind() {
+        Some(NoteKind::NotDurable) => Weight::Choice,
+        Some(NoteKind::Data) => Weight::Detail,
+        Some(
+            NoteKind::WithoutDeferral | NoteKind::WithoutFiles | NoteKind::WithoutBuffers | NoteKind::OneAfterTheOther,
+        ) if everywhere => Weight::Detail,
+        None if everywhere && is_of_an_engine_in_earlier_records(note) => Weight::Detail,
         _ => Weight::Figures,
     }
 }
 
-fn why_disturbed(trial: &Trial) -> Option<&str> {
-    trial.flags.iter().find_map(|flag| flag.figures(Mark::ForeignNoise))
+/// Whether a note of another version is of the same: what an engine did without.
+fn is_of_an_engine_in_earlier_records(note: &Flag) -> bool {
+    let (kind, _) = note.parts();
+    kind.starts_with("io_uring works") || kind.starts_with("libaio")
 }
 
-/// The share of the CPUs that a reason names (`noise::foreign`): of a guest's trials no other figure of the record tells
-/// what its host did.
-fn cpu_share(why: &str) -> Option<f64> {
-    let (_, said) = why.split_once(" took ")?;
-    let (percent, _) = said.split_once(" % of the CPU time")?;
-    percent.trim().parse::<f64>().ok().map(|percent| percent / 100.0)
+/// Who disturbed a trial; `None`: nobody.
+fn disturbance(trial: &Trial) -> Option<Disturbance> {
+    let why = trial.flags.iter().find_map(|flag| flag.figures(Mark::ForeignNoise))?;
+    Some(trial.disturbance.unwrap_or_else(|| disturbance_in_earlier_records(why)))
+}
+
+/// The same of a record that holds it as a sentence alone (`noise::foreign`).
+fn disturbance_in_earlier_records(why: &str) -> Disturbance {
+    let share = |why: &str| {
+        let (_, said) = why.split_once(" took ")?;
+        let (percent, _) = said.split_once(" % of the CPU time")?;
+        percent.trim().parse::<f64>().ok().map(|percent| percent / 100.0)
+    };
+    let is_hypervisor = why.starts_with("the hypervisor");
+    let by = if is_hypervisor { Disturber::Hypervisor } else { Disturber::OtherPrograms };
+    Disturbance { by, cpu_share: share(why) }
 }
 
 /// How many trials of the whole race other programs disturbed; `None`: none.
 pub(crate) fn disturbed(record: &Record) -> Option<Sentence> {
     let series: Vec<Series> = record.header.plan.workloads.iter().map(|of| Series::new(record, &of.name)).collect();
     let trials: Vec<&Trial> = series.iter().flat_map(|of| &of.lanes).flat_map(|lane| lane.ok.iter().copied()).collect();
-    let marked: Vec<&str> = trials.iter().filter_map(|trial| why_disturbed(trial)).collect();
-    let by_hypervisor = marked.iter().filter(|why| why.starts_with(HYPERVISOR)).count();
+    let marked: Vec<Disturbance> = trials.iter().filter_map(|trial| disturbance(trial)).collect();
+    let by_hypervisor = marked.iter().filter(|of| of.by == Disturber::Hypervisor).count();
     if marked.is_empty() {
         return None;
     }
@@ -110,7 +118,7 @@ pub(crate) fn disturbed(record: &Record) -> Option<Sentence> {
         count if count == marked.len() => statement::the_hypervisor(),
         _ => statement::both_disturbers(),
     };
-    let most = marked.iter().filter_map(|why| cpu_share(why)).reduce(f64::max);
+    let most = marked.iter().filter_map(|of| of.cpu_share).reduce(f64::max);
     let most = most.map_or(text(""), |share| statement::up_to_cpus(Value::Share(share)).into());
     let weight = if 2 * marked.len() > trials.len() { Weight::Choice } else { Weight::Figures };
     Some(statement::race_disturbed(who, marked.len(), trials.len(), most).weigh(weight))

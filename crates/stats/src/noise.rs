@@ -4,6 +4,7 @@ use crate::estimate::median;
 use crate::words;
 use model::record::{Probe, Profile};
 use model::trial::{DeviceUse, SystemUse, Trial};
+use model::{Disturbance, Disturber};
 
 /// Share of the CPUs' time that steal or foreign work may take (method 3.1).
 const CPU_SHARE: f64 = 0.05;
@@ -73,25 +74,40 @@ impl HostOverhead {
     }
 }
 
-/// Why a trial was disturbed, in one sentence; `None`: it was not.
-pub fn foreign(system: &SystemUse, overhead: &HostOverhead) -> Option<String> {
+/// What disturbed a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Foreign {
+    /// Who, and what they took.
+    pub disturbance: Disturbance,
+    /// The same in one sentence.
+    pub reason: String,
+}
+
+impl Foreign {
+    fn new(by: Disturber, cpu_share: Option<f64>, reason: String) -> Foreign {
+        Foreign { disturbance: Disturbance { by, cpu_share }, reason }
+    }
+}
+
+/// What disturbed a trial; `None`: nothing did.
+pub fn foreign(system: &SystemUse, overhead: &HostOverhead) -> Option<Foreign> {
     let cpu_seconds = system.window_seconds * f64::from(system.cpus);
     let steal = system.cpu_steal_seconds;
     if cpu_seconds > 0.0 && steal > CPU_SHARE * cpu_seconds && steal >= TICKS_SECONDS * 0.999 {
-        return Some(format!(
-            "the hypervisor took {} of the CPU time ({steal:.2} s; 5 % is tolerated)",
-            words::percent(steal / cpu_seconds)
-        ));
+        let share = steal / cpu_seconds;
+        let reason =
+            format!("the hypervisor took {} of the CPU time ({steal:.2} s; 5 % is tolerated)", words::percent(share));
+        return Some(Foreign::new(Disturber::Hypervisor, Some(share), reason));
     }
     // Where a process is the filesystem and nobody knows which, its time is no other program's.
     let known = !system.filesystem_process_unknown;
     let own = system.agent_cpu_user_seconds + system.filesystem_cpu_user_seconds + system.server_cpu_user_seconds;
     let other = system.cpu_user_seconds - own;
     if known && cpu_seconds > 0.0 && other > CPU_SHARE * cpu_seconds && other >= TICKS_SECONDS * 0.999 {
-        return Some(format!(
-            "other programs took {} of the CPU time ({other:.2} s; 5 % is tolerated)",
-            words::percent(other / cpu_seconds)
-        ));
+        let share = other / cpu_seconds;
+        let reason =
+            format!("other programs took {} of the CPU time ({other:.2} s; 5 % is tolerated)", words::percent(share));
+        return Some(Foreign::new(Disturber::OtherPrograms, Some(share), reason));
     }
     // Their system calls too: user time alone does not show a program that only reads and writes.
     let looked = system.looked_seconds * f64::from(system.cpus);
@@ -100,20 +116,23 @@ pub fn foreign(system: &SystemUse, overhead: &HostOverhead) -> Option<String> {
         && other > CPU_SHARE * looked
         && other >= TICKS_SECONDS * 0.999
     {
-        return Some(format!(
+        let share = other / looked;
+        let reason = format!(
             "other programs took {} of the CPU time with their system calls ({other:.2} s; 5 % is tolerated)",
-            words::percent(other / looked)
-        ));
+            words::percent(share)
+        );
+        return Some(Foreign::new(Disturber::OtherPrograms, Some(share), reason));
     }
     let own = total(&system.device);
     if total(&system.backing) > 0.0 {
         let foreign = extra(system) - overhead.allowed(&system.device);
         if foreign > BYTES_SHARE * own && foreign >= BYTES_LEAST {
-            return Some(format!(
+            let reason = format!(
                 "other programs moved {} on the disk beside the lane's {} (2 % is tolerated)",
                 words::bytes(foreign),
                 words::bytes(own)
-            ));
+            );
+            return Some(Foreign::new(Disturber::OtherPrograms, None, reason));
         }
     }
     None
@@ -156,6 +175,22 @@ mod tests {
     use super::*;
 
     const MIB: u64 = 1 << 20;
+
+    fn foreign(system: &SystemUse, overhead: &HostOverhead) -> Option<String> {
+        super::foreign(system, overhead).map(|found| found.reason)
+    }
+
+    #[test]
+    fn who_disturbed_and_what_they_took_is_told_beside_the_sentence() {
+        let of = |system: SystemUse| super::foreign(&system, &HostOverhead::default()).unwrap().disturbance;
+        let stolen = of(SystemUse { cpu_steal_seconds: 0.4, ..quiet() });
+        assert_eq!((stolen.by, stolen.cpu_share), (Disturber::Hypervisor, Some(0.1)));
+        let busy = of(SystemUse { cpu_user_seconds: 1.25, ..quiet() });
+        assert_eq!((busy.by, busy.cpu_share), (Disturber::OtherPrograms, Some(0.25)));
+        let backing = DeviceUse { write_bytes: 200 * MIB, ..Default::default() };
+        let disk = of(SystemUse { backing, ..quiet() });
+        assert_eq!((disk.by, disk.cpu_share), (Disturber::OtherPrograms, None));
+    }
 
     fn quiet() -> SystemUse {
         SystemUse {

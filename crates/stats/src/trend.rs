@@ -7,6 +7,7 @@ use crate::judge::{higher_is_better, primary_metric};
 use crate::series::Series;
 use crate::words;
 use model::Throttle;
+use model::kinds::foreign;
 use model::lane::Lane;
 use model::machine::Device;
 use model::page::{Trend, TrendPoint};
@@ -262,6 +263,8 @@ pub fn trend<'a>(
         group: newest.figures.group.clone(),
         metric: newest.figures.metric.clone(),
         higher_is_better: higher_is_better(&newest.figures.metric),
+        // Other work is left out, and so all of it was read from one format.
+        imported: foreign::formats(std::slice::from_ref(newest.workload)).pop().unwrap_or_default(),
         points,
         left_out,
     })
@@ -366,6 +369,22 @@ mod tests {
         assert!(left_out[4].contains("another size"), "{left_out:?}");
         assert!(left_out[5].contains("lane ext4: its disk was throttled"), "{left_out:?}");
         assert!(left_out[6].contains("lane xfs: it had another size"), "{left_out:?}");
+    }
+
+    #[test]
+    fn figures_that_another_tool_measured_name_their_format_and_are_no_others() {
+        let mut imported = record("2026-02-01T00:00:00Z");
+        let workload = imported.header.plan.workloads.iter_mut().find(|of| of.name == "small-files").unwrap();
+        workload.kind = model::workload::Kind::Foreign(foreign::Foreign {
+            format: "fio JSON".to_owned(),
+            parameters: String::new(),
+            groups: ["create", "read", "delete"].map(str::to_owned).to_vec(),
+        });
+        let all = [figures(&record("2026-01-01T00:00:00Z"), "raced"), figures(&imported, "imported")];
+        let course = trend(&all, "small-files", "create", &[]).unwrap();
+        assert_eq!((course.imported.as_str(), course.left_out.len()), ("fio JSON", 1));
+        assert!(course.points.iter().all(|point| point.record == "imported"), "{course:?}");
+        assert_eq!(trend(&all[..1], "small-files", "create", &[]).unwrap().imported, "");
     }
 
     #[test]

@@ -190,8 +190,8 @@ proptest! {
     #[test]
     fn noise_and_steadiness_take_any_figures(trial in any_trial(), series in prop::collection::vec(figure(), 0..100), assumed in figure()) {
         let overhead = HostOverhead::from_probes(&[]);
-        if let Some(sentence) = noise::foreign(&trial.system, &overhead) {
-            prop_assert!(!sentence.is_empty());
+        if let Some(found) = noise::foreign(&trial.system, &overhead) {
+            prop_assert!(!found.reason.is_empty());
         }
         steady::settled_windows(&series, assumed, &series);
         let rule = sequential::Rule { pairs: 3, rounds: Rounds::Auto, margin: 0.05, first_answer: false };

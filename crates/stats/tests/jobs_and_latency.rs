@@ -3,7 +3,6 @@
 use crate::common;
 
 use common::{io, lane, probe, record, run, trial};
-use model::Bytes;
 use model::findings::{Limit, ResultFinding, Verdict};
 use model::job::{FioJob, PerDirection, Rate};
 use model::plan::Rounds;
@@ -11,6 +10,7 @@ use model::record::{Profile, Record, SharedRate};
 use model::sentence::Weight;
 use model::trial::Group;
 use model::workload::{Direction, FioRun, Io, Job, Jobs, Kind, Pattern, Workload};
+use model::{Bytes, Disturbance, Disturber};
 use stats::judge::{findings, judge_workload};
 
 fn job(name: &str, rw: Pattern) -> Job {
@@ -187,6 +187,49 @@ fn flags_with_figures_are_told_once_per_lane_with_an_example() {
     let race = findings(&record).warnings;
     assert_eq!((race[0].as_str(), race[0].weight()), (one, Weight::Choice));
     assert_eq!(race[1].as_str(), said);
+}
+
+#[test]
+fn who_disturbed_a_race_is_what_its_trials_hold_and_only_of_older_ones_their_sentence() {
+    let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0)]);
+    for trial in &mut record.trials {
+        trial.flags.push("foreign-noise: in words that nobody takes apart".into());
+        trial.disturbance = Some(Disturbance { by: Disturber::Hypervisor, cpu_share: Some(0.25) });
+    }
+    let said = |record: &Record, words: &str| {
+        let warnings = findings(record).warnings;
+        assert!(warnings.iter().any(|said| said.starts_with(words)), "{warnings:?}");
+    };
+    said(&record, "the hypervisor disturbed 12 of 12 trials (up to 25 % of the CPUs): ");
+    // Of half of them nothing is held but the sentence.
+    for trial in record.trials.iter_mut().step_by(2) {
+        trial.flags = vec!["foreign-noise: other programs took 30 % of the CPU time (0.2 s)".into()];
+        trial.disturbance = None;
+    }
+    said(&record, "other programs and the hypervisor disturbed 12 of 12 trials (up to 30 %");
+}
+
+#[test]
+fn notes_weigh_by_their_kind_and_engines_of_older_records_by_their_words() {
+    for (note, everywhere, weight) in [
+        ("not durable: the server runs with fsync=off, and may lose what it acknowledged", true, Weight::Choice),
+        ("data: zstd -3 makes 2.70:1 of what is written", false, Weight::Detail),
+        ("io_uring works without fixed buffers: out of memory", true, Weight::Detail),
+        ("io_uring works without fixed buffers: out of memory", false, Weight::Figures),
+        ("libaio without O_DIRECT works one operation after the other: set direct = true", true, Weight::Detail),
+        ("io_uring works as it did before: slowly", true, Weight::Detail),
+        ("io_uring works as it did before: slowly", false, Weight::Figures),
+        ("retries: 3 beside 100 transactions", true, Weight::Figures),
+    ] {
+        let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0)]);
+        for trial in record.trials.iter_mut().filter(|trial| everywhere || trial.lane == "xfs") {
+            trial.flags.push(note.into());
+        }
+        let warnings = only(&record).warnings;
+        let said =
+            warnings.iter().find(|said| said.starts_with(note)).unwrap_or_else(|| panic!("{note}: {warnings:?}"));
+        assert_eq!(said.weight(), weight, "{note}");
+    }
 }
 
 #[test]

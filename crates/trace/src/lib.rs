@@ -3,6 +3,7 @@
 mod calls;
 mod encoding;
 mod errors;
+mod hashed;
 pub mod import;
 mod reader;
 pub mod replay;
@@ -12,6 +13,7 @@ mod writer;
 pub use calls::{CALLS, Call, call, code};
 pub use encoding::{MAGIC, VERSION};
 pub use errors::error_name;
+pub use hashed::{Fingerprint, HashedFile};
 pub use model::trace::{End, Header};
 pub use reader::{ReadError, Reader};
 pub use summary::summarize;

@@ -123,7 +123,7 @@ function Row({ record, selected, toggle }: { record: RecordEntry; selected: bool
       </td>
       <th scope="row">
         <a href={href({ view: "race", record: record.name, section: null })} title={w.open(shown(record.name, 80))}>
-          {when}
+          {when === "" ? shown(record.name, 40) : when}
         </a>
       </th>
       <td class="record-suite">

@@ -6,7 +6,7 @@ import { Figure } from "../parts/figure";
 import type { RecordList, Trend } from "../types";
 import { known, sentence, useUi } from "../ui";
 import { Figures } from "../words/figures";
-import { name, plain } from "../words/say";
+import { name, plain, text } from "../words/say";
 import { metricSaid } from "../words/told";
 import { address, useAsked } from "./api";
 import { href } from "./route";
@@ -111,6 +111,11 @@ function Drawn({ of }: { of: Trend }) {
       <h2>
         <Speak said={title} />
       </h2>
+      {of.imported ? (
+        <p class="small">
+          <Speak said={w.trendImported(text(of.imported))} />
+        </p>
+      ) : null}
       <LaneKey lanes={chart.lanes} />
       <Figure
         level="h3"

@@ -146,6 +146,7 @@ export const de: Words = {
 
   answer: {
     dateline: (suite, date) => say`Suite ${suite}, gemessen am ${date}`,
+    imported: (formats, date) => say`Importiert aus ${formats}${date === "" ? "" : `, gemessen am ${date}`}`,
     choice: (lanes) =>
       lanes.length < 2
         ? say`Für diese Mischung: ${list(lanes, "or")}`
@@ -162,6 +163,8 @@ export const de: Words = {
     nothing: "Das Rennen endete, bevor etwas gemessen war",
     alone: "Nur eine Bahn wurde gemessen, es gibt also nichts zu wählen",
     aloneWhy: "Für einen Vergleich bitte eine zweite Bahn angeben.",
+    aloneImported: "Nur eine Bahn wurde importiert, es gibt also nichts zu wählen",
+    aloneImportedWhy: "Für einen Vergleich bitte Dateien einer zweiten Bahn importieren.",
     twice: "Eine Bahn lief gegen sich selbst: Das zeigt das Rauschen und entscheidet nichts",
     costs: "Was die anderen kosten",
     apart: "Worin sie sich unterscheiden",
@@ -505,7 +508,9 @@ export const de: Words = {
       directory: "Verzeichnis",
       memory: "Speicher",
       library: "Bibliothek im Prozess",
+      foreign: "von einem anderen Werkzeug gemessen",
     },
+    filesystem: "Dateisystem",
     geometry: "Geometrie",
     promises: "Zusagen",
     kept: {

@@ -98,6 +98,7 @@ export const dashboard: typeof english = {
 
     trendTitle: (title, group) => say`${title}: ${group}`,
     trendChoose: "Welcher Wert",
+    trendImported: (format) => say`Importiert aus ${format}: Ein anderes Werkzeug hat diese Werte gemessen.`,
     trendLink: "Verlauf über Aufzeichnungen",
     download: "Aufzeichnung herunterladen",
     trendLeftOut: "Ausgelassen, weil Arbeit oder Bahn anders sind als in der neuesten Aufzeichnung",

@@ -166,6 +166,7 @@ export const en = {
 
   answer: {
     dateline: (suite: Said, date: string) => say`Suite ${suite}, raced ${date}`,
+    imported: (formats: Said, date: string) => say`Imported from ${formats}${date === "" ? "" : `, measured ${date}`}`,
     choice: (lanes: readonly Said[]): Said => {
       const opening = lanes.length < 2 ? "" : lanes.length === 2 ? "Either " : "Any of ";
       return lanes.length < 2 ? say`Take ${list(lanes, "or")} for this mix` : say`${opening}${list(lanes, "or")} for this mix`;
@@ -183,6 +184,8 @@ export const en = {
     nothing: "The race ended before anything was measured",
     alone: "One lane was raced, so there is nothing to choose between",
     aloneWhy: "Name a second lane to compare it with.",
+    aloneImported: "One lane was imported, so there is nothing to choose between",
+    aloneImportedWhy: "Import files of another lane to compare it with.",
     twice: "One lane was raced against itself, which shows the noise and chooses nothing",
     costs: "What the others cost",
     apart: "What sets them apart",
@@ -514,9 +517,15 @@ export const en = {
     mkfs: "mkfs",
     mount: "Mount options",
     venue: "Where",
-    venues: { image: "image", device: "device", directory: "directory", memory: "memory", library: "in-process library" } as {
-      [venue: string]: string;
-    },
+    venues: {
+      image: "image",
+      device: "device",
+      directory: "directory",
+      memory: "memory",
+      library: "in-process library",
+      foreign: "measured by another tool",
+    } as { [venue: string]: string },
+    filesystem: "Filesystem",
     geometry: "Geometry",
     promises: "Promises",
     kept: {

@@ -93,6 +93,7 @@ export const dashboard = {
 
     trendTitle: (title: Said, group: Said) => say`${title}: ${group}`,
     trendChoose: "Which figure",
+    trendImported: (format: Said) => say`Imported from ${format}: another tool measured these figures.`,
     trendLink: "Trend over records",
     download: "Download the record",
     trendLeftOut: "Left out, because it is other work or another lane than the newest record’s",

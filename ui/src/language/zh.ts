@@ -152,6 +152,7 @@ export const zh: Words = {
 
   answer: {
     dateline: (suite, date) => say`测试集 ${suite}，测于 ${date}`,
+    imported: (formats, date) => say`导入自 ${formats}${date === "" ? "" : `，测于 ${date}`}`,
     choice: (lanes) => (lanes.length < 2 ? say`这组负载选 ${list(lanes, "or")}` : say`这组负载选 ${list(lanes, "or")} 均可`),
     byWork: (lanes) => say`选 ${list(lanes, "or")}，视具体负载而定`,
     level: (lanes) => say`差别都不作数：选 ${list(lanes, "or")} 均可`,
@@ -165,6 +166,8 @@ export const zh: Words = {
     nothing: "还没有测到任何数据，比赛就结束了",
     alone: "只测了一条赛道，没有可比较的对象",
     aloneWhy: "请再指定一条赛道。",
+    aloneImported: "只导入了一条赛道，没有可比较的对象",
+    aloneImportedWhy: "请再导入另一条赛道的文件。",
     twice: "同一条赛道与自身比赛：这只显示噪声，不决定任何选择",
     costs: "选其他的代价",
     apart: "它们的差别",
@@ -480,7 +483,8 @@ export const zh: Words = {
     mkfs: "mkfs",
     mount: "挂载选项",
     venue: "位置",
-    venues: { image: "镜像文件", device: "块设备", directory: "目录", memory: "内存", library: "进程内的库" },
+    venues: { image: "镜像文件", device: "块设备", directory: "目录", memory: "内存", library: "进程内的库", foreign: "由其他工具测得" },
+    filesystem: "文件系统",
     geometry: "布局",
     promises: "保证",
     kept: {

@@ -93,6 +93,7 @@ export const dashboard: typeof english = {
 
     trendTitle: (title, group) => say`${title}：${group}`,
     trendChoose: "看哪项数据",
+    trendImported: (format) => say`导入自 ${format}：这些数据由其他工具测得。`,
     trendLink: "历次记录的趋势",
     download: "下载记录",
     trendLeftOut: "已略去：负载或赛道与最新记录的不同",

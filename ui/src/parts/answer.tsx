@@ -20,7 +20,7 @@ export function Answer({ race }: { race: RacePage }) {
   return (
     <section id="answer" class="answer" aria-labelledby="answer-title">
       <p class="dateline">
-        <Speak said={w.dateline(text(findings.suite), ui.figures.date(findings.started))} />
+        <Speak said={datelineSaid(ui, race)} />
         <span class="dateline-machine">
           <Speak said={machineSaid(race)} />
         </span>
@@ -96,6 +96,14 @@ export function Answer({ race }: { race: RacePage }) {
       </p>
     </section>
   );
+}
+
+/** What was raced and when, or from what it was imported. */
+function datelineSaid(ui: Ui, race: RacePage): Said {
+  const { suite, started, imported = [] } = race.findings;
+  const w = ui.words.answer;
+  const date = ui.figures.date(started);
+  return imported.length > 0 ? w.imported(joined(imported.map(text), ui.words.comma), date) : w.dateline(text(suite), date);
 }
 
 function machineSaid(race: RacePage): Said {

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Lane, Promises, RacePage, Throttle } from "../types";
 import { sentence, useUi, wordOf } from "../ui";
 import { clean, shellLine } from "../words/say";
-import { selfCheckSaid, throttleOf, throttleSaid } from "../words/told";
+import { isImported, selfCheckSaid, throttleOf, throttleSaid } from "../words/told";
 import { Command, LaneName, Section, Speak } from "./basics";
 
 export function Ground({ race, version }: { race: RacePage; version: string }) {
@@ -110,6 +110,8 @@ function LaneFacts({ lane, index, throttle }: { lane: Lane; index: number; throt
   // What only some lanes are asked for is absent of the others.
   const kept = (Object.keys(w.kept) as (keyof Promises)[]).filter((of) => lane.promises[of] !== undefined);
   const promises = kept.map((of) => (lane.promises[of] ? w.kept[of] : w.not(w.kept[of]))).join(ui.words.comma);
+  // How another tool's lane was made, and what it promises, nobody told.
+  const foreign = lane.venue === "foreign";
   const venue = [wordOf(w.venues, lane.venue), lane.size_bytes > 0 ? ui.figures.bytes(lane.size_bytes) : "", clean(lane.backing)];
   return (
     <article class="lane-facts">
@@ -123,15 +125,23 @@ function LaneFacts({ lane, index, throttle }: { lane: Lane; index: number; throt
             w.mkfs,
             lane.mkfs_command.length > 0 ? (
               <code class="breaks">{shellLine(lane.mkfs_command.map((word) => word.replace("{device}", "DEVICE")))}</code>
-            ) : (
+            ) : foreign ? null : (
               w.none
             ),
           ],
-          [w.mount, lane.mount_options.length > 0 ? <code class="breaks">{clean(lane.mount_options.join(","))}</code> : w.none],
+          [
+            w.mount,
+            lane.mount_options.length > 0 ? (
+              <code class="breaks">{clean(lane.mount_options.join(","))}</code>
+            ) : foreign ? null : (
+              w.none
+            ),
+          ],
+          [w.filesystem, foreign && lane.filesystem !== "" ? <bdi class="breaks">{clean(lane.filesystem)}</bdi> : null],
           [w.venue, <bdi>{venue.filter((part) => part !== "").join(", ")}</bdi>],
           [w.facts.throttle, throttle === null ? null : throttleSaid(ui, throttle)],
           [w.geometry, (lane.geometry ?? []).length > 0 ? <bdi class="breaks">{clean((lane.geometry ?? []).join(", "))}</bdi> : null],
-          [w.promises, lane.is_self === true ? `${promises}${ui.words.semicolon}${w.self}` : promises],
+          [w.promises, foreign ? null : lane.is_self === true ? `${promises}${ui.words.semicolon}${w.self}` : promises],
         ]}
       />
     </article>
@@ -158,17 +168,19 @@ function Machine({ race }: { race: RacePage }) {
   const { machine } = race.findings;
   const device = machine.device ?? {};
   const bdi = (text: string | undefined) => (text == null || text.trim() === "" ? null : <bdi class="breaks">{clean(text)}</bdi>);
+  const imported = isImported(race.findings);
   const disk = [
     device.name ?? "",
     device.model?.trim() ?? "",
     (device.size_bytes ?? 0) > 0 ? figures.diskBytes(device.size_bytes ?? 0) : "",
-    device.rotational ? w.rotational : w.notRotating,
+    // Of another tool's disk nobody looked whether it rotates.
+    imported ? "" : device.rotational ? w.rotational : w.notRotating,
   ];
   const host = device.host_mount_options ? `${device.host_filesystem} (${device.host_mount_options})` : device.host_filesystem;
   return (
     <Facts
       facts={[
-        [f.cpu, bdi(w.cpus(machine.cpu?.trim() || w.unknown, machine.cpus ?? 0))],
+        [f.cpu, imported && !machine.cpus ? bdi(machine.cpu) : bdi(w.cpus(machine.cpu?.trim() || w.unknown, machine.cpus ?? 0))],
         [f.memory, machine.memory_bytes ? figures.bytes(machine.memory_bytes) : null],
         [f.os, bdi(machine.os)],
         [f.kernel, bdi([machine.kernel, machine.kernel_build].filter(Boolean).join(" "))],

@@ -33,6 +33,16 @@ function signed(format: Intl.NumberFormat, value: number): string {
   return /[1-9]/.test(text) ? text : format.format(0);
 }
 
+/** Whether a time has no zone: of an import the tool's local one, and nobody told which zone that is. */
+function hasNoZone(rfc3339: string): boolean {
+  return /T[\d:.]+$/.test(rfc3339);
+}
+
+/** A time without a zone stands as it was told, wherever the page is read. */
+function moment(rfc3339: string): Date {
+  return new Date(hasNoZone(rfc3339) ? `${rfc3339}Z` : rfc3339);
+}
+
 export class Figures {
   private readonly formats = new Map<string, Intl.NumberFormat>();
 
@@ -293,23 +303,21 @@ export class Figures {
   }
 
   date(rfc3339: string): string {
-    const date = new Date(rfc3339);
+    const date = moment(rfc3339);
     if (Number.isNaN(date.getTime())) return rfc3339;
-    return (
-      new Intl.DateTimeFormat(this.locale, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" }).format(date) +
-      `${GLUE}UTC`
-    );
+    const said = new Intl.DateTimeFormat(this.locale, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" }).format(date);
+    return hasNoZone(rfc3339) ? said : `${said}${GLUE}UTC`;
   }
 
   /** The day alone, for an axis. */
   day(rfc3339: string): string {
-    const date = new Date(rfc3339);
+    const date = moment(rfc3339);
     if (Number.isNaN(date.getTime())) return "";
     return new Intl.DateTimeFormat(this.locale, { day: "numeric", month: "short", timeZone: "UTC" }).format(date);
   }
 
   shortDate(rfc3339: string): string {
-    const date = new Date(rfc3339);
+    const date = moment(rfc3339);
     if (Number.isNaN(date.getTime())) return rfc3339;
     return new Intl.DateTimeFormat(this.locale, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" }).format(
       date,

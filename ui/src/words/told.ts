@@ -241,7 +241,7 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
   const judged = of.choice.is !== "screened";
   const several = judged && findings.lanes.filter((lane) => lane.is_self !== true).length > 1;
   return {
-    headline: headline(ui, findings, of.choice, choose.map(name)),
+    headline: headline(ui, findings, of.choice, choose.map(name), isImported(findings)),
     why:
       of.choice.is === "level"
         ? w.levelWhy(figures.margin(findings.margin))
@@ -250,7 +250,7 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
           : of.choice.is === "open"
             ? w.yet(of.choice.because, titled(of.choice.ties))
             : of.choice.is === "alone"
-              ? [w.aloneWhy]
+              ? [isImported(findings) ? w.aloneImportedWhy : w.aloneWhy]
               : null,
     claims: items.length > 0 ? { heading: chosenAll ? w.apart : w.costs, items } : null,
     cannot: [
@@ -282,7 +282,12 @@ function capital(said: Said): Said {
   return said;
 }
 
-function headline(ui: Ui, findings: Findings, choice: Choice, lanes: Said[]): Said {
+/** Whether other tools measured all of it. */
+export function isImported(findings: Findings): boolean {
+  return (findings.imported ?? []).length > 0;
+}
+
+function headline(ui: Ui, findings: Findings, choice: Choice, lanes: Said[], imported: boolean): Said {
   const w = ui.words.answer;
   switch (choice.is) {
     case "screened":
@@ -304,7 +309,7 @@ function headline(ui: Ui, findings: Findings, choice: Choice, lanes: Said[]): Sa
     case "searched":
       return [w.searched];
     case "alone":
-      return [w.alone];
+      return [imported ? w.aloneImported : w.alone];
     case "twice":
       return [w.twice];
   }

@@ -37,9 +37,9 @@ use crate::workloads::{Observer, Work, heed};
 use clients::{Came, Client};
 use external::{External, Who};
 use meter::{Counters, Meter};
-use model::Flag;
 use model::agent::Part;
 use model::oltp::{Oltp, Script, Server};
+use model::{Flag, NoteKind};
 use server::Running;
 use server_directory::ServerDirectory;
 use session::{Cause, DatabaseError, Session};
@@ -455,9 +455,10 @@ impl Work for OltpWork {
             let unsafe_settings = Oltp::unsafe_stated(&self.settings);
             if !unsafe_settings.is_empty() {
                 let settings = unsafe_settings.join(", ");
-                notes.push(Flag::Note(format!(
-                    "not durable: the server runs with {settings}, and may lose what it acknowledged"
-                )));
+                notes.push(Flag::Note(
+                    NoteKind::NotDurable
+                        .note(format_args!("the server runs with {settings}, and may lose what it acknowledged")),
+                ));
             }
         }
         if self.lost > 0 {

@@ -6,6 +6,7 @@ use super::slots::{RWF_DONTCACHE, Slots, is_direct, last_errno, probe, result_of
 use super::{Action, Completion, Operation, OperationFlags, Queue, Setup, nap_until, refuse_sqthread_poll};
 use crate::buffers::Memory;
 use crate::error::EngineError;
+use model::NoteKind;
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
@@ -154,11 +155,7 @@ pub(super) fn open(setup: Setup) -> Result<Box<dyn Queue>, EngineError> {
     slots.present().next().map_or(Ok(()), |file| probe(file, setup.flags))?;
     let mut notes = Vec::new();
     if slots.present().any(|file| !is_direct(file)) {
-        notes.push(
-            "libaio without O_DIRECT works one operation after the other: io_submit returns when they are done; set \
-             direct = true"
-                .to_owned(),
-        );
+        notes.push(NoteKind::OneAfterTheOther.note("io_submit returns when they are done; set direct = true"));
     }
     let context = io_setup(setup.depth)
         .map_err(|errno| EngineError::Unavailable { name: "libaio", reason: refusal(errno, setup.depth) })?;

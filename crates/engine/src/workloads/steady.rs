@@ -15,8 +15,8 @@ use crate::io;
 use crate::target::{Access, OpenTarget, open_file};
 use crate::window::{BANDWIDTH, LATENCY_P99, OPERATIONS_PER_SECOND, Window};
 use crate::workers::end_naps_on_time;
-use model::Flag;
 use model::job::{Data, Direction, Io, Pattern, Rate, RateProcess};
+use model::{Flag, NoteKind};
 use pooled::PooledWorkers;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -66,7 +66,8 @@ impl SteadyWork {
         if io.rw.writes() && io.data != Data::Incompressible {
             let block = io.blocks(Direction::Write).smallest().get();
             let ratio = compressibility::check_blocks(&io.data, block, seed)?;
-            notes.extend(ratio.map(|ratio| format!("data: zstd -3 makes {ratio:.2}:1 of what is written")));
+            let told = |ratio: f64| NoteKind::Data.note(format_args!("zstd -3 makes {ratio:.2}:1 of what is written"));
+            notes.extend(ratio.map(told));
         }
         end_naps_on_time();
         let plans: Vec<Vec<FilePlan>> = (0..io.numjobs).map(|worker| plan(io, worker, seed)).collect();

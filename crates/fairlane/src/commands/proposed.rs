@@ -126,6 +126,7 @@ fn trial(lane: &str, workload: &Workload, round: u32, rate: f64) -> Trial {
         timeline: None,
         jobs: Vec::new(),
         flags: Vec::new(),
+        disturbance: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::report::print;
 use super::screen::style;
 use crate::failure::Failure;
-use crate::gathered;
+use crate::gathered::{self, Gathered, LeftOut};
 use crate::listing::{Figures, Index, Listing};
 use crate::options::Trend;
 use crate::state;
@@ -12,12 +12,19 @@ use std::sync::Arc;
 
 /// Names that a message lists, at most.
 const MOST_NAMED: usize = 30;
+/// Workloads among which one is found by its title, at most.
+const MOST_TITLES: usize = 100_000;
+
+/// Names of workloads, each with a title.
+type Titles = BTreeSet<(String, String)>;
 
 /// What records have of a workload.
 struct Found {
+    /// Its name.
+    workload: String,
     figures: Figures,
     /// The workloads of those records that have none of it.
-    others: BTreeSet<String>,
+    others: Titles,
 }
 
 /// Shows how lanes fared from record to record.
@@ -31,9 +38,9 @@ pub fn run(options: &Trend) -> Result<(), Failure> {
     let (group, places) = options.group_and_places();
     let found = if places.is_empty() { kept(&options.workload)? } else { named(&options.workload, &places)? };
     let all = &found.figures.all;
-    let groups = group.map_or_else(|| groups(&found.figures, &options.workload), |group| vec![group]);
+    let groups = group.map_or_else(|| groups(&found.figures, &found.workload), |group| vec![group]);
     let course =
-        |group: &String| stats::trend::trend(all.iter().map(Arc::as_ref), &options.workload, group, &options.lanes);
+        |group: &String| stats::trend::trend(all.iter().map(Arc::as_ref), &found.workload, group, &options.lanes);
     let mut trends: Vec<model::page::Trend> = groups.iter().filter_map(course).collect();
     if trends.iter().all(|trend| trend.points.is_empty()) {
         return Err(nothing(options, &groups, &found));
@@ -52,20 +59,55 @@ fn kept(workload: &str) -> Result<Found, Failure> {
     let mut listing = Listing::new(folder, index, u64::MAX);
     let cannot = |error: std::io::Error| Failure::failed(format!("cannot list the records: {error}; name some"));
     let figures = listing.figures(workload).map_err(cannot)?;
-    let mut others = BTreeSet::new();
+    let mut others = Titles::new();
     if figures.all.is_empty() {
         let entries = listing.survey().map_err(cannot)?.into_iter().filter_map(|(_, entry)| entry.ok());
         for entry in entries {
-            add(&mut others, entry.workloads.into_iter().map(|of| of.name));
+            add(&mut others, entry.workloads.into_iter().map(|of| (of.name, of.title)));
         }
     }
-    Ok(Found { figures, others })
+    match by_title(workload, &others)? {
+        Some(name) => Ok(Found { figures: listing.figures(&name).map_err(cannot)?, workload: name, others }),
+        None => Ok(Found { workload: workload.to_owned(), figures, others }),
+    }
 }
 
-/// Of records and folders that were named, one in memory at a time.
+/// Of records and folders that were named.
 fn named(workload: &str, places: &[String]) -> Result<Found, Failure> {
     let gathered = gathered::gather(places)?;
-    let (mut all, mut others, mut left_out) = (Vec::new(), BTreeSet::new(), gathered.left_out);
+    let (figures, others) = read(&gathered, workload);
+    let title = if figures.all.is_empty() { by_title(workload, &others)? } else { None };
+    let Some(name) = title else { return Ok(Found { workload: workload.to_owned(), figures, others }) };
+    let (figures, others) = read(&gathered, &name);
+    Ok(Found { workload: name, figures, others })
+}
+
+/// The workload that is meant by a title, in the letters as they are or else in whatever letters; `None`: none has it.
+///
+/// # Errors
+/// Where several have it.
+fn by_title(title: &str, known: &Titles) -> Result<Option<String>, Failure> {
+    let named = |is_it: &dyn Fn(&str) -> bool| -> BTreeSet<&String> {
+        known.iter().filter(|(_, of)| is_it(of)).map(|(name, _)| name).collect()
+    };
+    let small = title.to_lowercase();
+    let exact = named(&|of| of == title);
+    let found = if exact.is_empty() { named(&|of| of.to_lowercase() == small) } else { exact };
+    match found.len() {
+        0 | 1 => Ok(found.into_iter().next().cloned()),
+        _ => Err(Failure::usage(format!(
+            "several workloads have the title `{}`; choose one of {}",
+            report::clean_text(title),
+            listed(found)
+        ))),
+    }
+}
+
+/// What the files hold of a workload, and which others they hold; one record is in memory at a time.
+fn read(gathered: &Gathered, workload: &str) -> (Figures, Titles) {
+    let LeftOut { count, told } = &gathered.left_out;
+    let mut left_out = LeftOut { count: *count, told: told.clone() };
+    let (mut all, mut others) = (Vec::new(), Titles::new());
     for file in &gathered.files {
         let record = match file.read() {
             Ok(record) => record,
@@ -76,16 +118,16 @@ fn named(workload: &str, places: &[String]) -> Result<Found, Failure> {
         };
         match record.header.plan.workloads.iter().any(|of| of.name == workload) {
             true => all.push(Arc::new(stats::trend::figures(&record, &file.name).only(workload))),
-            false => add(&mut others, record.header.plan.workloads.into_iter().map(|of| of.name)),
+            false => add(&mut others, record.header.plan.workloads.into_iter().map(|of| (of.name, of.title))),
         }
     }
-    Ok(Found { figures: Figures { all, left_out: left_out.told }, others })
+    (Figures { all, left_out: left_out.told }, others)
 }
 
-fn add(names: &mut BTreeSet<String>, more: impl Iterator<Item = String>) {
-    for name in more {
-        if names.len() < MOST_NAMED {
-            names.insert(name);
+fn add(titles: &mut Titles, more: impl Iterator<Item = (String, String)>) {
+    for of in more {
+        if titles.len() < MOST_TITLES {
+            titles.insert(of);
         }
     }
 }
@@ -110,10 +152,13 @@ fn nothing(options: &Trend, groups: &[String], found: &Found) -> Failure {
     if found.figures.all.is_empty() {
         return Failure::usage(match found.others.is_empty() {
             true => format!("no record has figures of `{workload}`; race it first, or name folders that hold records"),
-            false => format!("no record has figures of `{workload}`; choose one of {}", listed(&found.others)),
+            false => {
+                let names: BTreeSet<&String> = found.others.iter().map(|(name, _)| name).collect();
+                format!("no record has figures of `{workload}`; choose one of {}", listed(names))
+            }
         });
     }
-    let known = self::groups(&found.figures, &options.workload);
+    let known = self::groups(&found.figures, &found.workload);
     let is_known = groups.iter().any(|group| known.contains(group));
     Failure::usage(match (is_known, options.lanes.is_empty()) {
         (true, false) => format!("no record has figures of `{workload}` in lane {}", listed(&options.lanes)),

@@ -98,7 +98,7 @@ mod tests {
             look(0, 0.0, 0.0).add_since(&look(10, user, 5.0), &mut sum);
             // The share of this machine's CPUs.
             sum.cpus = 1;
-            stats::noise::foreign(&sum, &overhead)
+            stats::noise::foreign(&sum, &overhead).map(|found| found.reason)
         };
         assert_eq!(noise(5.2), None);
         assert!(noise(9.0).is_some_and(|said| said.contains("other programs took")));

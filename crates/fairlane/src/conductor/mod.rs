@@ -51,7 +51,7 @@ use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{EndOutcome, Line, Record};
 use model::trial::{Outcome, Trial};
 use model::workload::Workload;
-use model::{Flag, Mark};
+use model::{Disturbance, Mark};
 use record_file::RecordFile;
 use round::Runner;
 use slices::Longer;
@@ -282,7 +282,7 @@ impl Race<'_> {
             let noise = self.noise(&trials);
             let repeats = self.may_repeat(index);
             if let Some(noise) = noise.as_ref().filter(|_| !repeats) {
-                trials.iter_mut().for_each(|trial| trial.flags.push(noise.flag()));
+                trials.iter_mut().for_each(|trial| noise.mark(trial));
             }
             let noise = broken.or(noise.map(|noise| noise.reason)).filter(|_| repeats);
             if let Some(noise) = &noise {
@@ -408,8 +408,8 @@ impl Race<'_> {
                 true => self.runner.beside.get(&lane),
             };
             let foreign = outside.and_then(|system| stats::noise::foreign(system, &overhead));
-            let foreign = foreign.map(|reason| Noise { mark: Mark::ForeignNoise, reason });
-            foreign.or_else(|| Some(Noise { mark: Mark::NeighbourActive, reason: stats::noise::neighbours(trial)? }))
+            let foreign = foreign.map(|of| Noise { disturbance: Some(of.disturbance), reason: of.reason });
+            foreign.or_else(|| Some(Noise { disturbance: None, reason: stats::noise::neighbours(trial)? }))
         })
     }
 
@@ -507,13 +507,16 @@ fn disturbed(trials: &[Trial]) -> Option<String> {
 
 /// Why a round is raced again, or its trials are marked.
 struct Noise {
-    mark: Mark,
+    /// `None`: lanes beside the one that worked made it.
+    disturbance: Option<Disturbance>,
     reason: String,
 }
 
 impl Noise {
-    fn flag(&self) -> Flag {
-        self.mark.with(self.reason.clone())
+    fn mark(&self, trial: &mut Trial) {
+        let mark = if self.disturbance.is_some() { Mark::ForeignNoise } else { Mark::NeighbourActive };
+        trial.flags.push(mark.with(self.reason.clone()));
+        trial.disturbance = self.disturbance;
     }
 }
 

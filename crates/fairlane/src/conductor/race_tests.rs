@@ -499,6 +499,8 @@ fn at_most_a_fifth_of_the_rounds_is_run_again_and_the_others_are_marked() {
         |trial: &&Trial| trial.outcome == Outcome::Ok && trial.flags.iter().any(|flag| flag.is(Mark::ForeignNoise));
     // Of both lanes: they are compared round by round.
     assert_eq!(raced.record.trials.iter().filter(marked).count(), 20);
+    let holds_who = |trial: &Trial| trial.disturbance.is_some_and(|of| of.cpu_share.is_some_and(|share| share > 0.05));
+    assert!(raced.record.trials.iter().all(|trial| holds_who(trial) == marked(&trial)), "{:?}", raced.record.trials);
 }
 
 #[test]

@@ -144,6 +144,7 @@ mod tests {
             timeline: None,
             jobs: Vec::new(),
             flags: Vec::new(),
+            disturbance: None,
         }
     }
 

@@ -153,6 +153,8 @@ impl TrialRun {
             timeline: self.timeline.and_then(Gathered::into_course),
             jobs: self.jobs,
             flags: self.flags,
+            // Whether others disturbed it is seen when all lanes of its round are done.
+            disturbance: None,
         }
     }
 }

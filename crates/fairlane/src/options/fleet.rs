@@ -35,6 +35,7 @@ one that ends in .jsonl, and `last` are records or folders; every other one behi
 the group.
 
   fairlane trend commit
+  fairlane trend \"commit 4 KiB\"                           by its title, where no workload has the name
   fairlane trend small-files create --lane ext4 --lane xfs
   fairlane trend commit write /srv/fleet --format csv > commit.csv";
 
@@ -42,7 +43,7 @@ the group.
 #[derive(Debug, Args)]
 #[command(after_help = TREND_HELP)]
 pub struct Trend {
-    /// Name of the workload, as its suite has it
+    /// Name of the workload, as its suite has it, or its title
     pub workload: String,
     /// Name of the group: `write`, `create`, …
     pub group: Option<String>,

@@ -6,6 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+/// How long a race waits for quiet disks at most. Tests race beside each other on one disk, and the disk below a guest's
+/// images is never quiet: as long as a first answer wants its lanes' own disks quiet, and no longer.
+const QUIET_MILLISECONDS: &str = "250";
+
 /// A folder of a test's own on a real disk, with its records and its undo journal inside.
 pub struct Place {
     folder: tempfile::TempDir,
@@ -35,7 +39,7 @@ impl Place {
             .env("XDG_STATE_HOME", self.path().join("state"))
             .env("FAIRLANE_UNDO_DIR", self.path().join("undo"))
             .env("NO_COLOR", "1")
-            .env("FAIRLANE_QUIET_MILLISECONDS", "1000")
+            .env("FAIRLANE_QUIET_MILLISECONDS", QUIET_MILLISECONDS)
             .env_remove("SUDO_UID")
             .stdin(Stdio::null());
         command

@@ -3,7 +3,8 @@
 use super::{BASE, Checker, Filesystem, Replacer};
 use crate::command;
 use crate::failure::LaneFailure;
-use crate::geometry::pick;
+use crate::geometry::{pick, value_of};
+use crate::guarantees::GuaranteeOption;
 use crate::mkfs_words::Value::Refused;
 use crate::mkfs_words::{COPIES_A_FOLDER, Grammar, MAKES_NOTHING};
 use crate::other_devices::{Bytes, Image};
@@ -12,7 +13,7 @@ use crate::same_names::NamePlaces;
 use crate::signature::At::Start;
 use crate::signature::{Magic, Marks};
 use crate::single_lane::{Consistency, Scrub};
-use model::lane::Promises;
+use model::lane::{CrashEffect, Promises};
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -66,6 +67,15 @@ pub(super) static BTRFS: Filesystem = Filesystem {
     replace: Some(Replacer { command: &["btrfs", "replace", "start", "-B", "-f", "-r", "-K"], has_copies }),
     copies_need: Some("/sys/fs/btrfs/features/temp_fsid"),
     promises,
+    guarantee_options: GUARANTEE_OPTIONS,
+    commit_seconds: Some(30),
+    metadata_checksums: |_| Some(true),
+    // mkfs.btrfs(8), profiles.
+    metadata_copies: |geometry| match value_of(geometry, "Metadata")?.split_whitespace().next()? {
+        "DUP" => Some(2),
+        "single" => Some(1),
+        _ => None,
+    },
     checker: Some(Checker::from_look("btrfs-progs", &["btrfs", "check", "--readonly", "{device}"])),
     scrub: Some(scrub),
     marks: Marks { magics: MAGICS, joined: MAGICS, begins_with_zeros: true, ..Marks::NONE },
@@ -77,6 +87,17 @@ pub(super) static BTRFS: Filesystem = Filesystem {
     names_others: Some(names_others),
     ..BASE
 };
+
+/// btrfs(5).
+const GUARANTEE_OPTIONS: &[GuaranteeOption] = &[
+    GuaranteeOption::new("flush", &["flushoncommit"], Some(CrashEffect::CommitsAllData)),
+    GuaranteeOption::new("flush", &["noflushoncommit"], None),
+    GuaranteeOption::new("log", &["notreelog"], Some(CrashEffect::CommitsAllAtFsync)),
+    GuaranteeOption::new("log", &["treelog"], None),
+    GuaranteeOption::new("root", &["usebackuproot", "rescue=usebackuproot", "recovery"], Some(CrashEffect::OlderState)),
+    GuaranteeOption::new("cow", &["nodatacow"], Some(CrashEffect::OverwritesInPlace)),
+    GuaranteeOption::new("cow", &["datacow"], None),
+];
 
 /// mkfs.btrfs(8) and the sources of btrfs-progs 6.2 to 6.14. Further devices are words without an option there, so a lane
 /// has one.

@@ -3,7 +3,8 @@
 use super::{BASE, Checker, Filesystem};
 use crate::abilities::{Lack, always, listed};
 use crate::command;
-use crate::geometry::pick;
+use crate::geometry::{pick, value_of};
+use crate::guarantees::GuaranteeOption;
 use crate::mkfs_words::Value::{Device, Keys, Refused};
 use crate::mkfs_words::{COPIES_A_FOLDER, Grammar, MAKES_NOTHING, READS_A_FILE, STOPS_THE_MACHINE};
 use crate::other_devices::{Bytes, Image};
@@ -12,7 +13,7 @@ use crate::promises::{JOURNALED, barriers_off, last_word, without_barriers};
 use crate::same_names::NamePlaces;
 use crate::signature::At::Start;
 use crate::signature::Marks;
-use model::lane::Promises;
+use model::lane::{CrashEffect, Promises};
 use model::operations::Ability;
 use std::io::Result;
 use std::path::Path;
@@ -61,6 +62,12 @@ const EXT: Filesystem = Filesystem {
         "stripe",
     ],
     careful: Some(&["errors=remount-ro"]),
+    guarantee_options: GUARANTEE_OPTIONS,
+    commit_seconds: Some(5),
+    metadata_checksums: |geometry| {
+        let features = value_of(geometry, "Filesystem features")?;
+        Some(features.split_whitespace().any(|feature| feature == "metadata_csum"))
+    },
     mounted_journal,
     checker: Some(Checker {
         package: "e2fsprogs",
@@ -97,6 +104,9 @@ pub(super) static EXT2: Filesystem = Filesystem {
     // The ext2 driver knows no discard at all.
     mount_options: &[],
     promises: |mkfs, mount| promises(mkfs, mount, false),
+    // These are of a journal.
+    guarantee_options: &[],
+    commit_seconds: None,
     // The driver of ext2 knows no fallocate, whatever mkfs made.
     lacks: |_, mount| lacks(&[], mount, false),
     ..EXT
@@ -122,6 +132,18 @@ pub(super) static EXT4: Filesystem = Filesystem {
     lacks: |mkfs, mount| lacks(mkfs, mount, true),
     ..EXT
 };
+
+/// Documentation/filesystems/ext4/ and admin-guide/ext4.rst of Linux 6.18.
+const GUARANTEE_OPTIONS: &[GuaranteeOption] = &[
+    GuaranteeOption::new("data", &["data=writeback"], Some(CrashEffect::StaleAfterCrash)),
+    GuaranteeOption::new("data", &["data=journal"], Some(CrashEffect::JournalsData)),
+    GuaranteeOption::new("data", &["data=ordered"], None),
+    GuaranteeOption::new("async commit", &["journal_async_commit"], Some(CrashEffect::CommitsOutOfOrder)),
+    GuaranteeOption::new("replace", &["noauto_da_alloc", "auto_da_alloc=0"], Some(CrashEffect::ReplacedMayBeEmpty)),
+    GuaranteeOption::new("replace", &["auto_da_alloc", "auto_da_alloc=1"], None),
+    GuaranteeOption::new("allocation", &["nodelalloc"], Some(CrashEffect::AllocatesAtOnce)),
+    GuaranteeOption::new("allocation", &["delalloc"], None),
+];
 
 /// mkfs.ext2, mkfs.ext3, mkfs.ext4: mke2fs(8) and the source of e2fsprogs 1.47.
 const MKE2FS: Grammar = Grammar {

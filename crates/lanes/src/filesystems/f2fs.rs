@@ -2,6 +2,7 @@
 
 use super::{BASE, Filesystem};
 use crate::abilities;
+use crate::guarantees::GuaranteeOption;
 use crate::mkfs_words::Value::Devices;
 use crate::mkfs_words::{Grammar, MAKES_NOTHING};
 use crate::other_devices::{Bytes, Image};
@@ -9,7 +10,7 @@ use crate::promises::{JOURNALED, barriers_off, without_barriers};
 use crate::same_names::NamePlaces;
 use crate::signature::At::Start;
 use crate::signature::Marks;
-use model::lane::Promises;
+use model::lane::{CrashEffect, Promises};
 use std::io::Result;
 
 /// F2FS.
@@ -43,6 +44,7 @@ pub(super) static F2FS: Filesystem = Filesystem {
     // It goes on by default, its images say nothing about it, and kernels before 6.5 refuse the word.
     careful: Some(&[]),
     promises,
+    guarantee_options: GUARANTEE_OPTIONS,
     lacks: abilities::reflink,
     marks: Marks { magics: &[(&[Start(1024)], &[0x10, 0x20, 0xF5, 0xF2])], begins_with_zeros: true, ..Marks::NONE },
     names: NamePlaces {
@@ -53,6 +55,13 @@ pub(super) static F2FS: Filesystem = Filesystem {
     names_others: Some(names_others),
     ..BASE
 };
+
+/// f2fs.rst of Linux 6.18.
+const GUARANTEE_OPTIONS: &[GuaranteeOption] = &[
+    GuaranteeOption::new("fsync", &["fsync_mode=strict"], Some(CrashEffect::CommitsAllAtFsync)),
+    GuaranteeOption::new("fsync", &["fsync_mode=posix"], None),
+    GuaranteeOption::new("flush", &["data_flush"], Some(CrashEffect::CommitsAllData)),
+];
 
 /// mkfs.f2fs(8) and the sources of f2fs-tools 1.15 and 1.16. Versions differ in whether -g and -S take a value; a word
 /// that is none then is a number of sectors.

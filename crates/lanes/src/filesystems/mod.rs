@@ -22,6 +22,7 @@ pub(crate) use xfs::free_allocated_ahead;
 
 use crate::abilities::{self, Lack};
 use crate::failure::LaneFailure;
+use crate::guarantees::GuaranteeOption;
 use crate::mkfs_words::Grammar;
 use crate::other_devices::{self, Image, Names};
 use crate::promises;
@@ -130,6 +131,15 @@ pub struct Filesystem {
 
     /// What it promises with these mkfs and mount options.
     pub promises: fn(&[String], &[String]) -> Promises,
+    /// Mount options that take no promise away, and change what is there after a crash, or when that is made safe.
+    pub guarantee_options: &'static [GuaranteeOption],
+    /// Seconds after which it commits by itself what nobody synced, where no `commit=N` says otherwise; `None`: it has no
+    /// such option.
+    pub commit_seconds: Option<u32>,
+    /// Whether metadata has checksums, by its geometry; `None`: that does not tell.
+    pub metadata_checksums: fn(&[String]) -> Option<bool>,
+    /// How often metadata is kept on one device, by its geometry; `None`: that does not tell.
+    pub metadata_copies: fn(&[String]) -> Option<u32>,
     /// Whether the filesystem that is mounted from this block device has a journal, where mount options do not show it.
     pub mounted_journal: fn(&str) -> Option<bool>,
     /// What it lacks of what steps of file operations may ask, with these mkfs and mount options.
@@ -194,6 +204,10 @@ const BASE: Filesystem = Filesystem {
     copy_options: &[],
     copies_need: None,
     promises: promises::nothing,
+    guarantee_options: &[],
+    commit_seconds: None,
+    metadata_checksums: |_| None,
+    metadata_copies: |_| None,
     mounted_journal: |_| None,
     lacks: abilities::nothing,
     holds_no_images: None,

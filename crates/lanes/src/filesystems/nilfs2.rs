@@ -2,12 +2,14 @@
 
 use super::{BASE, Filesystem};
 use crate::abilities::always;
+use crate::guarantees::GuaranteeOption;
 use crate::mkfs_words::{Grammar, MAKES_NOTHING};
 use crate::other_devices::{Bytes, Image};
 use crate::promises::{JOURNALED, barriers_off, without_barriers};
 use crate::same_names::NamePlaces;
 use crate::signature::At::{End, Start};
 use crate::signature::{Marks, SECTOR};
+use model::lane::CrashEffect;
 use model::operations::Ability;
 use std::io::Result;
 
@@ -28,6 +30,10 @@ pub(super) static NILFS2: Filesystem = Filesystem {
     plain_options: &["order"],
     careful: Some(&["errors=remount-ro"]),
     promises: |_, mount| without_barriers(JOURNALED, barriers_off(mount)),
+    guarantee_options: &[
+        GuaranteeOption::new("data", &["order=strict"], Some(CrashEffect::KeepsOrder)),
+        GuaranteeOption::new("data", &["order=relaxed"], None),
+    ],
     lacks: |_, _| always(&[Ability::Reflink, Ability::Attributes, Ability::Allocation]),
     marks: Marks {
         magics: &[(&[Start(1024 + 6)], &MAGIC)],

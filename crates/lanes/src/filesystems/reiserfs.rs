@@ -2,6 +2,7 @@
 
 use super::{BASE, Filesystem};
 use crate::abilities::{Lack, always};
+use crate::guarantees::GuaranteeOption;
 use crate::mkfs_words::Value::Device;
 use crate::mkfs_words::{Grammar, MAKES_NOTHING, READS_A_FILE};
 use crate::other_devices::{Bytes, Image};
@@ -9,7 +10,7 @@ use crate::promises::{JOURNALED, last_word, without_barriers};
 use crate::same_names::NamePlaces;
 use crate::signature::At::{self, Start};
 use crate::signature::Marks;
-use model::lane::Promises;
+use model::lane::{CrashEffect, Promises};
 use model::operations::Ability;
 use std::io::Result;
 
@@ -33,6 +34,12 @@ pub(super) static REISERFS: Filesystem = Filesystem {
     plain_options: &["hash", "tail"],
     careful: Some(&["errors=ro-remount"]),
     promises,
+    guarantee_options: &[
+        GuaranteeOption::new("data", &["data=writeback"], Some(CrashEffect::StaleAfterCrash)),
+        GuaranteeOption::new("data", &["data=journal"], Some(CrashEffect::JournalsData)),
+        GuaranteeOption::new("data", &["data=ordered"], None),
+    ],
+    commit_seconds: Some(30),
     lacks,
     marks: Marks {
         magics: &[

@@ -2,6 +2,8 @@
 
 use super::{BASE, Checker, Filesystem};
 use crate::abilities::{Lack, listed};
+use crate::geometry::value_of;
+use crate::guarantees::GuaranteeOption;
 use crate::mkfs_words::Value::{Device, Keys, Refused};
 use crate::mkfs_words::{COPIES_A_FOLDER, Grammar, MAKES_NOTHING, NAMES_THE_LANE, READS_A_FILE};
 use crate::other_devices::{Bytes, Image};
@@ -9,6 +11,7 @@ use crate::promises::JOURNALED;
 use crate::same_names::NamePlaces;
 use crate::signature::At::Start;
 use crate::signature::Marks;
+use model::lane::CrashEffect;
 use model::operations::Ability;
 use std::io::Result;
 use std::os::fd::{AsFd, AsRawFd};
@@ -45,6 +48,10 @@ pub(super) static XFS: Filesystem = Filesystem {
     copy_options: &["nouuid"],
     // It has had no way to switch barriers off since Linux 4.19.
     promises: |_, _| JOURNALED,
+    // admin-guide/xfs.rst of Linux 6.18.
+    guarantee_options: &[GuaranteeOption::new("wsync", &["wsync"], Some(CrashEffect::SynchronousNames))],
+    // mkfs.xfs(8) -m crc.
+    metadata_checksums: |geometry| Some(value_of(geometry, "meta-data crc")? == "1"),
     lacks,
     checker: Some(Checker::from_look("xfsprogs", &["xfs_repair", "-n", "{device}"])),
     marks: Marks { magics: &[(&[Start(0)], b"XFSB")], ..Marks::NONE },

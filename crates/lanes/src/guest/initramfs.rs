@@ -6,13 +6,12 @@ use super::elf;
 use super::host::Boot;
 use super::machine::LIBRARIES;
 use super::protocol::{CHANNEL, INIT, MODULES, TRACE};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
+use trace::{Fingerprint, HashedFile};
 
 /// Folders that the first process mounts on.
 const FOLDERS: [&str; 6] = ["/proc", "/sys", "/dev", "/run", "/tmp", "/lanes"];
@@ -46,22 +45,6 @@ impl CarriedTrace {
     }
 }
 
-/// Reads a file from its begin, wherever others read it, and hashes what is read.
-struct Hashed<'a> {
-    file: &'a File,
-    at: u64,
-    digest: Sha256,
-}
-
-impl Read for Hashed<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(buffer, self.at)?;
-        self.at += count as u64;
-        self.digest.update(&buffer[..count]);
-        Ok(count)
-    }
-}
-
 /// Writes the archive to a new file.
 ///
 /// # Errors
@@ -90,10 +73,9 @@ pub(crate) fn write(to: &Path, boot: &Boot) -> io::Result<()> {
     archive.file(MODULES, 0o644, list.as_bytes())?;
     archive.file(CHANNEL, 0o644, machine.channel().as_bytes())?;
     if let Some(trace) = trace {
-        let mut from = Hashed { file: &trace.file, at: 0, digest: Sha256::new() };
-        archive.copy(TRACE, 0o600, &mut from, trace.bytes)?;
-        let found: String = from.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        if found != trace.sha256 {
+        let mut fingerprint = Fingerprint::default();
+        archive.copy(TRACE, 0o600, HashedFile::new(&trace.file, &mut fingerprint), trace.bytes)?;
+        if fingerprint.hexadecimal() != trace.sha256 {
             return Err(io::Error::other("the trace changed since the race began; put the old one back"));
         }
     }

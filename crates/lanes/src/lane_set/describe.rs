@@ -7,7 +7,7 @@ use crate::lane_set::LaneSet;
 use crate::lane_set::open::{mount_options_of, mount_source};
 use crate::venues::Venue;
 use crate::venues::device::overwrite;
-use crate::{above, command, disk, formatting, layers};
+use crate::{above, command, disk, formatting, guarantees, layers};
 use model::agent::FilesystemProcesses;
 use model::lane::Lane;
 use model::stack::LayerSpec;
@@ -90,6 +90,7 @@ impl LaneSet {
         }
         geometry.extend(lane.contestant.driver().map(|driver| format!("driver: {driver}")));
         geometry.extend(lane.guest.map(|guest| format!("guest: {}", self.guests[guest].describe(&self.settings))));
+        let guarantees = Some(guarantees::guarantees(&filesystem, &mount_options, &geometry));
         Lane {
             name: lane.name.clone(),
             spec: lane.spec.to_line(),
@@ -101,6 +102,7 @@ impl LaneSet {
             backing: ground.disk_name(self.host.as_ref()).unwrap_or_default(),
             size_bytes: ground.size_bytes(self.settings.lane_size),
             promises,
+            guarantees,
             is_self: lane.is_self,
             kernel: lane.guest.map(|guest| self.guests[guest].kernel.release.clone()).unwrap_or_default(),
             kernel_build: lane.guest.map(|guest| self.guests[guest].build.clone()).unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! Work that another tool did, of which only figures are known.
 
 use super::{Schedule, WorkloadKind};
+use crate::workload::{Kind, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,19 @@ pub fn metric(unit: &str, higher_is_better: bool) -> String {
 pub fn unit_of(metric: &str) -> Option<(&str, bool)> {
     let more = metric.strip_prefix(MORE_OF).map(|unit| (unit, true));
     more.or_else(|| metric.strip_prefix(LESS_OF).map(|unit| (unit, false)))
+}
+
+/// The formats from which figures of this work were read, each once; empty: all of it was raced.
+pub fn formats(workloads: &[Workload]) -> Vec<String> {
+    let mut formats: Vec<String> = Vec::new();
+    for workload in workloads {
+        if let Kind::Foreign(Foreign { format, .. }) = &workload.kind
+            && !formats.contains(format)
+        {
+            formats.push(format.clone());
+        }
+    }
+    formats
 }
 
 impl WorkloadKind for Foreign {
@@ -104,5 +118,20 @@ mod tests {
         assert_eq!(of(&["read", "write"]).check(), Ok(()));
         assert!(of(&[]).check().is_err() && of(&["read", "read"]).check().is_err());
         assert!(of(&[]).working_set_bytes() == 0);
+    }
+
+    #[test]
+    fn each_format_of_imported_work_is_named_once() {
+        let work = |format: &str| Workload {
+            name: format.to_owned(),
+            title: format.to_owned(),
+            kind: Kind::Foreign(Foreign {
+                format: format.to_owned(),
+                parameters: String::new(),
+                groups: vec!["read".to_owned()],
+            }),
+        };
+        assert_eq!(formats(&[work("fio JSON"), work("IOR JSON"), work("fio JSON")]), ["fio JSON", "IOR JSON"]);
+        assert!(formats(&[]).is_empty());
     }
 }

@@ -232,6 +232,7 @@ impl Sharer {
             backing,
             size_bytes: _,
             promises: _,
+            guarantees,
             is_self: _,
             kernel,
             kernel_build,
@@ -248,6 +249,9 @@ impl Sharer {
         *name = self.lane_name(name);
         *spec = self.lane_line(spec);
         self.made_and_mounted(mkfs_command, mount_options);
+        for of in guarantees.iter_mut().flat_map(|of| &mut of.options) {
+            of.option = self.mount_option(&of.option);
+        }
         // What another tool measured has none.
         if *ground != crate::kinds::foreign::VENUE {
             *ground = self.ground(ground);

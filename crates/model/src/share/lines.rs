@@ -130,6 +130,7 @@ impl Sharer {
             timeline: _,
             jobs,
             flags,
+            disturbance: _,
         } = trial;
         *lane = self.lane_name(lane);
         groups.iter_mut().for_each(|group| self.group(workload, group));

@@ -47,6 +47,7 @@ pub(super) static WORDS: Words = Words {
     screened_not: "Bleiben Sie bei der Voreinstellung von {base}: Im zweiten Rennen war {options} bei keiner Arbeit besser.",
     nothing_measured: "Keine Entscheidung: Das Rennen endete, bevor etwas gemessen war.",
     one_lane: "Keine Entscheidung: Nur ein Dateisystem ist angetreten; zum Vergleich braucht es ein zweites.",
+    one_imported: "Keine Entscheidung: Nur eine Bahn wurde importiert; zum Vergleich braucht es Dateien einer zweiten.",
     same_twice: "Keine Entscheidung: Ein Dateisystem trat gegen sich selbst an; das zeigt, wie stark die Werte \
                  schwanken, und wählt nichts aus.",
     interrupted: "Das Rennen wurde unterbrochen; was hier steht, beruht auf den abgeschlossenen Runden.",
@@ -159,7 +160,11 @@ pub(super) static WORDS: Words = Words {
     elsewhere: "Eine andere Platte, Größe oder Kernel-Version kann die Reihenfolge ändern: Vor dem Einsatz dort messen.",
 
     measured: "{date}, Suite {suite}, {count} Messungen: {machine}.",
+    imported: "Importiert aus {formats}; {date}; {count} Messungen: {machine}.",
+    no_date: "wann gemessen wurde, ist nicht bekannt",
+    no_machine: "auf einer Maschine, die nicht bekannt ist",
     date: "{day}.{month}.{year}, {time} Uhr UTC",
+    local_date: "{day}.{month}.{year}, {time} Uhr in unbekannter Zeitzone",
     months: "01 02 03 04 05 06 07 08 09 10 11 12",
     cpus: "{count} CPUs",
     memory: "{size} Arbeitsspeicher",
@@ -174,6 +179,7 @@ pub(super) static WORDS: Words = Words {
     as_found: "verwendet wie vorgefunden",
     by_library: "von der Bibliothek selbst formatiert",
     in_memory: "im Arbeitsspeicher angelegt",
+    by_another_tool: "von einem anderen Werkzeug gemessen",
     held_to: "Jede Platte war während der Messung auf {limits} begrenzt.",
     held_apart: "Die Platten waren während der Messung verschieden begrenzt: {each}.",
     no_limits: "unbegrenzt",

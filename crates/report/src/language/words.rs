@@ -105,6 +105,8 @@ words! {
     nothing_measured;
     /// One contestant.
     one_lane;
+    /// One contestant, which another tool measured.
+    one_imported;
     /// One contestant against itself.
     same_twice;
     /// The race did not end by itself.
@@ -320,8 +322,16 @@ words! {
     // Where and when.
     /// `{date}`, `{suite}`, `{count}`, `{machine}`.
     measured;
+    /// `{formats}`, `{date}`, `{count}`, `{machine}`: other tools measured it.
+    imported;
+    /// A date that is not known.
+    no_date;
+    /// A machine that is not known.
+    no_machine;
     /// A date: `{year}`, `{month}`, `{day}`, `{time}`.
     date;
+    /// The same in a zone that nobody told.
+    local_date;
     /// Names of the months, or their numbers, separated by blanks.
     months;
     /// `{count}`.
@@ -350,6 +360,8 @@ words! {
     by_library;
     /// No mkfs.
     in_memory;
+    /// No mkfs.
+    by_another_tool;
     /// `{limits}`.
     held_to;
     /// `{each}`: lanes with the limits of their disks.

@@ -44,6 +44,7 @@ fn decided_alone(findings: &Findings, tongue: &Tongue) -> Phrase {
         Decision::Nothing if findings.outcome == "running" => words.nothing_yet,
         Decision::Nothing => words.nothing_measured,
         Decision::Searched => words.searched,
+        Decision::Alone if !findings.imported.is_empty() => words.one_imported,
         Decision::Alone => words.one_lane,
         Decision::Twice => words.same_twice,
         Decision::Open { .. } => words.undecided_yet,

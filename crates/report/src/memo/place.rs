@@ -10,6 +10,7 @@ use crate::lines::typed;
 use crate::{Input, facts, words};
 use model::Throttle;
 use model::findings::Findings;
+use model::kinds::foreign;
 use model::lane::Lane;
 use model::machine::Machine;
 
@@ -50,17 +51,6 @@ fn guest_of(lane: &Lane, tongue: &Tongue) -> Option<Phrase> {
 pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
     let findings = input.findings;
     let said = tongue.words;
-    let values = [
-        ("date", date(&findings.started, tongue)),
-        ("suite", Phrase::new(shorten(&findings.suite, PART_COLUMNS))),
-        ("count", Phrase::new(tongue.figure(&figures::whole(findings.trials.ok.into())))),
-        ("machine", {
-            let machine = machine(&findings.machine, tongue);
-            // Its kernel and memory are those of no lane.
-            let guests = raced(findings).any(|lane| !lane.kernel.is_empty());
-            if guests { fill(said.host, &[("machine", machine)]) } else { machine }
-        }),
-    ];
     // Of a screening the default stands for all: the others differ from it by its options.
     let most = if findings.screening.is_some() { 1 } else { usize::MAX };
     // A guest that all share is told once.
@@ -72,7 +62,7 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
     let lanes = lanes.map(|of| lane(of, guest_of(of, tongue).filter(|_| !is_shared), tongue));
     let lanes = Phrase::default().join(shared.into_iter().chain(lanes), said.semicolon);
     let lanes = fill(said.labelled, &[("name", Phrase::new(said.lanes)), ("value", lanes)]);
-    let mut points = vec![fill(said.measured, &values), lanes];
+    let mut points = vec![measured(findings, tongue), lanes];
     let limits = |throttle: &Throttle| Phrase::new(shorten(&throttle.to_string(), PART_COLUMNS));
     match &findings.throttle {
         Some(throttle) if findings.lane_throttles.is_empty() => {
@@ -93,6 +83,34 @@ pub(super) fn place(input: &Input, tongue: &Tongue) -> Vec<Phrase> {
     let count = Phrase::new(tongue.figure(&figures::whole(warnings as u64)));
     points.push(fill(template, &[("command", full_report(input)), ("count", count)]));
     points
+}
+
+/// When and where it was measured, and from what it was imported.
+fn measured(findings: &Findings, tongue: &Tongue) -> Phrase {
+    let said = tongue.words;
+    let machine = machine(&findings.machine, tongue);
+    let count = Phrase::new(tongue.figure(&figures::whole(findings.trials.ok.into())));
+    let when = date(&findings.started, tongue);
+    if !findings.imported.is_empty() {
+        let formats = findings.imported.iter().map(|format| Phrase::new(shorten(format, PART_COLUMNS))).collect();
+        let or = |phrase: Phrase, unknown: &'static str| if phrase.is_empty() { Phrase::new(unknown) } else { phrase };
+        let values = [
+            ("formats", tongue.few(formats, LANES_LISTED)),
+            ("date", or(when, said.no_date)),
+            ("count", count),
+            ("machine", or(machine, said.no_machine)),
+        ];
+        return fill(said.imported, &values);
+    }
+    // Its kernel and memory are those of no lane.
+    let guests = raced(findings).any(|lane| !lane.kernel.is_empty());
+    let values = [
+        ("date", when),
+        ("suite", Phrase::new(shorten(&findings.suite, PART_COLUMNS))),
+        ("count", count),
+        ("machine", if guests { fill(said.host, &[("machine", machine)]) } else { machine }),
+    ];
+    fill(said.measured, &values)
 }
 
 /// The command that shows all figures.
@@ -116,14 +134,16 @@ fn machine(machine: &Machine, tongue: &Tongue) -> Phrase {
     if device.size_bytes > 0 {
         disk = tongue.with(disk, Phrase::new(tongue.figure(&figures::disk_bytes(device.size_bytes))));
     }
+    // What another tool did not tell is left out.
+    let known = |is: bool, phrase: Phrase| if is { phrase } else { Phrase::default() };
     let parts = [
         part(&machine.cpu),
-        fill(said.cpus, &[("count", Phrase::new(machine.cpus.to_string()))]),
-        fill(said.memory, &[("size", size(machine.memory_bytes))]),
+        known(machine.cpus > 0, fill(said.cpus, &[("count", Phrase::new(machine.cpus.to_string()))])),
+        known(machine.memory_bytes > 0, fill(said.memory, &[("size", size(machine.memory_bytes))])),
         if machine.virtualization.is_empty() { Phrase::default() } else { Phrase::new(said.virtual_machine) },
         part(&machine.os),
-        fill(said.kernel, &[("kernel", part(&machine.kernel))]),
-        fill(said.disk, &[("disk", disk)]),
+        known(!machine.kernel.trim().is_empty(), fill(said.kernel, &[("kernel", part(&machine.kernel))])),
+        known(!disk.is_empty(), fill(said.disk, &[("disk", disk)])),
         match device.host_filesystem.as_str() {
             "" => Phrase::default(),
             host => fill(said.images_on, &[("filesystem", part(host))]),
@@ -142,6 +162,7 @@ fn lane(lane: &Lane, guest: Option<Phrase>, tongue: &Tongue) -> Phrase {
         None => Phrase::new(match lane.venue.as_str() {
             "library" => said.by_library,
             "memory" => said.in_memory,
+            foreign::VENUE => said.by_another_tool,
             _ => said.as_found,
         }),
     };
@@ -175,7 +196,8 @@ fn date(started: &str, tongue: &Tongue) -> Phrase {
                 ("day", text(day)),
                 ("time", Phrase::new(time)),
             ];
-            fill(tongue.words.date, &values)
+            let known = started.ends_with('Z');
+            fill(if known { tongue.words.date } else { tongue.words.local_date }, &values)
         }
         None => Phrase::new(shorten(started, PART_COLUMNS)),
     }
@@ -232,6 +254,10 @@ mod tests {
         assert_eq!(said(july, Language::Zh), "2026 年 7 月 1 日 10:05（UTC）");
         assert_eq!(said("2026-11-22T00:00:00Z", Language::De), "22.11.2026, 00:00 Uhr UTC");
         assert_eq!(said("2026-12-05T00:00:00Z", Language::Zh), "2026 年 12 月 5 日 00:00（UTC）");
+        let local = "2026-02-03T04:05:06";
+        assert_eq!(said(local, Language::En), "3 February 2026, 04:05 in a zone that is not known");
+        assert_eq!(said(local, Language::De), "03.02.2026, 04:05 Uhr in unbekannter Zeitzone");
+        assert_eq!(said("", Language::En), "");
         for broken in ["yesterday", "2026-13-01T10:05:00Z", "2026-00-01T10:05", "2026-01-01T10", "1-2-3T\u{1b}[1mx"] {
             assert_eq!(said(broken, Language::De), clean(broken), "{broken:?}");
         }

@@ -103,12 +103,12 @@ pub(crate) fn side(side: &GateSide) -> String {
         all => all.join(", "),
     };
     let day = |started: &str| shorten(started.split('T').next().unwrap_or_default(), 20);
-    let (first, last) = (side.records.first(), side.records.last());
-    let days = first.zip(last).map(|(first, last)| (day(&first.started), day(&last.started)));
-    let days = match days {
-        Some((first, last)) if first == last => format!(", raced {first}"),
-        Some((first, last)) => format!(", raced {first} to {last}"),
-        None => String::new(),
+    // Records that were imported may tell no time.
+    let days: Vec<String> = side.records.iter().map(|of| day(&of.started)).filter(|day| !day.is_empty()).collect();
+    let days = match days.as_slice() {
+        [first, .., last] if first != last => format!(", raced {first} to {last}"),
+        [first, ..] => format!(", raced {first}"),
+        [] => String::new(),
     };
     format!("{records}{kernel}{days}: {names}")
 }

@@ -2,7 +2,7 @@
 
 use crate::clean::shorten;
 use crate::layout::{Phrase, Tone};
-use crate::words::{UNKNOWN_SUITE, names};
+use crate::words::{UNKNOWN_SUITE, listed_names, names};
 use model::findings::TrialCounts;
 
 /// A race that did not end by itself; `None`: it did.
@@ -58,16 +58,53 @@ pub(crate) fn seed_and_version(seed: u64, version: &str) -> String {
     format!("seed {seed}; Fairlane {}", shorten(version, 40))
 }
 
-/// The first line of a report.
-pub(crate) fn heading(suite: &str, lanes: &[&str], started: &str, resumes: u32, ended: &str) -> Phrase {
+/// Formats named where there are several, at most.
+const FORMATS_NAMED: usize = 6;
+
+/// That other tools measured it, by the formats of their results.
+pub(crate) fn imported_from(formats: &[&str]) -> String {
+    let mut named: Vec<String> = formats.iter().take(FORMATS_NAMED).map(|format| shorten(format, 40)).collect();
+    if let Some(more @ 1..) = formats.len().checked_sub(FORMATS_NAMED) {
+        named.push(format!("{more} more"));
+    }
+    format!("imported from {}", listed_names(&named))
+}
+
+/// When it was raced, or from what it was imported and when that was measured, as far as the record tells; empty: it
+/// does not. `imported`: the formats of other tools' results.
+pub(crate) fn origin(imported: &[String], started: &str) -> String {
+    let started = shorten(started, 40);
+    let formats: Vec<&str> = imported.iter().map(String::as_str).collect();
+    match (formats.as_slice(), started.as_str()) {
+        ([], "") => String::new(),
+        ([], started) => format!("raced {started}"),
+        (formats, "") => imported_from(formats),
+        (formats, started) => format!("{}, measured {started}", imported_from(formats)),
+    }
+}
+
+/// The first line of a report. `imported`: as in [`origin`].
+pub(crate) fn heading(
+    suite: &str,
+    lanes: &[&str],
+    imported: &[String],
+    started: &str,
+    resumes: u32,
+    ended: &str,
+) -> Phrase {
     let suite = if suite.trim().is_empty() { UNKNOWN_SUITE.to_owned() } else { shorten(suite, 60) };
     let taken_up = match resumes {
         0 => String::new(),
         1 => ", continued once".to_owned(),
         times => format!(", continued {times} times"),
     };
-    let when = if started.is_empty() { String::new() } else { format!(", raced {}", shorten(started, 40)) };
-    let said = names(lanes, ", ").say(format!("; suite {suite}{when}{taken_up}"));
+    let parts = match imported {
+        [] => [format!("suite {suite}"), origin(imported, started)],
+        // That they are imported is all that their suite says.
+        imported => [String::new(), origin(imported, started)],
+    };
+    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    let said = names(lanes, ", ").say(format!("; {}{taken_up}", parts.join(", ")));
     if ended == "complete" { said } else { said.say(", ").tone(Tone::Failed, shorten(ended, 40)) }
 }
 

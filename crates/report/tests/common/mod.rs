@@ -275,6 +275,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, mut answer: Option<An
     Findings {
         schema: 1,
         started: "2026-07-01T10:00:00Z".to_owned(),
+        imported: Vec::new(),
         suite: "quick".to_owned(),
         seed: 42,
         margin: 0.05,
@@ -495,6 +496,7 @@ pub fn trial(lane: &str, round: u32, position: u32) -> Trial {
         timeline: None,
         jobs: Vec::new(),
         flags: Vec::new(),
+        disturbance: None,
     }
 }
 

@@ -165,6 +165,7 @@ fn trial(name: &str, workload: &Workload, round: u32, speed: f64, points: u32, n
         timeline: Some(Box::new(timeline)),
         jobs: Vec::new(),
         flags: Vec::new(),
+        disturbance: None,
     }
 }
 

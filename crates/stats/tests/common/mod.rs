@@ -144,6 +144,7 @@ pub fn trial(lane: &str, workload: &Workload, round: u32, rate: f64) -> Trial {
         timeline: None,
         jobs: Vec::new(),
         flags: Vec::new(),
+        disturbance: None,
     }
 }
 

@@ -5,6 +5,7 @@ use super::super::{OperationFlags, Setup};
 use crate::buffers::Memory;
 use crate::error::EngineError;
 use io_uring::{IoUring, Probe, opcode};
+use model::NoteKind;
 
 /// Most operations in flight: the kernel's largest completion ring (IORING_MAX_CQ_ENTRIES).
 const MOST_DEPTH: u32 = 65_536;
@@ -124,7 +125,7 @@ fn build_own(plain: io_uring::Builder, entries: u32, notes: &mut Vec<String>) ->
     if let Ok(ring) = without_array.build(entries).or_else(|_| deferred.build(entries)) {
         return Ok(ring);
     }
-    notes.push("io_uring works without DEFER_TASKRUN: the kernel is older than 6.1".to_owned());
+    notes.push(NoteKind::WithoutDeferral.note("the kernel is older than 6.1"));
     let mut cooperative = plain.clone();
     cooperative.setup_submit_all().setup_coop_taskrun().setup_taskrun_flag();
     cooperative.build(entries).or_else(|_| plain.build(entries))
@@ -139,7 +140,7 @@ pub(super) fn register_files(ring: &IoUring, slots: &Slots, notes: &mut Vec<Stri
         Ok(()) => true,
         Err(error) => {
             let remedy = if error.raw_os_error() == Some(libc::EMFILE) { "; raise ulimit -n" } else { "" };
-            notes.push(format!("io_uring works without registered files: {error}{remedy}"));
+            notes.push(NoteKind::WithoutFiles.note(format_args!("{error}{remedy}")));
             false
         }
     }
@@ -160,7 +161,7 @@ pub(super) fn register_buffers(ring: &IoUring, memory: &Memory, notes: &mut Vec<
     match unsafe { ring.submitter().register_buffers(&buffers) } {
         Ok(()) => Some(shift),
         Err(error) => {
-            notes.push(format!("io_uring works without fixed buffers: {error}; raise the memlock limit (ulimit -l)"));
+            notes.push(NoteKind::WithoutBuffers.note(format_args!("{error}; raise the memlock limit (ulimit -l)")));
             None
         }
     }

@@ -3,35 +3,19 @@
 use super::rooms;
 use crate::error::EngineError;
 use crate::workloads::available_bytes;
-use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{self, BufReader, Read};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::io::BufReader;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trace::replay::{Limits, Replay, ReplayError, Step, Wait};
+use trace::{Fingerprint, HashedFile};
 
 /// Most bytes of a trace.
 const MOST_TRACE_BYTES: u64 = 8 << 30;
 
 /// What a thread writes down of a step: how long it took, what it moved and how late it was.
 const STEP_FIGURES_BYTES: usize = 24;
-
-/// Reads a file from its begin, and hashes what is read.
-struct Hashed<'a> {
-    file: &'a File,
-    at: u64,
-    digest: &'a mut Sha256,
-}
-
-impl Read for Hashed<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(buffer, self.at)?;
-        self.at += count as u64;
-        self.digest.update(&buffer[..count]);
-        Ok(count)
-    }
-}
 
 /// Reads a trace for a replay; answers its SHA-256 too, in hexadecimal digits.
 ///
@@ -59,24 +43,20 @@ fn read_within(file: &File, memory_bytes: u64, stop: &AtomicBool) -> Result<(Rep
     if !of.is_file() || of.len() > MOST_TRACE_BYTES {
         return Err("it is no file, or larger than any trace; name a trace".to_owned());
     }
-    let mut digests = [Sha256::new(), Sha256::new()];
+    let mut fingerprints = [Fingerprint::default(), Fingerprint::default()];
     let goes_on = || !stop.load(Ordering::Relaxed);
     let limits = Limits { memory_bytes, goes_on: &goes_on };
-    let [first, second] = digests.each_mut().map(|digest| BufReader::new(Hashed { file, at: 0, digest }));
+    let [first, second] = fingerprints.each_mut().map(|of| BufReader::new(HashedFile::new(file, of)));
     let replay = trace::replay::read(first, second, &limits).map_err(|error| match error {
         ReplayError::Interrupted => "the race was interrupted".to_owned(),
         error => error.to_string(),
     })?;
     // Both are read to their end.
-    let [first, second] = digests.map(hexadecimal);
+    let [first, second] = fingerprints.map(Fingerprint::hexadecimal);
     match first == second {
         true => Ok((replay, first)),
         false => Err("it changed while it was read; leave it alone until the race has ended".to_owned()),
     }
-}
-
-fn hexadecimal(digest: Sha256) -> String {
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The trace at a path, if it is the one that is meant.

@@ -305,6 +305,7 @@ fn trial(round: u32, lane: &str, workload: &str, started: &str, groups: Vec<Grou
         timeline: None,
         jobs: Vec::new(),
         flags: Vec::new(),
+        disturbance: None,
     }
 }
 
@@ -401,8 +402,11 @@ fn warnings(files: &[Imported], gathered: &Gathered<'_>) -> Vec<String> {
         }
         Some(_) => {}
     }
-    if files.iter().any(|file| file.results.ran.is_empty()) {
+    let times = || files.iter().map(|file| file.results.ran.as_str());
+    if times().any(str::is_empty) {
         all.push("when it was measured is not known".to_owned());
+    } else if times().any(|time| !time.ends_with('Z')) {
+        all.push("when it was measured is told in local time, whose zone is not known".to_owned());
     }
     for file in files {
         for (what, count) in &file.results.left_out {
@@ -543,5 +547,11 @@ mod tests {
         let [early, late] = ["2025-01-01T00:00:00Z", "2025-03-01T00:00:00Z"];
         assert_eq!(record(&[at(late), at(early)]).header.started, early);
         assert_eq!(record(&[at(late), at("")]).header.started, "");
+        // A local time stays one, and that its zone is not known is said.
+        let local = record(&[at("2025-02-01T10:00:00"), at(late)]);
+        assert_eq!(local.header.started, "2025-02-01T10:00:00");
+        assert!(local.trials.iter().all(|trial| trial.started == local.header.started));
+        let zone = |of: &Record| of.header.warnings.iter().any(|said| said.contains("zone is not known"));
+        assert!(zone(&local) && !zone(&record(&[at(late)])));
     }
 }
