@@ -106,6 +106,32 @@ fn layers_stand_under_filesystems_and_their_price_is_seen_at_the_disks() {
     home.assert_no_process_stays();
 }
 
+/// A disk whose queue is set is the same disk: nothing is built, and nothing of it has a price.
+#[test]
+fn the_queue_of_a_guest_s_disk_is_set_for_a_lane_that_stands_on_that_disk_itself() {
+    if !user_mode_linux() {
+        return;
+    }
+    let home = Home::new();
+    std::fs::write(home.0.path().join("layers.toml"), SMALL_WRITES).unwrap();
+    let lanes = ["ext4", "ext4/queue,read_ahead=4M"];
+    let fixed =
+        ["race", "--suite", "./layers.toml", "--on", "uml", "--rounds", "1", "--lane-size", "96MiB", "-o", "r.jsonl"];
+    home.expect(0, &[&fixed[..], &lanes[..]].concat());
+    let record = home.record();
+    assert_all_done(&record, &lanes, "uml", 1);
+    let [plain, set] = &record.header.lanes[..] else { panic!("{:?}", record.header.lanes) };
+    assert!(plain.stands_alike(set) && set.usable_bytes == 0 && record.layer_probes.is_empty(), "{set:?}");
+    assert_eq!(set.layers, ["queue,read_ahead=4M"]);
+    // Both were formatted by this machine.
+    assert_eq!(plain.mkfs_command, set.mkfs_command);
+    let (json, _) = home.expect(0, &["report", "r.jsonl", "--format", "json"]);
+    let findings: model::findings::Findings = serde_json::from_str(&json).unwrap();
+    assert_eq!(findings.layers, []);
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
 /// NFS hands a commit to the server, and the server to its disk, unless its export is asynchronous.
 #[test]
 fn work_goes_through_nfs_and_overlays_and_what_answers_before_the_disk_promises_less() {

@@ -118,7 +118,7 @@ fn needs(venue: &Venue, specs: &[LaneSpec]) -> Result<Needs, LaneFailure> {
         }
         for told in &spec.layers {
             let layer = stacked::check_layer(told, kind, &kernel).map_err(|error| error.in_lane(&spec.name))?;
-            modules.extend(layer.helpers);
+            modules.extend(layers::helpers(told));
             modules.extend(layers::drivers(told));
             for &named in layer.programs {
                 let path = program(named).map_err(|error| error.in_lane(&spec.name))?;

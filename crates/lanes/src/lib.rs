@@ -47,6 +47,7 @@ mod recover;
 mod replacing;
 pub mod run_folder;
 mod same_names;
+pub mod screened_options;
 pub mod signature;
 mod single_lane;
 pub mod states;

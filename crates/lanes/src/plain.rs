@@ -42,10 +42,10 @@ pub fn is_bare(lane: &LaneSpec) -> bool {
         contestant,
         mkfs_options,
         mount_options,
-        devices: _,
+        devices,
         aged: _,
         full_percent: _,
-        layers: _,
+        layers,
         above,
         venue,
     } = lane;
@@ -56,7 +56,8 @@ pub fn is_bare(lane: &LaneSpec) -> bool {
         && honest
         && mkfs_options.is_empty()
         && mount_options.is_empty()
-        && !lane.is_stacked()
+        && *devices == 1
+        && layers.is_empty()
         && !lane.has_past()
         && above.is_none()
         && venue.is_none()
@@ -144,6 +145,7 @@ mod tests {
             "ext4(-b 1024)",
             "ext4,-b1024",
             "ext4,noatime",
+            "ext4/queue,scheduler=bfq",
             "ext4@uml",
             "ext4@qemu",
             "ext4@qemu:/tmp/k",

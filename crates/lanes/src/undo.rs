@@ -14,6 +14,7 @@ pub(crate) use journal_file::JournalFile;
 use crate::failure::{LaneFailure, cannot, failed, privilege};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -77,6 +78,17 @@ pub enum Thing {
     Group {
         /// Its directory.
         path: PathBuf,
+    },
+    /// Settings of a block device's queue. They outlive the lane that they were made for, and of a loop device its image.
+    Queue {
+        /// Major and minor number.
+        device: (u32, u32),
+        /// As of a [`Thing::Limit`].
+        sequence: u64,
+        /// What is set, by attribute in sysfs.
+        set: BTreeMap<String, String>,
+        /// What stood there before.
+        was: BTreeMap<String, String>,
     },
     /// A device of the device mapper, named after the run.
     MappedDevice {

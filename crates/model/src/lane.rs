@@ -188,9 +188,20 @@ impl Lane {
         }
     }
 
-    /// Whether two lanes' filesystems stand on the same layers and on equally many disks, and the same lies above them.
+    /// Its layers that something is built for, as it names them: settings of a queue are none.
+    pub fn built_layers(&self) -> impl Iterator<Item = &str> {
+        self.layers.iter().map(String::as_str).filter(|layer| !stack::only_sets_a_queue(layer))
+    }
+
+    /// Whether anything is built between its filesystem and its disks.
+    pub fn has_built_layers(&self) -> bool {
+        self.built_layers().next().is_some()
+    }
+
+    /// Whether two lanes' filesystems stand on the same layers and on equally many disks, and the same lies above them. A disk
+    /// whose queue is set otherwise is the same disk: that is an option, as those of a mount are.
     pub fn stands_alike(&self, other: &Lane) -> bool {
-        self.layers == other.layers && self.disks == other.disks && self.above == other.above
+        self.built_layers().eq(other.built_layers()) && self.disks == other.disks && self.above == other.above
     }
 
     /// What its filesystem lived through before the race: `fresh`, `+aged=git:10x (life 21d38b884c93260c)`.
@@ -230,9 +241,19 @@ impl LaneSpec {
         self.aged.is_some() || self.full_percent.is_some()
     }
 
+    /// Its layers that something is built for: settings of a queue are none.
+    pub fn built_layers(&self) -> impl Iterator<Item = &LayerSpec> {
+        self.layers.iter().filter(|layer| layer.name != stack::QUEUE)
+    }
+
+    /// Whether anything is built between the filesystem and its disks.
+    pub fn has_built_layers(&self) -> bool {
+        self.built_layers().next().is_some()
+    }
+
     /// Whether anything stands between the filesystem and one disk; what lies above it does not count.
     pub fn is_stacked(&self) -> bool {
-        self.devices > 1 || !self.layers.is_empty()
+        self.devices > 1 || self.has_built_layers()
     }
 }
 
@@ -243,4 +264,31 @@ const COMPRESSION: [&str; 4] = ["compress", "compress-force", "compression", "co
 pub fn is_compression(option: &str) -> bool {
     let (key, value) = option.split_once('=').unwrap_or((option, "yes"));
     COMPRESSION.contains(&key) && !["no", "none", "off"].contains(&value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(layers: &[&str]) -> Lane {
+        Lane { layers: layers.iter().map(|&layer| layer.to_owned()).collect(), ..Lane::new("a", "ext4", "image") }
+    }
+
+    #[test]
+    fn a_disk_whose_queue_is_set_otherwise_is_the_same_disk() {
+        let (plain, set, other) = (on(&[]), on(&["queue,scheduler=none"]), on(&["queue,scheduler=bfq,read_ahead=4M"]));
+        assert!(plain.stands_alike(&set) && set.stands_alike(&plain) && set.stands_alike(&other));
+        assert!(on(&["queue,scheduler=none", "crypt"]).stands_alike(&on(&["crypt", "queue,requests=64"])));
+        assert!(!set.stands_alike(&on(&["crypt"])) && !set.stands_alike(&on(&["queue,scheduler=none", "crypt"])));
+        assert!(!set.stands_alike(&Lane { disks: 2, ..plain }));
+        // What a reader sees still tells it.
+        assert_eq!(set.stands_on(), "queue,scheduler=none on 1 disk");
+    }
+
+    #[test]
+    fn a_lane_whose_disk_s_queue_is_set_stands_on_that_disk_itself() {
+        let is_stacked = |text: &str| text.parse::<LaneSpec>().unwrap().is_stacked();
+        assert!(!is_stacked("ext4") && !is_stacked("ext4/queue,scheduler=none"));
+        assert!(is_stacked("ext4/queue,scheduler=none/crypt") && is_stacked("btrfs:2/queue,requests=64"));
+    }
 }

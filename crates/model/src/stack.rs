@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Layers that there are. A `/` in a lane begins a layer only where one of these words follows.
-pub const LAYERS: [&str; 16] = [
+pub const LAYERS: [&str; 17] = [
     "raid0",
     "raid1",
     "raid4",
@@ -22,7 +22,10 @@ pub const LAYERS: [&str; 16] = [
     "cache",
     "writecache",
     "bcache",
+    QUEUE,
 ];
+/// The layer that builds nothing: it sets the queue of the device below it, which stays the same device.
+pub const QUEUE: &str = "queue";
 /// What may lie above a filesystem, with the filesystem in brackets behind it.
 pub const ABOVE: [&str; 4] = ["overlay", "nfs", "fscrypt", "ecryptfs"];
 /// Devices that one layer, or one filesystem, may be told to stand on.
@@ -191,6 +194,11 @@ fn closing(text: &str) -> Option<usize> {
 fn count(text: &str) -> Result<u32, PartError> {
     let number = text.parse().ok().filter(|count| (1..=MOST_DEVICES).contains(count) && !text.starts_with('+'));
     number.ok_or_else(|| PartError::Count(crate::text::escaped(text.as_bytes())))
+}
+
+/// Whether a layer, as a record names it, is [`QUEUE`]: `queue,scheduler=none`.
+pub fn only_sets_a_queue(layer: &str) -> bool {
+    layer.split([',', ':']).next() == Some(QUEUE)
 }
 
 impl LayerSpec {

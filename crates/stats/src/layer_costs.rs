@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// time and not with the work: such a lane has no figure.
 pub(crate) fn layer_costs(record: &Record, results: &[ResultFinding]) -> Vec<LayerCost> {
     let lanes = &record.header.lanes;
-    let is_stacked = |lane: &&Lane| !lane.is_self && (!lane.layers.is_empty() || lane.disks > 1) && !rebuilds(lane);
+    let is_stacked = |lane: &&Lane| !lane.is_self && (lane.has_built_layers() || lane.disks > 1) && !rebuilds(lane);
     lanes.iter().filter(is_stacked).map(|lane| cost(record, results, lane, bare(lanes, lane))).collect()
 }
 
@@ -35,7 +35,7 @@ fn bare<'a>(lanes: &'a [Lane], lane: &Lane) -> Option<&'a Lane> {
             && other.mount_options == lane.mount_options;
         // Profiles are how a filesystem lays several disks, as layers do it otherwise.
         let made_alike = without_profiles(&other.mkfs_command) == without_profiles(&lane.mkfs_command);
-        alike && made_alike && other.disks == 1 && other.layers.is_empty() && !other.is_self
+        alike && made_alike && other.disks == 1 && !other.has_built_layers() && !other.is_self
     })
 }
 
@@ -77,9 +77,9 @@ fn cost(record: &Record, results: &[ResultFinding], lane: &Lane, bare: Option<&L
     LayerCost {
         lane: lane.name.clone(),
         stands_on: lane.stands_on(),
-        disk_bytes: match lane.layers.is_empty() {
+        disk_bytes: match lane.has_built_layers() {
             // Devices of somebody's may differ in size, and the smallest is known.
-            true if lane.venue == "device" => 0,
+            false if lane.venue == "device" => 0,
             _ => lane.size_bytes.saturating_mul(u64::from(lane.disks)),
         },
         usable_bytes: (lane.usable_bytes > 0).then_some(lane.usable_bytes),

@@ -93,4 +93,7 @@ fn lanes_on_one_disk_have_no_costs_and_records_without_counters_no_figures() {
     assert_eq!((of.operations_per_second, of.bare_operations_per_second), (550.0, Some(1100.0)));
     record.header.lanes.truncate(1);
     assert_eq!(judge::findings(&record).layers, []);
+    // A disk whose queue is set is that disk.
+    record.header.lanes[0].layers = vec!["queue,scheduler=none".into()];
+    assert_eq!(judge::findings(&record).layers, []);
 }

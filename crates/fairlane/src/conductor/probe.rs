@@ -44,7 +44,7 @@ impl Race<'_> {
     /// What the layers of each lane do without a filesystem. They are built once for it, which takes as long as for a round.
     pub(super) fn probe_layers(&mut self) -> Result<(), Failure> {
         let lanes: Vec<usize> =
-            (0..self.runner.names.len()).filter(|&lane| !self.record.header.lanes[lane].layers.is_empty()).collect();
+            (0..self.runner.names.len()).filter(|&lane| self.record.header.lanes[lane].has_built_layers()).collect();
         if lanes.is_empty() || !self.record.layer_probes.is_empty() {
             return Ok(());
         }

@@ -1,5 +1,7 @@
 //! Btrfs.
 
+mod screened;
+
 use super::{BASE, Checker, Filesystem, Replacer};
 use crate::command;
 use crate::failure::LaneFailure;
@@ -34,6 +36,8 @@ pub(super) static BTRFS: Filesystem = Filesystem {
     mkfs: &["mkfs.btrfs", "-f", "-K"],
     package: "btrfs-progs",
     mkfs_takes: &MKFS,
+    mkfs_word_lists: &["-O", "-R", "--features", "--runtime-features"],
+    screened: screened::OPTIONS,
     mkfs_looks_around: true,
     least_devices,
     capacity,

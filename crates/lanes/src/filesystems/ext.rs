@@ -1,5 +1,7 @@
 //! Ext2, ext3 and ext4.
 
+mod screened;
+
 use super::{BASE, Checker, Filesystem};
 use crate::abilities::{Lack, always, listed};
 use crate::command;
@@ -33,6 +35,7 @@ const EXT: Filesystem = Filesystem {
     package: "e2fsprogs",
     mkfs_takes: &MKE2FS,
     mkfs_lists: &["-E"],
+    mkfs_word_lists: &["-E", "-J", "-O"],
     // An inode of 256 bytes for each 16 KiB, and its journal (384 MiB of 16 GiB, 96 MiB of 2 GiB; mke2fs 1.47).
     mkfs_writes: 1.0 / 48.0,
     geometry: dumpe2fs,
@@ -128,6 +131,7 @@ pub(super) static EXT4: Filesystem = Filesystem {
     features: include_str!("../../../../features/ext4.toml"),
     mkfs: &["mkfs.ext4", "-q", "-F", "-E", EXTENDED],
     mkfs_encryption: Some(("-O", "encrypt")),
+    screened: screened::OPTIONS,
     promises: |mkfs, mount| promises(mkfs, mount, true),
     lacks: |mkfs, mount| lacks(mkfs, mount, true),
     ..EXT

@@ -1,5 +1,7 @@
 //! F2FS.
 
+mod screened;
+
 use super::{BASE, Filesystem};
 use crate::abilities;
 use crate::guarantees::GuaranteeOption;
@@ -21,6 +23,8 @@ pub(super) static F2FS: Filesystem = Filesystem {
     mkfs: &["mkfs.f2fs", "-q", "-f", "-t", "0"],
     package: "f2fs-tools",
     mkfs_takes: &MKFS,
+    mkfs_word_lists: &["-O"],
+    screened: screened::OPTIONS,
     mkfs_encryption: Some(("-O", "encrypt")),
     mkfs_block_of_page: Some("-b"),
     module: "f2fs",

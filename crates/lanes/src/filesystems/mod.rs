@@ -27,6 +27,7 @@ use crate::mkfs_words::Grammar;
 use crate::other_devices::{self, Image, Names};
 use crate::promises;
 use crate::same_names::NamePlaces;
+use crate::screened_options::ScreenedOption;
 use crate::signature::Marks;
 use crate::single_lane::Scrub;
 use model::lane::{Contestant, LaneSpec, Promises};
@@ -77,6 +78,8 @@ pub struct Filesystem {
     /// Arguments of mkfs whose later occurrence replaces the earlier one: what the user gives is
     /// appended to ours with a comma instead.
     pub mkfs_lists: &'static [&'static str],
+    /// Options of mkfs whose value is a list of words with commas between, each of which may be said by itself.
+    pub mkfs_word_lists: &'static [&'static str],
     /// The option of mkfs, and its word, with which files can be encrypted each by itself; `None`: they cannot.
     pub mkfs_encryption: Option<(&'static str, &'static str)>,
     /// The option of mkfs that sets the block size, where the kernel mounts only blocks of a page.
@@ -129,6 +132,9 @@ pub struct Filesystem {
     /// What a kernel has in /sys that mounts several copies of an image at once, where not every kernel does.
     pub copies_need: Option<&'static str>,
 
+    /// What a screening can vary; empty: nobody wrote a table.
+    pub screened: &'static [ScreenedOption],
+
     /// What it promises with these mkfs and mount options.
     pub promises: fn(&[String], &[String]) -> Promises,
     /// Mount options that take no promise away, and change what is there after a crash, or when that is made safe.
@@ -180,6 +186,7 @@ const BASE: Filesystem = Filesystem {
     package: "",
     mkfs_takes: &Grammar::NONE,
     mkfs_lists: &[],
+    mkfs_word_lists: &[],
     mkfs_encryption: None,
     mkfs_block_of_page: None,
     mkfs_looks_around: false,
@@ -203,6 +210,7 @@ const BASE: Filesystem = Filesystem {
     careful: None,
     copy_options: &[],
     copies_need: None,
+    screened: &[],
     promises: promises::nothing,
     guarantee_options: &[],
     commit_seconds: None,

@@ -1,5 +1,7 @@
 //! XFS.
 
+mod screened;
+
 use super::{BASE, Checker, Filesystem};
 use crate::abilities::{Lack, listed};
 use crate::geometry::value_of;
@@ -25,6 +27,8 @@ pub(super) static XFS: Filesystem = Filesystem {
     mkfs: &["mkfs.xfs", "-f", "-K"],
     package: "xfsprogs",
     mkfs_takes: &MKFS,
+    mkfs_word_lists: &["-b", "-d", "-i", "-l", "-m", "-n", "-r", "-s"],
+    screened: screened::OPTIONS,
     geometry: |mkfs_output, _| facts(mkfs_output),
     module: "xfs",
     mount_options: &["nodiscard"],

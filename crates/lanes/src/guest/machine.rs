@@ -10,8 +10,10 @@ use crate::failure::{LaneFailure, failed};
 use model::Bytes;
 use std::path::{Path, PathBuf};
 
-/// Disks of a user-mode Linux guest, at most.
-pub const MOST_UML_DISKS: usize = 8;
+/// Disks of a user-mode Linux guest, at most (MAX_DEV of arch/um/drivers/ubd_kern.c, from Linux 2.6.20 on; its help still says 8).
+pub const MOST_UML_DISKS: usize = 16;
+/// Bytes of the command line of a user-mode Linux guest: it ends at once with a longer one (COMMAND_LINE_SIZE of arch/um).
+const MOST_UML_COMMAND: usize = 4096;
 /// Disks of a QEMU guest: its PCI bus has 32 places, and some are taken.
 pub const MOST_QEMU_DISKS: usize = 24;
 /// Where libraries lie in a guest.
@@ -108,6 +110,14 @@ impl Machine {
             words.push(format!("ubd{index}{sync}{no_trim}={disk}"));
         }
         words.extend(self.parameters());
+        let bytes: usize = words.iter().map(|word| word.len() + 1).sum();
+        if bytes >= MOST_UML_COMMAND {
+            return Err(failed(format!(
+                "the command line of a user-mode Linux guest takes {MOST_UML_COMMAND} bytes, and this one has {bytes}, most of \
+                 them paths of its {} disks; choose a place with a shorter path: --on DIR",
+                self.disks.len()
+            )));
+        }
         Ok(words)
     }
 
@@ -189,7 +199,20 @@ mod tests {
         assert!(words.contains(&"ubd0=/a/0".to_owned()), "{words:?}");
         let odd = Machine { disks: vec!["/a,b".into()], ..uml };
         assert!(odd.command(Path::new("/i"), Path::new("/f")).is_err());
-        assert_eq!(Machine::disk_name(GuestKind::Uml, 7), "ubdh");
+    }
+
+    #[test]
+    fn user_mode_linux_has_sixteen_disks_with_numbers_and_letters() {
+        let with = |path: &str| {
+            let disks = (0..MOST_UML_DISKS).map(|number| format!("{path}{number}").into()).collect();
+            Machine { disks, ..machine(GuestKind::Uml) }.command(Path::new("/i"), Path::new("/f"))
+        };
+        let words = with("/a/").unwrap();
+        assert!(words.contains(&"ubd9t=/a/9".to_owned()) && words.contains(&"ubd15t=/a/15".to_owned()), "{words:?}");
+        let told = with(&format!("/{}/", "a".repeat(250))).unwrap_err().to_string();
+        assert!(told.contains("16 disks; choose a place with a shorter path"), "{told}");
+        let names = [7, MOST_UML_DISKS - 1].map(|number| Machine::disk_name(GuestKind::Uml, number));
+        assert_eq!(names, ["ubdh", "ubdp"]);
         assert_eq!(Machine::disk_name(GuestKind::Qemu, 0), "vda");
     }
 }

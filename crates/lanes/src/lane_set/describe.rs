@@ -170,7 +170,7 @@ impl LaneSet {
             (None, _) => lane.base(&work),
         };
         // Which device the layers will be, the guest's kernel says when they are built.
-        let source = match lane.spec.layers.first() {
+        let source = match lane.spec.built_layers().next() {
             Some(top) => format!("{{{}}}", top.to_line()).into(),
             None => ground.future_block_device().unwrap_or_else(|| mount_source(ground)),
         };
@@ -179,7 +179,8 @@ impl LaneSet {
             let on_image = ground.guest_disks().filter(|_| !lane.spec.is_stacked());
             let formatted = on_image.map_or_else(|| source.clone(), |disks| disks.first().path.clone());
             let mut filled = crate::contestant::fill_device(&lane.mkfs_command, &formatted);
-            let further = if lane.spec.layers.is_empty() { ground.further_future_devices() } else { Vec::new() };
+            let is_built = lane.spec.has_built_layers();
+            let further = if is_built { Vec::new() } else { ground.further_future_devices() };
             let further = lane.of_filesystem(&further);
             filled.extend(further.iter().map(|device| device.display().to_string()));
             lines.extend(lane.describe_layers());

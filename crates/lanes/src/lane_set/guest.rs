@@ -291,7 +291,8 @@ impl LaneSet {
     /// Only layers discard without being told to: where there are none, disks are as they always were.
     fn disks_take_discards(&self, guest: usize) -> bool {
         let mut there = self.lanes.iter().filter(|lane| lane.guest == Some(guest));
-        there.clone().all(|lane| lane.spec.layers.is_empty()) || there.any(|lane| lane.contestant.discards(&lane.spec))
+        let is_bare = |lane: &LaneState| !lane.spec.has_built_layers();
+        there.clone().all(is_bare) || there.any(|lane| lane.contestant.discards(&lane.spec))
     }
 
     fn boot_of(&mut self, index: usize, journal: &mut Journal, stop: &AtomicBool) -> Result<Boot, LaneFailure> {
@@ -317,7 +318,7 @@ impl LaneSet {
             let replacing = lane.replacer().and_then(|replacer| replacer.command.first().copied());
             let program = program.into_iter().chain(replacing).map(|name| (name, package_of(&lane.contestant)));
             for layer in &lane.spec.layers {
-                modules.extend(layers::find(&layer.name).iter().flat_map(|row| row.helpers));
+                modules.extend(layers::helpers(layer));
                 modules.extend(layers::drivers(layer));
             }
             if let Some(above) = lane.spec.above.as_ref().and_then(|spec| above::find(&spec.name)) {

@@ -44,6 +44,7 @@ impl LaneSet {
             if self.lanes[lane].open.is_none() {
                 // The error that led here is the one that is told; what stays is tried again at the end.
                 let _ = self.take_down(lane, Some(journal));
+                self.leave_no_setting(lane);
             }
             error.in_lane(&name)
         })

@@ -73,7 +73,7 @@ pub(crate) fn check(lane: &LaneState, place: &Location) -> Result<(), LaneFailur
         _ if !lane.named_devices.is_empty() => no("a part of it lies on a device", "leave the state out"),
         _ if lane.contestant.is_library() => no("a library mounts it", "leave the state out"),
         Location::Guest(_) => Ok(()),
-        _ if !lane.spec.layers.is_empty() => {
+        _ if lane.spec.has_built_layers() => {
             no("this machine's own kernel holds its layers", "race it in a guest: --on uml or --on qemu")
         }
         Location::Image(_) => Ok(()),
@@ -223,7 +223,7 @@ impl LaneSet {
             }
         };
         let above = lane.spec.above.as_ref().map(model::stack::LayerSpec::to_line);
-        let layers: Vec<String> = lane.spec.layers.iter().map(model::stack::LayerSpec::to_line).collect();
+        let layers: Vec<String> = lane.spec.built_layers().map(model::stack::LayerSpec::to_line).collect();
         let all = (
             (lane.contestant.filesystem_name(), custom, above, layers),
             (&lane.mkfs_command, &lane.mount_options),

@@ -22,7 +22,7 @@ use crate::venues::Venue;
 use crate::venues::device::disk_below;
 use model::Flag;
 use model::lane::Promises;
-use model::stack::{DEGRADED, LayerSpec, MOST_DEVICES, REBUILDING};
+use model::stack::{DEGRADED, LayerSpec, MOST_DEVICES, QUEUE, REBUILDING};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -84,7 +84,14 @@ impl LaneState {
     pub(crate) fn describe_layers(&self) -> Vec<String> {
         let from_below = self.spec.layers.iter().rev();
         let place = if self.guest.is_some() { "in the guest" } else { "on this machine" };
-        from_below.map(|layer| format!("{}: make {} {place}", self.name, layers::describe(layer))).collect()
+        let verb = |layer: &LayerSpec| if layer.name == QUEUE { "set" } else { "make" };
+        let line = |layer: &LayerSpec| format!("{}: {} {} {place}", self.name, verb(layer), layers::describe(layer));
+        from_below.map(line).collect()
+    }
+
+    /// Keeps how many bytes its layers make; of a disk whose queue is set alone that is its size.
+    fn learn_bytes(&mut self, bytes: u64) {
+        self.stacked_bytes = if self.spec.has_built_layers() { bytes } else { 0 };
     }
 
     /// Writes what the kernel caches of the layers that this machine built, and forgets it.
@@ -106,7 +113,8 @@ impl LaneState {
         self.stacked.clear();
         let rebuilt = built.stack.take_down(journal)?;
         // What udev finds on the disks from now on names no array; until then they are held.
-        let wiped = ground.prepare_for_mkfs();
+        let is_built = self.spec.has_built_layers();
+        let wiped = if is_built { ground.prepare_for_mkfs() } else { Ok(()) };
         self.stack = None;
         wiped.map(|()| rebuilt)
     }
@@ -131,7 +139,7 @@ pub(crate) fn check_words(lane: &LaneState) -> Result<(), LaneFailure> {
 pub(crate) fn check(lane: &LaneState, place: &Location, guests: &[GuestSlot]) -> Result<(), LaneFailure> {
     check_above(lane, guests)?;
     rebuilding::check(lane)?;
-    if !lane.spec.is_stacked() {
+    if lane.spec.devices == 1 && lane.spec.layers.is_empty() {
         return Ok(());
     }
     let disks = lane.spec.disks();
@@ -370,7 +378,7 @@ impl LaneSet {
         }
         warnings.extend(on_several().find_map(|ground| on_one_disk(ground.overwritten())));
         warnings.extend(on_several().find_map(|ground| unlike(ground.overwritten())));
-        if self.lanes.iter().any(|lane| !lane.spec.layers.is_empty()) {
+        if self.lanes.iter().any(|lane| lane.spec.has_built_layers()) {
             warnings.push(
                 "what the layers' own threads do counts as the filesystem's CPU, and what they write as written at the \
                  disks; arrays begin in sync, because zeros were written over all devices of those with parity"
@@ -465,7 +473,7 @@ impl LaneSet {
             Answer::Stacked { devices, bytes, seconds } => {
                 let state = &mut self.lanes[lane];
                 state.stacked = devices;
-                state.stacked_bytes = bytes;
+                state.learn_bytes(bytes);
                 Ok(Some(seconds))
             }
             other => Err(failed(format!("the guest answered {other:?} when it was asked for layers"))),
@@ -504,6 +512,17 @@ impl LaneSet {
         Ok(())
     }
 
+    /// Has a guest forget what it set of a disk's queue for a lane that could not be opened: the next lane on that disk would
+    /// find it there.
+    pub(crate) fn leave_no_setting(&mut self, lane: usize) {
+        let state = &self.lanes[lane];
+        let is_set = !state.stacked.is_empty() && state.spec.layers.iter().any(|layer| layer.name == QUEUE);
+        let Some(guest) = self.guest_of(lane).filter(|guest| is_set && guest.lives()) else { return };
+        if guest.ask(&Ask::Unstack { lane: lane as u32 }, &self.stopping).is_ok() {
+            self.lanes[lane].stacked.clear();
+        }
+    }
+
     /// Builds them by this machine's own kernel, on a ground that was wiped.
     fn stack_here(
         &mut self,
@@ -530,7 +549,7 @@ impl LaneSet {
         let bytes = stack.bytes();
         state.stacked = stack.devices.clone();
         state.stack = Some(BuiltHere { stack, ground: index });
-        state.stacked_bytes = bytes?;
+        state.learn_bytes(bytes?);
         Ok(begun.elapsed().as_secs_f64())
     }
 }

@@ -7,7 +7,7 @@ use crate::failure::{LaneFailure, cannot, failed};
 use crate::image::Aligned;
 use crate::loop_device;
 use crate::undo::{EntryId, Journal, Thing};
-use model::stack::{DEGRADED, LayerSpec};
+use model::stack::{DEGRADED, LayerSpec, QUEUE};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
@@ -41,7 +41,7 @@ pub(crate) struct Stack {
     /// Arrays that are to rebuild a disk, until they begin with it.
     to_rebuild: Vec<(PathBuf, PathBuf)>,
     rebuilds: Vec<Rebuild>,
-    /// While they are held, udev looks at none of the disks; in a guest nobody does.
+    /// While they are held, udev looks at none of the disks; in a guest nobody does. Where nothing is built on them, it may look.
     _held: Vec<File>,
 }
 
@@ -125,9 +125,10 @@ impl Stack {
             to_rebuild: Vec::new(),
         };
         let log = KernelLog::open();
+        let is_built = layers.iter().any(|layer| layer.name != QUEUE);
         let held = match building.site {
-            Site::Here(..) => disks.iter().map(|disk| hold(disk, stop)).collect::<Result<Vec<_>, _>>(),
-            Site::Guest => Ok(Vec::new()),
+            Site::Here(..) if is_built => disks.iter().map(|disk| hold(disk, stop)).collect::<Result<Vec<_>, _>>(),
+            _ => Ok(Vec::new()),
         };
         let mut disks = disks.iter();
         let was_held = held.is_ok();

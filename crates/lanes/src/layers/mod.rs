@@ -14,6 +14,7 @@ mod fast_disk;
 mod integrity;
 mod linear;
 mod md;
+mod queue;
 mod rebuild;
 mod snapshot;
 mod stripe;
@@ -29,7 +30,7 @@ use crate::failure::{LaneFailure, usage};
 use build::Building;
 use model::Bytes;
 use model::lane::Promises;
-use model::stack::LayerSpec;
+use model::stack::{LayerSpec, QUEUE};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -111,6 +112,7 @@ pub(crate) static TABLE: [&Layer; model::stack::LAYERS.len()] = [
     &cache::CACHE,
     &writecache::WRITECACHE,
     &bcache::BCACHE,
+    &queue::QUEUE,
 ];
 
 /// Each layer as a lane names it on as few disks as it takes: `crypt`, `raid5:3`.
@@ -137,6 +139,13 @@ pub(crate) fn drivers(spec: &LayerSpec) -> Vec<&'static str> {
     let slow = spec.options.iter().any(|option| option.starts_with(fast_disk::SLOW_IS));
     let delay = if slow { delay::DELAY.drivers } else { &[] };
     [delay, row.drivers].concat()
+}
+
+/// Kernel modules that are loaded before these, where they are there.
+pub(crate) fn helpers(spec: &LayerSpec) -> Vec<&'static str> {
+    let of_row = find(&spec.name).map_or(&[] as &[&str], |row| row.helpers);
+    let of_scheduler = if spec.name == QUEUE { queue::modules(&spec.options) } else { Vec::new() };
+    of_row.iter().copied().chain(of_scheduler).collect()
 }
 
 /// Whether a layer discards on its own account, as it is told. What it cannot be told is refused elsewhere.
@@ -333,6 +342,8 @@ mod tests {
             "ext4/cache:2,mode=writeback,chunk=128K,slow=5,share=50",
             "ext4/writecache:2,block=512,slow=5",
             "ext4/bcache:2,mode=none",
+            "ext4/queue,scheduler=none,read_ahead=4M,requests=64",
+            "ext4/queue",
         ] {
             assert_eq!(said(fine), Ok(()), "{fine}");
         }
@@ -360,6 +371,9 @@ mod tests {
             ("ext4/raid5:4,consistency=journal,bitmap=internal", "keeps one of them; remove one"),
             ("ext4/raid5:4,bitmap=none,consistency=ppl", "keeps one of them; remove one"),
             ("ext4/raid10:2,layout=n3", "more copies than it has devices, 2"),
+            ("ext4/queue:2", "stands on 1, and it is given 2 devices; write /queue"),
+            ("ext4/queue,scheduler=cfq", "write scheduler=none|mq-deadline|kyber|bfq"),
+            ("ext4/queue,read_ahead=3M", "write read_ahead=4KiB to 64MiB (a power of two)"),
         ] {
             let said = said(text).unwrap_err();
             assert!(said.contains(words), "{text}: {said}");
@@ -373,9 +387,14 @@ mod tests {
             promises_on(crate::promises::JOURNALED, &lane.layers)
         };
         let kept = crate::promises::JOURNALED;
-        for lane in
-            ["ext4", "ext4/raid5:3", "ext4/cache:2", "ext4/cache:2,mode=passthrough", "ext4/bcache:2,mode=writearound"]
-        {
+        for lane in [
+            "ext4",
+            "ext4/raid5:3",
+            "ext4/cache:2",
+            "ext4/cache:2,mode=passthrough",
+            "ext4/bcache:2,mode=writearound",
+            "ext4/queue,scheduler=none",
+        ] {
             assert_eq!(on(lane), kept, "{lane}");
         }
         for lane in ["ext4/cache:2,mode=writeback", "ext4/crypt/writecache:2", "ext4/bcache:2,mode=writeback/crypt"] {
@@ -394,6 +413,7 @@ mod tests {
         for (lane, disks) in [
             ("ext4", 1.0),
             ("ext4/crypt", 1.0),
+            ("ext4/queue,scheduler=none", 1.0),
             ("ext4/raid0:3", 3.0),
             ("ext4/raid1:3", 1.0),
             ("ext4/raid5:4", 3.0),

@@ -1,6 +1,7 @@
 //! Takes away what layers are made of: a race its own, and a recovery what a killed race left.
 
 use super::build::kernel_folder;
+use super::queue;
 use super::superblock::{self, Identity, SUPERBLOCK_AT, hexadecimal};
 use crate::command;
 use crate::device;
@@ -56,6 +57,8 @@ pub(crate) fn check_is_of_run(thing: &Thing, run_id: &str) -> Result<(), LaneFai
         Thing::Array { number, uuid, name, .. } => {
             NUMBERS.contains(number) && is_uuid(uuid) && *name == array_name(run_id)
         }
+        // What it sets is of no run's own: only what is as it was set is put back.
+        Thing::Queue { set, was, .. } => queue::is_plain(set, was),
         _ => false,
     };
     if fine && is_run_id(run_id) {
@@ -77,6 +80,7 @@ pub(crate) fn take_away(thing: &Thing) -> Result<Option<String>, LaneFailure> {
             stop_arrays(*number, &Identity::new(uuid, name), disks).map(|(done, _)| done)
         }
         Thing::CacheSet { uuid, backing } => stop_cache(uuid, backing),
+        Thing::Queue { device, sequence, set, was } => queue::put_back(*device, *sequence, (set, was)),
         _ => Ok(None),
     }
 }
@@ -321,6 +325,7 @@ pub(super) fn with_colons(uuid: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     fn array(number: u32, uuid: &str, name: &str) -> Thing {
         Thing::Array { number, uuid: uuid.to_owned(), name: name.to_owned(), disks: Vec::new() }
@@ -331,7 +336,13 @@ mod tests {
     #[test]
     fn only_what_a_run_makes_is_taken_away() {
         let mapped = |name: &str| Thing::MappedDevice { name: name.to_owned() };
-        for fine in [mapped("fairlane-r-00-1-crypt"), array(200, UUID, "fairlane-r")] {
+        let queue = |attribute: &str, value: &str| Thing::Queue {
+            device: (7, 0),
+            sequence: 0,
+            set: BTreeMap::from([(attribute.to_owned(), value.to_owned())]),
+            was: BTreeMap::new(),
+        };
+        for fine in [mapped("fairlane-r-00-1-crypt"), array(200, UUID, "fairlane-r"), queue("scheduler", "bfq")] {
             assert!(check_is_of_run(&fine, "r").is_ok(), "{fine:?}");
             assert!(check_is_of_run(&fine, "../r").is_err(), "{fine:?}");
         }
@@ -347,6 +358,8 @@ mod tests {
             array(200, UUID, "fairlane-other"),
             array(200, UUID, ""),
             Thing::CacheSet { uuid: UUID.to_owned(), backing: "/dev/sda".into() },
+            queue("../../power/control", "on"),
+            queue("scheduler", "../none"),
             Thing::Loop { backing: "/dev/sda".into() },
         ] {
             assert!(check_is_of_run(&bad, "r").is_err(), "{bad:?}");

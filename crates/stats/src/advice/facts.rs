@@ -134,7 +134,7 @@ impl Broken {
             && self.mkfs_command == lane.mkfs_command
             && self.mount_options == lane.mount_options
             // What was cut stood on one disk, and on nothing else.
-            && lane.layers.is_empty()
+            && !lane.has_built_layers()
             && lane.disks == 1
     }
 }
@@ -144,7 +144,7 @@ impl Table<'_> {
     pub fn fact(&self, lane: &Lane, feature: Feature) -> Fact {
         let row = self.features.iter().find(|row| row.filesystem == lane.filesystem);
         // A layer checks what it reads, whatever stands on it.
-        if feature == Feature::DataChecksums && lane.promises.data_checksums && !lane.layers.is_empty() {
+        if feature == Feature::DataChecksums && lane.promises.data_checksums && lane.has_built_layers() {
             return Fact { is: "yes".into(), source: OWN_WORD.into(), ..Fact::default() };
         }
         match row.and_then(|row| row.cell(feature)) {

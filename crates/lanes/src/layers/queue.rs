@@ -1,0 +1,285 @@
+//! Settings of the queue of the device below, among its attributes in sysfs (the kernel's Documentation/ABI/stable/sysfs-block).
+//! Nothing is built, and what stood there before stands there again afterwards.
+
+use super::build::{Building, kernel_folder};
+use super::{Layer, LayerOption, Options, Takes, never, unchanged};
+use crate::failure::{LaneFailure, cannot, plain, usage};
+use crate::undo::Thing;
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+const SCHEDULER: &str = "scheduler";
+const REQUESTS: &str = "nr_requests";
+const READ_AHEAD: &str = "read_ahead_kb";
+/// All that is ever written there, in the order in which it is: another scheduler brings its own number of requests.
+const ATTRIBUTES: [&str; 3] = [SCHEDULER, REQUESTS, READ_AHEAD];
+/// Schedulers of Linux (Documentation/block), and the modules that have them.
+const SCHEDULERS: [&str; 4] = ["none", "mq-deadline", "kyber", "bfq"];
+const MODULES: [(&str, &str); 3] = [("mq-deadline", "mq_deadline"), ("kyber", "kyber_iosched"), ("bfq", "bfq")];
+/// The longest value that is ever written, in bytes.
+const LONGEST_VALUE: usize = 32;
+
+/// Attributes and their values.
+type Settings = BTreeMap<String, String>;
+
+/// The row.
+pub(super) static QUEUE: Layer = Layer {
+    name: model::stack::QUEUE,
+    about: "settings of the queue of the device below",
+    devices: 1..=1,
+    options: &[
+        LayerOption { key: "scheduler", takes: Takes::Words(&SCHEDULERS) },
+        LayerOption { key: "read_ahead", takes: Takes::Size(4 << 10, 64 << 20) },
+        LayerOption { key: "requests", takes: Takes::Number(4, 10_000) },
+    ],
+    capacity: super::of_one,
+    programs: &[],
+    helpers: &[],
+    // This machine's kernel loads a scheduler itself when it is asked for; guests carry it along (`modules`).
+    drivers: &[],
+    promises: unchanged,
+    hides: false,
+    discards: never,
+    wipes: false,
+    on_host: true,
+    build,
+};
+
+/// The modules of the scheduler that a layer is told; where they are not there, they may be a part of the kernel.
+pub(super) fn modules(options: &[String]) -> Vec<&'static str> {
+    let told = |scheduler: &str| options.iter().any(|option| option.strip_prefix("scheduler=") == Some(scheduler));
+    MODULES.iter().filter(|(scheduler, _)| told(scheduler)).map(|(_, module)| *module).collect()
+}
+
+fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Result<PathBuf, LaneFailure> {
+    let device = &below[0];
+    let set = wanted(options);
+    let unread = |error| cannot(format!("find {} in sysfs", device.display()), error);
+    let folder = kernel_folder(device).map_err(unread)?;
+    check_has_queue(&folder, device)?;
+    let mut was = Settings::new();
+    for attribute in set.keys() {
+        was.insert(attribute.clone(), current(&folder, attribute).ok_or_else(|| lacks(attribute, device))?);
+    }
+    if was == set {
+        return Ok(device.clone());
+    }
+    // It changes with the scheduler.
+    if let Some(requests) = current(&folder, REQUESTS).filter(|_| set.contains_key(SCHEDULER)) {
+        was.entry(REQUESTS.to_owned()).or_insert(requests);
+    }
+    let number = device.metadata().map(|of| of.rdev()).map_err(unread)?;
+    let number = (rustix::fs::major(number), rustix::fs::minor(number));
+    let thing = Thing::Queue { device: number, sequence: sequence_of(&folder), set: set.clone(), was: was.clone() };
+    building.will_make(device.clone(), thing)?;
+    for attribute in ATTRIBUTES {
+        let Some(value) = set.get(attribute) else { continue };
+        write(&folder, attribute, value)
+            .map_err(|error| refused(&folder, device, (attribute, value.as_str()), &error))?;
+        let now = current(&folder, attribute);
+        if now.as_ref() != Some(value) {
+            // What is not as it was set is somebody else's once this layer is taken away.
+            let _ = was.get(attribute).map(|before| write(&folder, attribute, before));
+            return Err(usage(format!(
+                "the kernel makes {} of {attribute}={value} of {}; write what it makes",
+                now.as_deref().unwrap_or("nothing"),
+                device.display()
+            )));
+        }
+    }
+    Ok(device.clone())
+}
+
+/// What the layer is told, as the kernel writes it.
+fn wanted(options: &Options) -> Settings {
+    let mut wanted = Settings::new();
+    if let Some(scheduler) = options.text("scheduler") {
+        wanted.insert(SCHEDULER.to_owned(), scheduler.to_owned());
+    }
+    if options.has("requests") {
+        wanted.insert(REQUESTS.to_owned(), options.number("requests", 0).to_string());
+    }
+    if options.has("read_ahead") {
+        wanted.insert(READ_AHEAD.to_owned(), (options.size("read_ahead", 0) >> 10).to_string());
+    }
+    wanted
+}
+
+/// A partition has no queue: that of its disk is the other partitions' too.
+fn check_has_queue(folder: &Path, device: &Path) -> Result<(), LaneFailure> {
+    if folder.join("queue").is_dir() {
+        return Ok(());
+    }
+    Err(usage(match folder.join("partition").exists() {
+        true => format!(
+            "{} is a part of a disk, whose queue all of its parts share; race on a whole disk, or leave the layer queue out",
+            device.display()
+        ),
+        false => format!("the kernel shows no queue of {}; leave the layer queue out", device.display()),
+    }))
+}
+
+fn lacks(attribute: &str, device: &Path) -> LaneFailure {
+    usage(format!(
+        "{} has no {attribute} of its own, as devices of the device mapper and arrays have none; write the layer queue below \
+         that one, or leave {attribute} out",
+        device.display()
+    ))
+}
+
+/// What the kernel did not take.
+fn refused(folder: &Path, device: &Path, (attribute, value): (&str, &str), error: &std::io::Error) -> LaneFailure {
+    let there = std::fs::read_to_string(folder.join("queue").join(SCHEDULER)).unwrap_or_default();
+    let there: Vec<&str> = there.split_whitespace().map(|word| word.trim_matches(['[', ']'])).collect();
+    let device = device.display();
+    usage(match attribute {
+        SCHEDULER if !there.is_empty() => format!(
+            "the kernel has no scheduler {value} for {device} ({}); it has {}, so write one of these",
+            plain(error),
+            there.join(", ")
+        ),
+        _ => format!("the kernel takes no {attribute}={value} of {device} ({}); write another value", plain(error)),
+    })
+}
+
+/// The value of an attribute; of schedulers the one in brackets. `None`: the device has no such attribute.
+fn current(folder: &Path, attribute: &str) -> Option<String> {
+    let text = std::fs::read_to_string(folder.join("queue").join(attribute)).ok()?;
+    let chosen = text.split_whitespace().find(|word| word.starts_with('[')).map(|word| word.trim_matches(['[', ']']));
+    Some(chosen.unwrap_or(text.trim()).to_owned())
+}
+
+fn write(folder: &Path, attribute: &str, value: &str) -> std::io::Result<()> {
+    std::fs::write(folder.join("queue").join(attribute), value)
+}
+
+/// Changes whenever another disk appears under a number; 0: the kernel does not tell.
+fn sequence_of(folder: &Path) -> u64 {
+    std::fs::read_to_string(folder.join("diskseq")).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+}
+
+/// Whether a journal names only attributes that a run sets, with values of their form.
+pub(super) fn is_plain(set: &Settings, was: &Settings) -> bool {
+    let of_a_name = |byte: u8| byte.is_ascii_lowercase() || byte == b'-' || byte == b'_';
+    set.iter().chain(was).all(|(attribute, value)| {
+        let is_name = attribute == SCHEDULER;
+        let fits = |byte: u8| byte.is_ascii_digit() || (is_name && of_a_name(byte));
+        let length = 1..=LONGEST_VALUE;
+        ATTRIBUTES.contains(&attribute.as_str()) && length.contains(&value.len()) && value.bytes().all(fits)
+    })
+}
+
+/// Writes back what stood there before it was set. What is not as it was set is somebody else's by now, and is left alone;
+/// answers what was done, `None`: nothing was to be.
+///
+/// # Errors
+/// When the kernel does not take it.
+pub(super) fn put_back(
+    (major, minor): (u32, u32),
+    sequence: u64,
+    (set, was): (&Settings, &Settings),
+) -> Result<Option<String>, LaneFailure> {
+    let folder = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
+    // It leads to a folder that is called as the kernel calls the device.
+    let Ok(place) = std::fs::read_link(&folder) else { return Ok(None) };
+    let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // A loop device keeps its settings when its image goes, and bears another number with the next one.
+    if !name.starts_with("loop") && sequence_of(&folder) != sequence {
+        return Ok(None);
+    }
+    let done = put_back_in(&folder, set, was)?;
+    Ok((!done.is_empty()).then(|| format!("put the queue of /dev/{name} back ({})", done.join(", "))))
+}
+
+fn put_back_in(folder: &Path, set: &Settings, was: &Settings) -> Result<Vec<&'static str>, LaneFailure> {
+    let mut done = Vec::new();
+    for attribute in ATTRIBUTES {
+        let (Some(before), Some(now)) = (was.get(attribute), current(folder, attribute)) else { continue };
+        let came_with_the_scheduler = attribute == REQUESTS && done.contains(&SCHEDULER);
+        let is_ours = came_with_the_scheduler || set.get(attribute) == Some(&now);
+        if !is_ours || now == *before {
+            continue;
+        }
+        write(folder, attribute, before)
+            .map_err(|error| cannot(format!("write {before} back to {attribute} of {}", folder.display()), error))?;
+        done.push(attribute);
+    }
+    Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(all: &[(&str, &str)]) -> Settings {
+        all.iter().map(|(attribute, value)| ((*attribute).to_owned(), (*value).to_owned())).collect()
+    }
+
+    /// A folder as the kernel has one for a device.
+    fn device(name: &str, all: &[(&str, &str)]) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("fairlane-queue-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(folder.join("queue")).unwrap();
+        all.iter().for_each(|(attribute, value)| write(&folder, attribute, value).unwrap());
+        folder
+    }
+
+    #[test]
+    fn what_was_set_is_put_back_and_what_somebody_set_since_is_left_alone() {
+        let set = settings(&[(SCHEDULER, "bfq"), (READ_AHEAD, "4096")]);
+        let was = settings(&[(SCHEDULER, "none"), (REQUESTS, "64"), (READ_AHEAD, "128")]);
+        let folder = device("back", &[(SCHEDULER, "none [bfq]\n"), (REQUESTS, "256\n"), (READ_AHEAD, "4096\n")]);
+        let all = |folder: &Path| ATTRIBUTES.map(|attribute| current(folder, attribute).unwrap());
+        let done = put_back_in(&folder, &set, &was).unwrap();
+        let first = all(&folder);
+        // The second time there is nothing of ours any more.
+        let again = put_back_in(&folder, &set, &was).unwrap();
+        for (attribute, value) in [(SCHEDULER, "[kyber]"), (REQUESTS, "32"), (READ_AHEAD, "512")] {
+            write(&folder, attribute, value).unwrap();
+        }
+        let others = put_back_in(&folder, &set, &was).unwrap();
+        let left = all(&folder);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!((done, first), (ATTRIBUTES.to_vec(), ["none", "64", "128"].map(str::to_owned)));
+        assert!(again.is_empty() && others.is_empty(), "{again:?} {others:?}");
+        assert_eq!(left, ["kyber", "32", "512"].map(str::to_owned));
+    }
+
+    #[test]
+    fn a_device_that_is_gone_has_nothing_to_be_put_back() {
+        let (set, was) = (settings(&[(READ_AHEAD, "4096")]), settings(&[(READ_AHEAD, "128")]));
+        assert_eq!(put_back((4095, 1_048_575), 0, (&set, &was)).unwrap(), None);
+    }
+
+    #[test]
+    fn a_journal_names_no_other_attribute_and_no_other_value() {
+        let fine = settings(&[(SCHEDULER, "mq-deadline"), (REQUESTS, "64"), (READ_AHEAD, "128")]);
+        assert!(is_plain(&fine, &Settings::new()) && is_plain(&fine, &fine));
+        for bad in [
+            ("../../../kernel/panic", "1"),
+            ("iosched", "1"),
+            (SCHEDULER, ""),
+            (SCHEDULER, "a/b"),
+            (SCHEDULER, "none\n"),
+            (SCHEDULER, "None"),
+            (REQUESTS, "-1"),
+            (READ_AHEAD, "1e9"),
+            (READ_AHEAD, "111111111111111111111111111111111"),
+        ] {
+            assert!(!is_plain(&settings(&[bad]), &fine) && !is_plain(&fine, &settings(&[bad])), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_lane_says_is_written_as_the_kernel_writes_it() {
+        let words = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+        let said = |line: &str| Options::read("queue", QUEUE.options, &words(line)).map(|options| wanted(&options));
+        let all = said("scheduler=bfq,read_ahead=4M,requests=0064").unwrap();
+        assert_eq!(all, settings(&[(SCHEDULER, "bfq"), (READ_AHEAD, "4096"), (REQUESTS, "64")]));
+        for bad in ["scheduler=cfq", "read_ahead=5M", "read_ahead=128M", "requests=3", "requests=x", "rotational=0"] {
+            assert!(said(bad).is_err(), "{bad}");
+        }
+        assert_eq!(modules(&words("scheduler=kyber,requests=64")), ["kyber_iosched"]);
+        assert!(modules(&words("scheduler=none")).is_empty() && modules(&[]).is_empty());
+    }
+}

@@ -1,0 +1,183 @@
+//! Options of filesystems as the factors of a screening: what each of them says to mkfs, to mount and to the disk's queue.
+//!
+//! The tables stand beside the rows of [`crate::filesystems`]. What a person types passes the same checks of words as a lane
+//! does, because a lane is made of it.
+
+mod join;
+mod level_words;
+mod parse;
+mod trial;
+
+pub use join::lane_with;
+pub use parse::parse_option;
+pub use trial::{try_lane, try_lane_of_size};
+
+use crate::filesystems;
+use model::screening::{Factor, OptionClass, OptionLevel};
+
+/// What a level is called that says nothing: mkfs, the kernel or the disk decide.
+pub(crate) const UNSAID: &str = "default";
+
+/// An option of a filesystem with its levels.
+#[derive(Debug, Clone, Copy)]
+pub struct ScreenedOption {
+    /// What it is called; unique in a table.
+    pub name: &'static str,
+    /// The level of a lane that says nothing of it.
+    pub usual: Level,
+    /// The other level, and further ones behind it.
+    pub others: &'static [Level],
+    /// What the other levels change beside speed.
+    pub class: OptionClass,
+    /// What the other level costs, in a few words; empty: nothing that is known.
+    pub costs: &'static str,
+    /// What is said of the other level, in plain words; empty: nothing. A claim of others that nobody measured here.
+    pub says: &'static str,
+    /// Options that cannot be at their other level at the same time, by name.
+    pub excludes: &'static [&'static str],
+    /// It takes part where nobody names options.
+    pub by_itself: bool,
+}
+
+/// A level of an option.
+#[derive(Debug, Clone, Copy)]
+pub struct Level {
+    /// As it is shown: `256k`, `off`.
+    pub label: &'static str,
+    /// Words for mkfs, a flag and its value in turns, or flags alone.
+    pub mkfs: &'static [&'static str],
+    /// Options for mount.
+    pub mount: &'static [&'static str],
+    /// Settings of the disk's queue, as layer `queue` takes them.
+    pub queue: &'static [&'static str],
+}
+
+impl Level {
+    /// Says nothing.
+    pub(crate) const fn unsaid(label: &'static str) -> Level {
+        Level { label, mkfs: &[], mount: &[], queue: &[] }
+    }
+
+    /// Says this to mkfs.
+    pub(crate) const fn made(label: &'static str, words: &'static [&'static str]) -> Level {
+        Level { label, mkfs: words, mount: &[], queue: &[] }
+    }
+
+    /// Says this to mount.
+    pub(crate) const fn mounted(label: &'static str, options: &'static [&'static str]) -> Level {
+        Level { label, mkfs: &[], mount: options, queue: &[] }
+    }
+
+    /// Says this to the disk's queue.
+    pub(crate) const fn queued(label: &'static str, settings: &'static [&'static str]) -> Level {
+        Level { label, mkfs: &[], mount: &[], queue: settings }
+    }
+
+    fn owned(&self) -> OptionLevel {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        OptionLevel {
+            label: self.label.to_owned(),
+            mkfs: words(self.mkfs),
+            mount: words(self.mount),
+            queue: words(self.queue),
+        }
+    }
+}
+
+impl ScreenedOption {
+    /// Its levels, the usual one first.
+    fn levels(&self) -> impl Iterator<Item = &Level> {
+        std::iter::once(&self.usual).chain(self.others)
+    }
+}
+
+/// What holds where an option says nothing.
+pub(crate) const ORDINARY: ScreenedOption = ScreenedOption {
+    name: "",
+    usual: Level::unsaid(UNSAID),
+    others: &[],
+    class: OptionClass::Ordinary,
+    costs: "",
+    says: "",
+    excludes: &[],
+    by_itself: false,
+};
+
+/// mount(8): relatime is the kernel's own.
+pub(crate) const NOATIME: ScreenedOption = ScreenedOption {
+    name: "noatime",
+    usual: Level::unsaid("off"),
+    others: &[Level::mounted("on", &["noatime"])],
+    costs: "files do not tell when they were read",
+    says: "the first thing that guides to tuning name: reading files writes nothing then",
+    by_itself: true,
+    ..ORDINARY
+};
+
+/// mount(8), `lazytime`.
+pub(crate) const LAZYTIME: ScreenedOption = ScreenedOption {
+    name: "lazytime",
+    usual: Level::unsaid("off"),
+    others: &[Level::mounted("on", &["lazytime"])],
+    costs: "after a crash files may bear times of up to a day before",
+    says: "spares the writes of inodes of which only times changed",
+    by_itself: true,
+    ..ORDINARY
+};
+
+/// The kernel's Documentation/block: the loop device of an image has no scheduler, and leaves the order to the disk below.
+pub(crate) const SCHEDULER: ScreenedOption = ScreenedOption {
+    name: "scheduler",
+    others: &[
+        Level::queued("mq-deadline", &["scheduler=mq-deadline"]),
+        Level::queued("bfq", &["scheduler=bfq"]),
+        Level::queued("kyber", &["scheduler=kyber"]),
+        Level::queued("none", &["scheduler=none"]),
+    ],
+    says: "none for NVMe, mq-deadline for disks that spin or answer slowly, bfq where a person waits",
+    by_itself: true,
+    ..ORDINARY
+};
+
+/// The kernel's Documentation/ABI/stable/sysfs-block, `read_ahead_kb`: 128 KiB, or twice what the disk calls its best request.
+pub(crate) const READ_AHEAD: ScreenedOption = ScreenedOption {
+    name: "read_ahead",
+    others: &[
+        Level::queued("4M", &["read_ahead=4M"]),
+        Level::queued("1M", &["read_ahead=1M"]),
+        Level::queued("16K", &["read_ahead=16K"]),
+    ],
+    costs: "memory and disk time for what is read ahead and never asked for",
+    says: "more for long files that are read from end to end, less for databases",
+    by_itself: true,
+    ..ORDINARY
+};
+
+/// The kernel's Documentation/ABI/stable/sysfs-block, `nr_requests`. Without a scheduler the driver has the last word.
+pub(crate) const REQUESTS: ScreenedOption = ScreenedOption {
+    name: "requests",
+    others: &[Level::queued("32", &["requests=32"]), Level::queued("64", &["requests=64"])],
+    says: "a shorter queue is said to answer sooner, and a longer one to do more",
+    ..ORDINARY
+};
+
+/// The options of a filesystem of the table by its name; empty: it has no table, or there is no such filesystem.
+pub fn options_of(filesystem: &str) -> &'static [ScreenedOption] {
+    filesystems::find(filesystem).map(|row| row.screened).unwrap_or_default()
+}
+
+/// An option of a table as a factor: its usual level against the first of the others, which tuning goes on with.
+pub fn factor(option: &ScreenedOption) -> Factor {
+    let mut others = option.others.iter().map(Level::owned);
+    Factor {
+        name: option.name.to_owned(),
+        usual: option.usual.owned(),
+        other: others.next().unwrap_or_default(),
+        further: others.collect(),
+        class: option.class,
+        costs: option.costs.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

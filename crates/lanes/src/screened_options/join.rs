@@ -1,0 +1,142 @@
+//! A lane with levels of options: their words are joined with the lane's own, and pass every check of those.
+
+use super::level_words::{self, MkfsWord, mount_key};
+use crate::contestant::Contestant;
+use crate::failure::{LaneFailure, usage};
+use crate::filesystems::{self, Filesystem, Home};
+use crate::layers;
+use model::lane::{self, LaneSpec};
+use model::screening::OptionLevel;
+use model::stack::{DEGRADED, LayerSpec, QUEUE, REBUILDING};
+use model::text::escaped;
+
+/// Words of mount that are no options of a lane which goes on working, and why.
+const NO_OPTIONS: [(&str, &str); 3] = [
+    ("ro", "nothing can be written then"),
+    (DEGRADED, "it is a state of the disks, as --state tells it"),
+    (REBUILDING, "it is a state of the disks, as --state tells it"),
+];
+
+/// The row of a lane's filesystem.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] where it is none of the table that is mounted.
+pub(super) fn row_of(base: &LaneSpec) -> Result<&'static Filesystem, LaneFailure> {
+    let row = match &base.contestant {
+        lane::Contestant::Filesystem(name) => filesystems::find(name),
+        lane::Contestant::Directory(_) | lane::Contestant::Custom(_) => None,
+    };
+    row.filter(|row| matches!(row.home, Home::Block | Home::Memory)).ok_or_else(|| {
+        usage(format!(
+            "options are varied of a filesystem of Fairlane's table that is mounted, and `{}` is none; name one such as ext4",
+            escaped(base.name.as_bytes())
+        ))
+    })
+}
+
+/// A lane at these levels, called `name`. A level's words take the place of the lane's own where both set the same thing;
+/// settings of a queue become the topmost layer, because the filesystem stands on that device.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] where two levels set one thing in two ways, or no lane may say a word.
+pub fn lane_with(base: &LaneSpec, name: &str, levels: &[&OptionLevel]) -> Result<LaneSpec, LaneFailure> {
+    let row = row_of(base)?;
+    let mut lane = LaneSpec { name: name.to_owned(), ..base.clone() };
+    if levels.iter().any(|level| !level.mkfs.is_empty()) {
+        lane.mkfs_options = join_mkfs(row, &base.mkfs_options, levels)?;
+    }
+    lane.mount_options = join_mount(&base.mount_options, levels)?;
+    lane.layers = join_queue(&base.layers, levels)?;
+    check(&lane)?;
+    Ok(lane)
+}
+
+fn join_mkfs(row: &Filesystem, own: &[String], levels: &[&OptionLevel]) -> Result<Vec<String>, LaneFailure> {
+    let own = level_words::of_mkfs(row, own)?;
+    let mut said: Vec<MkfsWord> = Vec::new();
+    for level in levels {
+        for word in level_words::of_mkfs(row, &level.mkfs)? {
+            match said.iter().find(|other| other.sets_the_same(&word)) {
+                Some(other) if *other == word => {}
+                Some(other) => return Err(both(&other.shown(), &word.shown())),
+                None => said.push(word),
+            }
+        }
+    }
+    let mut all = own;
+    for word in said {
+        match all.iter_mut().find(|own| own.sets_the_same(&word)) {
+            Some(own) => *own = word,
+            None => all.push(word),
+        }
+    }
+    Ok(level_words::to_mkfs(&all))
+}
+
+fn join_mount(own: &[String], levels: &[&OptionLevel]) -> Result<Vec<String>, LaneFailure> {
+    let mut said: Vec<&String> = Vec::new();
+    for option in levels.iter().flat_map(|level| &level.mount) {
+        if let Some((_, why)) = NO_OPTIONS.iter().find(|(name, _)| name == option) {
+            return Err(usage(format!("`{option}` is no option to vary: {why}; leave it out")));
+        }
+        match said.iter().find(|other| mount_key(other) == mount_key(option)) {
+            Some(&other) if other == option => {}
+            Some(&other) => return Err(both(other, option)),
+            None => said.push(option),
+        }
+    }
+    let is_said = |own: &&String| said.iter().any(|other| mount_key(other) == mount_key(own));
+    let kept: Vec<&String> = own.iter().filter(|own| !is_said(own)).collect();
+    Ok(kept.into_iter().chain(said).cloned().collect())
+}
+
+fn join_queue(own: &[LayerSpec], levels: &[&OptionLevel]) -> Result<Vec<LayerSpec>, LaneFailure> {
+    let key = |setting: &str| setting.split('=').next().unwrap_or_default().to_owned();
+    let mut said: Vec<String> = Vec::new();
+    for setting in levels.iter().flat_map(|level| &level.queue) {
+        match said.iter().find(|other| key(other) == key(setting)) {
+            Some(other) if other == setting => {}
+            Some(other) => return Err(both(other, setting)),
+            None => said.push(setting.clone()),
+        }
+    }
+    let mut layers = own.to_vec();
+    if said.is_empty() {
+        return Ok(layers);
+    }
+    match layers.first_mut().filter(|top| top.name == QUEUE) {
+        Some(top) => {
+            top.options.retain(|own| !said.iter().any(|other| key(other) == key(own)));
+            top.options.append(&mut said);
+        }
+        None => layers.insert(0, LayerSpec { name: QUEUE.to_owned(), options: said, devices: 1 }),
+    }
+    Ok(layers)
+}
+
+fn both(one: &str, other: &str) -> LaneFailure {
+    usage(format!(
+        "a lane cannot have both `{}` and `{}`, which set one thing; leave one of the two options out",
+        escaped(one.as_bytes()),
+        escaped(other.as_bytes())
+    ))
+}
+
+/// Refuses what no lane may say, and what no command line says.
+fn check(lane: &LaneSpec) -> Result<(), LaneFailure> {
+    lane.layers.iter().try_for_each(|layer| layers::check(layer).map(drop))?;
+    // Which kernel mounts it decides none of its words.
+    let commands = Contestant::resolve(lane, &|_| true)?.commands(lane)?;
+    if let Some(device) = commands.devices.first() {
+        return Err(usage(format!(
+            "{} is named beside the disks of the lanes, which would share it; leave it out",
+            device.display()
+        )));
+    }
+    if lane.to_line().parse().as_ref() != Ok(lane) {
+        return Err(usage(
+            "no command line makes a lane of these words; leave commas, blanks, brackets and slashes out of options",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! Words for mkfs and mount taken apart, each with the key that only one value can stand for.
+
+use crate::failure::{LaneFailure, usage};
+use crate::filesystems::Filesystem;
+use crate::mkfs_words::{self, Grammar};
+use model::screening::OptionLevel;
+
+/// An option of mkfs, or one word of its list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MkfsWord {
+    /// `-O`, `--csum`.
+    pub(super) flag: String,
+    /// What a word of a list sets: `flex_bg`, `reflink`; empty: the value is no list.
+    pub(super) key: String,
+    /// Its value, or that word of it; `None`: it takes none.
+    pub(super) value: Option<String>,
+}
+
+impl MkfsWord {
+    /// Whether both set the same thing.
+    pub(super) fn sets_the_same(&self, other: &MkfsWord) -> bool {
+        self.flag == other.flag && self.key == other.key
+    }
+
+    /// As a person types it: `-O ^flex_bg`.
+    pub(super) fn shown(&self) -> String {
+        match &self.value {
+            Some(value) => format!("{} {value}", self.flag),
+            None => self.flag.clone(),
+        }
+    }
+}
+
+/// Takes words for mkfs apart, each of which was looked at before.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] for the first word that no lane gives to this mkfs.
+pub(super) fn of_mkfs(row: &Filesystem, words: &[String]) -> Result<Vec<MkfsWord>, LaneFailure> {
+    let Some(program) = row.mkfs.first() else {
+        return match words.first() {
+            None => Ok(Vec::new()),
+            Some(word) => {
+                let word = model::text::escaped(word.as_bytes());
+                Err(usage(format!("{} has no mkfs, so `{word}` goes nowhere; remove it", row.name)))
+            }
+        };
+    };
+    let mut rest = mkfs_words::read(row.mkfs_takes, program, words)?.words.into_iter();
+    let mut taken = Vec::new();
+    while let Some(word) = rest.next() {
+        let (flag, glued) = split_flag(&word);
+        let value = match glued {
+            Some(glued) => Some(glued.to_owned()),
+            None if takes_none(row.mkfs_takes, flag) => None,
+            None => rest.next(),
+        };
+        match value {
+            Some(list) if row.mkfs_word_lists.contains(&flag) => {
+                taken.extend(list.split(',').map(|word| MkfsWord {
+                    flag: flag.to_owned(),
+                    key: key_of(word).to_owned(),
+                    value: Some(word.to_owned()),
+                }));
+            }
+            value => taken.push(MkfsWord { flag: flag.to_owned(), key: String::new(), value }),
+        }
+    }
+    Ok(taken)
+}
+
+/// The words again: those of one list stand together, where its first one stood.
+pub(super) fn to_mkfs(words: &[MkfsWord]) -> Vec<String> {
+    let mut told = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let of_list = |other: &&MkfsWord| other.flag == word.flag && !other.key.is_empty();
+        if word.key.is_empty() {
+            told.push(word.flag.clone());
+            told.extend(word.value.clone());
+        } else if !words[..at].iter().any(|before| of_list(&before)) {
+            let list: Vec<&str> = words.iter().filter(of_list).filter_map(|word| word.value.as_deref()).collect();
+            told.extend([word.flag.clone(), list.join(",")]);
+        }
+    }
+    told
+}
+
+/// What a mount option sets: `noatime` and `relatime` the same, as `delalloc` and `nodelalloc` do.
+pub(super) fn mount_key(option: &str) -> &str {
+    let key = option.split('=').next().unwrap_or_default();
+    match key {
+        "noatime" | "relatime" | "strictatime" => "atime",
+        _ => key.strip_prefix("no").filter(|bare| !bare.is_empty()).unwrap_or(key),
+    }
+}
+
+/// Everything that a level sets of mkfs and mount: the option of mkfs, and what of it; of mount options without the first.
+pub(super) fn keys(row: &Filesystem, level: &OptionLevel) -> Vec<(String, String)> {
+    let made = of_mkfs(row, &level.mkfs).unwrap_or_default().into_iter().map(|word| (word.flag, word.key));
+    let mounted = level.mount.iter().map(|option| (String::new(), mount_key(option).to_owned()));
+    made.chain(mounted).collect()
+}
+
+/// A flag of mkfs, and the value that is glued to it.
+pub(super) fn split_flag(word: &str) -> (&str, Option<&str>) {
+    if word.starts_with("--") {
+        return word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
+    }
+    match word.split_at_checked(2) {
+        Some((flag, value)) => (flag, Some(value).filter(|value| !value.is_empty())),
+        None => (word, None),
+    }
+}
+
+fn takes_none(grammar: &Grammar, flag: &str) -> bool {
+    match flag.strip_prefix("--") {
+        Some(long) => grammar.long_flags.contains(&long),
+        None => flag.chars().nth(1).is_some_and(|letter| grammar.flags.contains(letter)),
+    }
+}
+
+/// `flex_bg` of `^flex_bg`, `reflink` of `reflink=0`.
+fn key_of(word: &str) -> &str {
+    word.split('=').next().unwrap_or_default().trim_start_matches('^')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filesystems::find;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn words_for_mkfs_are_put_together_again_as_they_were_taken_apart() {
+        for (filesystem, line, again) in [
+            ("ext4", "-b 1024 -O ^flex_bg,fast_commit -F", "-b 1024 -O ^flex_bg,fast_commit -F"),
+            ("ext4", "-O^flex_bg -b1024 -O fast_commit", "-O ^flex_bg,fast_commit -b 1024"),
+            ("xfs", "-m reflink=0,crc=1 -mrmapbt=1 -K", "-m reflink=0,crc=1,rmapbt=1 -K"),
+            ("btrfs", "-m single --csum=xxhash --mixed", "-m single --csum xxhash --mixed"),
+        ] {
+            let taken = of_mkfs(find(filesystem).unwrap(), &words(line)).unwrap();
+            assert_eq!(to_mkfs(&taken).join(" "), again, "{filesystem} {line}");
+        }
+        assert!(of_mkfs(find("xfs").unwrap(), &words("-N")).is_err());
+        let told = of_mkfs(find("tmpfs").unwrap(), &words("-b 4096")).unwrap_err().to_string();
+        assert!(told.contains("has no mkfs"), "{told}");
+    }
+
+    #[test]
+    fn what_a_word_sets_is_known_whichever_way_it_sets_it() {
+        let xfs = of_mkfs(find("xfs").unwrap(), &words("-m reflink=0 -m reflink=1")).unwrap();
+        assert!(xfs[0].sets_the_same(&xfs[1]) && xfs[0] != xfs[1]);
+        for (one, other) in [("noatime", "relatime"), ("nodelalloc", "delalloc"), ("commit=5", "commit=30")] {
+            assert_eq!(mount_key(one), mount_key(other), "{one} {other}");
+        }
+        assert_ne!(mount_key("nodatacow"), mount_key("nodatasum"));
+        assert_eq!(mount_key("no"), "no");
+    }
+}

@@ -1,0 +1,420 @@
+//! Options that a person types: a name of the table, `logbsize=32k|256k`, `-m reflink=1|0`, `queue:scheduler=none|bfq`.
+
+use super::join::lane_with;
+use super::level_words::{keys, mount_key, split_flag};
+use super::{Level, ScreenedOption, UNSAID, factor};
+use crate::failure::{LaneFailure, usage};
+use crate::filesystems::{self, Filesystem, Home};
+use model::lane::LaneSpec;
+use model::screening::{Factor, OptionClass, OptionLevel};
+use model::text::escaped;
+
+/// The longest option that is read, in bytes, and the most levels that one has.
+const LONGEST: usize = 256;
+const MOST_LEVELS: usize = 8;
+/// What an option is written in beside letters and digits.
+const SIGNS: &str = "_-=^.,:| ";
+/// How settings of a disk's queue begin.
+const QUEUE: &str = "queue:";
+/// What belongs to a whole kernel, and how such names begin (sysctl).
+const OF_A_KERNEL: [&str; 8] = [
+    "dirty_background_bytes",
+    "dirty_background_ratio",
+    "dirty_bytes",
+    "dirty_expire_centisecs",
+    "dirty_ratio",
+    "dirty_writeback_centisecs",
+    "swappiness",
+    "vfs_cache_pressure",
+];
+const BEGINS_OF_A_KERNEL: [&str; 3] = ["vm.", "fs.", "kernel."];
+
+/// What was typed, taken apart.
+struct Typed {
+    name: String,
+    /// The usual one first.
+    levels: Vec<OptionLevel>,
+    /// The option of the table that it is.
+    option: Option<&'static ScreenedOption>,
+}
+
+impl Typed {
+    /// Of levels that were typed; of a single one the usual one is that nothing is said.
+    fn new(name: String, mut levels: Vec<OptionLevel>) -> Typed {
+        if levels.len() == 1 {
+            levels.insert(0, OptionLevel { label: UNSAID.to_owned(), ..OptionLevel::default() });
+        }
+        Typed { name, levels, option: None }
+    }
+}
+
+/// Reads an option of a filesystem. Of several values the first is the usual level, the second the other one, and further ones
+/// are for tuning; a single value stands against a lane that says nothing.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] for what no lane may say, with the remedy.
+pub fn parse_option(filesystem: &str, text: &str) -> Result<Factor, LaneFailure> {
+    let row = row_named(filesystem)?;
+    let text = text.trim();
+    check_form(text)?;
+    refuse_settings_of_a_kernel(text)?;
+    if let Some(known) = row.screened.iter().find(|option| option.name == text) {
+        return Ok(factor(known));
+    }
+    let typed = match text.strip_prefix(QUEUE) {
+        Some(setting) => of_queue(row, setting)?,
+        None if text.starts_with('-') => of_mkfs(row, text),
+        None => of_mount(row, text)?,
+    };
+    into_factor(row, typed)
+}
+
+fn row_named(filesystem: &str) -> Result<&'static Filesystem, LaneFailure> {
+    let row = filesystems::find(filesystem).filter(|row| matches!(row.home, Home::Block | Home::Memory));
+    row.ok_or_else(|| {
+        let shown: String = escaped(filesystem.as_bytes()).chars().take(64).collect();
+        let near = filesystems::nearest(filesystem).filter(|near| *near != filesystem);
+        let hint = near.map_or_else(
+            || "`fairlane doctor` lists what can be raced".to_owned(),
+            |near| format!("did you mean {near}?"),
+        );
+        usage(format!("no filesystem that is mounted is called `{shown}`; {hint}"))
+    })
+}
+
+fn check_form(text: &str) -> Result<(), LaneFailure> {
+    if text.is_empty() {
+        return Err(usage("an option is empty; write its name, or its levels: --option 'logbsize=32k|256k'"));
+    }
+    if text.len() > LONGEST {
+        return Err(usage(format!(
+            "an option has {} bytes, and {LONGEST} are the most; write fewer levels",
+            text.len()
+        )));
+    }
+    match text.chars().find(|&letter| !letter.is_ascii_alphanumeric() && !SIGNS.contains(letter)) {
+        Some(letter) => Err(usage(format!(
+            "the option `{}` holds `{}`, which no level has; leave it out",
+            escaped(text.as_bytes()),
+            escaped(letter.to_string().as_bytes())
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Lanes of one race share a kernel.
+fn refuse_settings_of_a_kernel(text: &str) -> Result<(), LaneFailure> {
+    let name = text.split(['=', '|', ' ']).next().unwrap_or_default();
+    let is_of_kernel = OF_A_KERNEL.contains(&name) || BEGINS_OF_A_KERNEL.iter().any(|begin| name.starts_with(begin));
+    match is_of_kernel {
+        true => Err(usage(format!(
+            "`{name}` is one setting of a whole kernel, so lanes of one race cannot differ by it; set it, race, set it back \
+             and race again, then type fairlane compare with both records"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// `scheduler=none|bfq`, or a name of the table.
+fn of_queue(row: &'static Filesystem, setting: &str) -> Result<Typed, LaneFailure> {
+    if let Some(option) = row.screened.iter().find(|option| option.name == setting && is_of_queue(option)) {
+        let levels = option.levels().map(Level::owned).collect();
+        return Ok(Typed { name: option.name.to_owned(), levels, option: Some(option) });
+    }
+    let Some((key, values)) = setting.split_once('=') else {
+        return Err(usage(format!(
+            "`{QUEUE}{setting}` says nothing to a queue; write {QUEUE}scheduler=none|bfq, {QUEUE}read_ahead=128K|4M or \
+             {QUEUE}requests=64|256"
+        )));
+    };
+    let level = |value: &str| OptionLevel {
+        label: value.to_owned(),
+        queue: vec![format!("{key}={value}")],
+        ..OptionLevel::default()
+    };
+    Ok(Typed::new(key.to_owned(), values.split('|').map(level).collect()))
+}
+
+fn is_of_queue(option: &ScreenedOption) -> bool {
+    option.others.iter().all(|level| !level.queue.is_empty())
+}
+
+/// `-m reflink=1|0`, `-b 4096|1024`, `-O ^flex_bg|flex_bg`, `--csum crc32c|xxhash`, `-K`.
+fn of_mkfs(row: &Filesystem, text: &str) -> Typed {
+    let (flag, values) = match text.split_once(' ') {
+        Some((flag, values)) => (flag, values.trim()),
+        None => {
+            let (flag, glued) = split_flag(text);
+            (flag, glued.unwrap_or_default())
+        }
+    };
+    if values.is_empty() {
+        let on = OptionLevel { label: "on".to_owned(), mkfs: vec![flag.to_owned()], ..OptionLevel::default() };
+        return Typed::new(flag.to_owned(), vec![on]);
+    }
+    let parts: Vec<&str> = values.split('|').collect();
+    let key = parts[0].split_once('=').map(|(key, _)| key);
+    // Of a list's word without a value each level has it, or has it not.
+    let bare = parts[0].trim_start_matches('^');
+    let is_one_word = parts.iter().all(|part| part.trim_start_matches('^') == bare);
+    let is_switch = key.is_none() && is_one_word && row.mkfs_word_lists.contains(&flag);
+    let level = |part: &&str| {
+        let part = *part;
+        let word = match key {
+            Some(key) if !part.contains('=') => format!("{key}={part}"),
+            _ => part.to_owned(),
+        };
+        let label = match key {
+            Some(key) => part.strip_prefix(key).and_then(|rest| rest.strip_prefix('=')).unwrap_or(part),
+            None if is_switch && !part.is_empty() => {
+                if part.starts_with('^') {
+                    "off"
+                } else {
+                    "on"
+                }
+            }
+            None => part,
+        };
+        OptionLevel { label: label.to_owned(), mkfs: vec![flag.to_owned(), word], ..OptionLevel::default() }
+    };
+    let name = match key {
+        Some(key) => format!("{flag} {key}"),
+        None if is_switch => format!("{flag} {bare}"),
+        None => flag.to_owned(),
+    };
+    Typed::new(name, parts.iter().map(level).collect())
+}
+
+/// `logbsize=32k|256k`, `noatime`, `nodelalloc|delalloc`; where the name is one of the table, its labels choose its levels.
+fn of_mount(row: &'static Filesystem, text: &str) -> Result<Typed, LaneFailure> {
+    let Some((name, values)) = text.split_once('=') else {
+        let parts: Vec<&str> = text.split('|').collect();
+        let key = mount_key(parts[0]);
+        let is_one = parts.len() > 1 && parts.iter().all(|part| mount_key(part) == key);
+        let level = |part: &&str| {
+            let label = if parts.len() == 1 && !part.is_empty() { "on" } else { *part };
+            OptionLevel { label: label.to_owned(), mount: vec![(*part).to_owned()], ..OptionLevel::default() }
+        };
+        let name = if is_one { key } else { parts[0] };
+        return Ok(Typed::new(name.to_owned(), parts.iter().map(level).collect()));
+    };
+    let parts: Vec<&str> = values.split('|').collect();
+    if let Some(option) = row.screened.iter().find(|option| option.name == name) {
+        let level = |label: &&str| option.levels().find(|level| level.label == *label).map(Level::owned);
+        if let Some(mut levels) = parts.iter().map(level).collect::<Option<Vec<_>>>() {
+            if levels.len() == 1 {
+                levels.insert(0, option.usual.owned());
+            }
+            return Ok(Typed { name: name.to_owned(), levels, option: Some(option) });
+        }
+        let is_of_mount = |level: &Level| level.mount.iter().any(|word| mount_key(word) == mount_key(name));
+        if !option.levels().any(is_of_mount) {
+            let labels: Vec<&str> = option.levels().map(|level| level.label).collect();
+            return Err(usage(format!(
+                "{name} of {} has the levels {}; write some of these, or the words of mkfs or of the queue themselves: \
+                 '-b 4096|1024', 'queue:read_ahead=128K|4M'",
+                row.name,
+                labels.join(", ")
+            )));
+        }
+    }
+    let level = |value: &&str| OptionLevel {
+        label: (*value).to_owned(),
+        mount: vec![format!("{name}={value}")],
+        ..OptionLevel::default()
+    };
+    Ok(Typed::new(name.to_owned(), parts.iter().map(level).collect()))
+}
+
+/// Has each level pass the checks of a lane that says it.
+fn into_factor(row: &'static Filesystem, typed: Typed) -> Result<Factor, LaneFailure> {
+    let Typed { name, levels, option } = typed;
+    let shown = escaped(name.as_bytes());
+    if name.is_empty() || levels.iter().any(|level| level.label.is_empty()) {
+        return Err(usage(format!("the option `{shown}` has an empty level; write a value between two strokes")));
+    }
+    if levels.len() > MOST_LEVELS {
+        let count = levels.len();
+        return Err(usage(format!(
+            "the option `{shown}` has {count} levels, and {MOST_LEVELS} are the most; write fewer"
+        )));
+    }
+    let says = |level: &OptionLevel| (level.mkfs.clone(), level.mount.clone(), level.queue.clone());
+    for (at, level) in levels.iter().enumerate() {
+        if let Some(twin) = levels[..at].iter().find(|other| other.label == level.label || says(other) == says(level)) {
+            return Err(usage(format!(
+                "the levels `{}` and `{}` of the option `{shown}` are one; write two that differ",
+                escaped(twin.label.as_bytes()),
+                escaped(level.label.as_bytes())
+            )));
+        }
+    }
+    let base = row.name.parse::<LaneSpec>().map_err(|error| usage(error.to_string()))?;
+    let lanes: Vec<LaneSpec> =
+        levels.iter().map(|level| lane_with(&base, "option", &[level])).collect::<Result<_, _>>()?;
+    let class = class_of(row, option, &levels, &lanes);
+    // What the table says is said of its first other level.
+    let first = option.and_then(|option| option.others.first().map(|level| (level.label, option.costs)));
+    let costs = first.filter(|(label, _)| levels.get(1).is_some_and(|other| other.label == *label));
+    let mut levels = levels.into_iter();
+    Ok(Factor {
+        name,
+        usual: levels.next().unwrap_or_default(),
+        other: levels.next().unwrap_or_default(),
+        further: levels.collect(),
+        class,
+        costs: costs.map_or_else(String::new, |(_, costs)| costs.to_owned()),
+    })
+}
+
+/// What the levels change beside speed: promises, where those of their lanes differ, or where they set what an option of the
+/// table sets that does.
+fn class_of(
+    row: &'static Filesystem,
+    option: Option<&ScreenedOption>,
+    levels: &[OptionLevel],
+    lanes: &[LaneSpec],
+) -> OptionClass {
+    let promised = |lane: &LaneSpec| (row.promises)(&lane.mkfs_options, &lane.mount_options);
+    let differ = lanes.windows(2).any(|two| promised(&two[0]) != promised(&two[1]));
+    let set: Vec<_> = levels.iter().flat_map(|level| keys(row, level)).collect();
+    let sets_some = |option: &ScreenedOption| {
+        option.levels().flat_map(|level| keys(row, &level.owned())).any(|key| set.contains(&key))
+    };
+    let promises = |option: &&ScreenedOption| option.class == OptionClass::Promises;
+    let is_of_table = option.is_some_and(|option| option.class == OptionClass::Promises);
+    // An option of the table says itself what it is.
+    let is_like_one = option.is_none() && row.screened.iter().filter(promises).any(sets_some);
+    match differ || is_of_table || is_like_one {
+        true => OptionClass::Promises,
+        false => OptionClass::Ordinary,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(factor: &Factor) -> Vec<String> {
+        let line = |level: &OptionLevel| {
+            let words = [level.mkfs.join(" "), level.mount.join(","), level.queue.join(",")].concat();
+            format!("{}:{words}", level.label)
+        };
+        [&factor.usual, &factor.other].into_iter().chain(&factor.further).map(line).collect()
+    }
+
+    fn parsed(filesystem: &str, text: &str) -> Factor {
+        parse_option(filesystem, text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn every_form_of_an_option_is_read() {
+        for (filesystem, text, name, wanted) in [
+            ("xfs", "logbufs", "logbufs", "8:; 2:logbufs=2; 4:logbufs=4"),
+            ("xfs", "logbsize=32k|256k", "logbsize", "32k:; 256k:logbsize=256k"),
+            ("xfs", "logbsize=64k|32k", "logbsize", "64k:logbsize=64k; 32k:"),
+            ("xfs", "logbsize=16k|32k", "logbsize", "16k:logbsize=16k; 32k:logbsize=32k"),
+            ("xfs", "log_size=256m", "log_size", "default:; 256m:-l size=256m"),
+            ("xfs", "-m reflink=1|0", "-m reflink", "1:-m reflink=1; 0:-m reflink=0"),
+            ("xfs", "-mreflink=0", "-m reflink", "default:; 0:-m reflink=0"),
+            ("ext4", "-b 4096|1024|2048", "-b", "4096:-b 4096; 1024:-b 1024; 2048:-b 2048"),
+            ("ext4", "-O flex_bg|^flex_bg", "-O flex_bg", "on:-O flex_bg; off:-O ^flex_bg"),
+            ("ext4", "-O fast_commit", "-O fast_commit", "default:; on:-O fast_commit"),
+            ("ext4", "bigalloc", "bigalloc", "off:; 64K:-O bigalloc -C 65536; 1M:-O bigalloc -C 1048576"),
+            ("ext4", "noatime", "noatime", "off:; on:noatime"),
+            ("ext4", "nodelalloc|delalloc", "delalloc", "nodelalloc:nodelalloc; delalloc:delalloc"),
+            ("ext4", "commit=30", "commit", "5:; 30:commit=30"),
+            ("ext4", "commit=5|10", "commit", "5:commit=5; 10:commit=10"),
+            ("ext4", "nombcache", "nombcache", "default:; on:nombcache"),
+            ("btrfs", "--csum crc32c|xxhash", "--csum", "crc32c:--csum crc32c; xxhash:--csum xxhash"),
+            ("btrfs", "compress=zstd:1|lzo", "compress", "zstd:1:compress=zstd:1; lzo:compress=lzo"),
+            ("btrfs", "-M", "-M", "default:; on:-M"),
+            ("f2fs", "queue:scheduler=none|bfq", "scheduler", "none:scheduler=none; bfq:scheduler=bfq"),
+            ("nilfs2", "queue:read_ahead=4M", "read_ahead", "default:; 4M:read_ahead=4M"),
+            ("nilfs2", "order=relaxed|strict", "order", "relaxed:order=relaxed; strict:order=strict"),
+        ] {
+            let factor = parsed(filesystem, text);
+            assert_eq!((factor.name.as_str(), levels(&factor).join("; ").as_str()), (name, wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_changes_promises_is_never_called_ordinary() {
+        for (filesystem, text) in [
+            ("ext4", "-O ^has_journal"),
+            ("ext4", "nobarrier"),
+            ("ext4", "barrier=1|0"),
+            ("ext4", "data=ordered|writeback"),
+            ("ext4", "journal"),
+            ("ext4", "noauto_da_alloc"),
+            ("ext4", "-O metadata_csum|^metadata_csum"),
+            ("xfs", "wsync"),
+            ("btrfs", "nodatacow"),
+            ("btrfs", "datasum=off"),
+            ("btrfs", "-m dup|single"),
+            ("f2fs", "fsync_mode=posix|nobarrier"),
+            ("f2fs", "checkpoint=enable|disable"),
+        ] {
+            assert_eq!(parsed(filesystem, text).class, OptionClass::Promises, "{text}");
+        }
+        for (filesystem, text) in [
+            ("ext4", "commit=5|30"),
+            ("ext4", "-O ^flex_bg"),
+            ("xfs", "-m reflink=0"),
+            ("btrfs", "queue:requests=64|128"),
+        ] {
+            assert_eq!(parsed(filesystem, text).class, OptionClass::Ordinary, "{text}");
+        }
+    }
+
+    #[test]
+    fn costs_are_told_of_the_level_that_they_are_true_of() {
+        assert!(parsed("ext4", "commit=5|30").costs.contains("30 s"));
+        for text in ["commit=5|60", "noatime=on|off"] {
+            assert_eq!(parsed("ext4", text).costs, "", "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_lane_may_say_is_no_option() {
+        let long = "x".repeat(LONGEST + 1);
+        let many = format!("commit={}", (1..=9).map(|at| at.to_string()).collect::<Vec<_>>().join("|"));
+        for (filesystem, text, part) in [
+            ("ext4", "", "an option is empty"),
+            ("ext4", long.as_str(), "256 are the most"),
+            ("ext4", many.as_str(), "9 levels, and 8 are the most"),
+            ("ext4", "vm.dirty_ratio=10|20", "one setting of a whole kernel"),
+            ("ext4", "dirty_bytes=1|2", "fairlane compare"),
+            ("ext4", "commit=5|5", "are one; write two that differ"),
+            ("ext4", "commit=5||30", "an empty level"),
+            ("ext4", "commit=", "an empty level"),
+            ("ext4", "|", "an empty level"),
+            ("ext4", "-", "`-` is no option of mkfs.ext4"),
+            ("ext4", "-Y 1|2", "none of the options"),
+            ("ext4", "-d folder", "is not for lanes"),
+            ("ext4", "-J device=/dev/sda", "holds `/`"),
+            ("ext4", "-b 4096 1024", "no command line"),
+            ("ext4", "-L -F", "looks like an option of its own"),
+            ("ext4", "journal_path=x|y", "is no block device"),
+            ("ext4", "commit=5,suid|30", "no command line"),
+            ("ext4", "suid", "not for lanes"),
+            ("ext4", "errors=panic", "whole machine would stop"),
+            ("ext4", "ro", "no option to vary"),
+            ("btrfs", "degraded", "no option to vary"),
+            ("ext4", "noatime)@uml", "holds `)`"),
+            ("ext4", "no\u{1b}atime", "holds `\\u{1b}`"),
+            ("ext4", "block_size=8K|4K", "has the levels 4K, 1K, 2K"),
+            ("ext4", "queue:iosched", "says nothing to a queue"),
+            ("ext4", "queue:scheduler=none|cfq", "write scheduler=none|mq-deadline|kyber|bfq"),
+            ("ext4", "queue:rotational=0|1", "queue has no option"),
+            ("tmpfs", "-b 4096", "has no mkfs"),
+            ("tmpfs", "size=1G|2G", "as large as the others"),
+            ("zfs", "noatime", "no filesystem that is mounted"),
+            ("exr4", "noatime", "did you mean ext4?"),
+        ] {
+            let said = parse_option(filesystem, text).map(|factor| factor.name).unwrap_err();
+            assert!(matches!(said, LaneFailure::Usage(_)) && said.to_string().contains(part), "{text}: {said}");
+            assert!(!said.to_string().contains('\u{1b}'), "{said}");
+        }
+    }
+}

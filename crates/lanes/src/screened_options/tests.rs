@@ -1,0 +1,198 @@
+//! What the tables say, and what lanes are made of it.
+
+use super::*;
+use crate::filesystems::FILESYSTEMS;
+use crate::layers;
+use model::lane::LaneSpec;
+
+/// Every option of every table, with its filesystem.
+fn all() -> impl Iterator<Item = (&'static str, &'static ScreenedOption)> {
+    FILESYSTEMS.iter().flat_map(|row| row.screened.iter().map(move |option| (row.name, option)))
+}
+
+fn level(filesystem: &str, option: &str, label: &str) -> OptionLevel {
+    let found = options_of(filesystem).iter().find(|row| row.name == option).unwrap();
+    found.levels().find(|level| level.label == label).unwrap().owned()
+}
+
+/// The line of a lane at these levels, each an option and a label.
+fn line(base: &str, levels: &[(&str, &str)]) -> Result<String, String> {
+    let base: LaneSpec = base.parse().unwrap();
+    let model::lane::Contestant::Filesystem(name) = &base.contestant else { panic!("{base:?}") };
+    let levels: Vec<OptionLevel> = levels.iter().map(|(option, label)| level(name, option, label)).collect();
+    let levels: Vec<&OptionLevel> = levels.iter().collect();
+    lane_with(&base, "a", &levels).map(|lane| lane.to_line()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_table_has_each_option_once_with_levels_that_differ() {
+    for row in FILESYSTEMS {
+        for (at, option) in row.screened.iter().enumerate() {
+            let place = format!("{} {}", row.name, option.name);
+            assert!(row.screened[..at].iter().all(|before| before.name != option.name), "{place}");
+            assert!(!option.others.is_empty(), "{place}");
+            let factor = factor(option);
+            let levels: Vec<&OptionLevel> = [&factor.usual, &factor.other].into_iter().chain(&factor.further).collect();
+            for (at, level) in levels.iter().enumerate() {
+                assert!(levels[..at].iter().all(|before| before.label != level.label), "{place}: {}", level.label);
+                let says = |level: &OptionLevel| (level.mkfs.clone(), level.mount.clone(), level.queue.clone());
+                assert!(levels[..at].iter().all(|before| says(before) != says(level)), "{place}: {}", level.label);
+            }
+            let is_there = |name: &&str| row.screened.iter().any(|other| other.name == *name);
+            assert!(option.excludes.iter().all(is_there), "{place}");
+            assert!(!option.excludes.contains(&option.name), "{place}");
+        }
+    }
+    assert!(["ext4", "xfs", "btrfs", "f2fs"].iter().all(|name| options_of(name).len() > 10));
+    assert!(options_of("tmpfs").is_empty() && options_of("no-such-filesystem").is_empty());
+}
+
+#[test]
+fn what_takes_part_by_itself_is_ordinary_and_fits_into_one_design() {
+    for row in FILESYSTEMS.iter().filter(|row| !row.screened.is_empty()) {
+        let by_itself: Vec<&ScreenedOption> = row.screened.iter().filter(|option| option.by_itself).collect();
+        assert!((8..=11).contains(&by_itself.len()), "{}: {}", row.name, by_itself.len());
+        for option in &by_itself {
+            assert_eq!(option.class, OptionClass::Ordinary, "{} {}", row.name, option.name);
+            let beside = |name: &&str| by_itself.iter().any(|other| other.name == *name);
+            assert!(!option.excludes.iter().any(beside), "{} {}", row.name, option.name);
+        }
+    }
+}
+
+#[test]
+fn every_level_of_every_table_makes_a_lane_that_a_command_line_makes_again() {
+    for (filesystem, option) in all() {
+        let base: LaneSpec = filesystem.parse().unwrap();
+        for level in option.levels().map(Level::owned) {
+            let lane = lane_with(&base, "a", &[&level]);
+            let lane = lane.unwrap_or_else(|error| panic!("{filesystem} {} {}: {error}", option.name, level.label));
+            assert_eq!(lane.to_line().parse::<LaneSpec>().as_ref(), Ok(&lane), "{filesystem} {}", option.name);
+            assert!(lane.layers.iter().all(|layer| layers::check(layer).is_ok()), "{filesystem} {}", option.name);
+        }
+    }
+}
+
+#[test]
+fn an_option_is_called_ordinary_only_where_its_lanes_promise_the_same() {
+    for (filesystem, option) in all().filter(|(_, option)| option.class == OptionClass::Ordinary) {
+        let row = filesystems::find(filesystem).unwrap();
+        let base: LaneSpec = filesystem.parse().unwrap();
+        for level in option.levels().map(Level::owned) {
+            let lane = lane_with(&base, "a", &[&level]).unwrap();
+            let promised = |lane: &LaneSpec| (row.promises)(&lane.mkfs_options, &lane.mount_options);
+            assert_eq!(promised(&lane), promised(&base), "{filesystem} {} {}", option.name, level.label);
+        }
+    }
+}
+
+#[test]
+fn all_options_that_take_part_by_themselves_are_said_at_once() {
+    for row in FILESYSTEMS.iter().filter(|row| !row.screened.is_empty()) {
+        let base: LaneSpec = row.name.parse().unwrap();
+        let others: Vec<OptionLevel> =
+            row.screened.iter().filter(|option| option.by_itself).map(|option| option.others[0].owned()).collect();
+        let others: Vec<&OptionLevel> = others.iter().collect();
+        let lane = lane_with(&base, "all", &others).unwrap_or_else(|error| panic!("{}: {error}", row.name));
+        assert_eq!(lane.layers[0].name, model::stack::QUEUE);
+    }
+}
+
+#[test]
+fn words_of_levels_are_joined_with_those_of_the_lane() {
+    for (base, levels, wanted) in [
+        ("xfs", &[][..], "a=xfs"),
+        ("xfs,-mreflink=0", &[][..], "a=xfs(-mreflink=0)"),
+        ("xfs", &[("logbsize", "32k"), ("reflink", "on")][..], "a=xfs"),
+        (
+            "xfs",
+            &[("reflink", "off"), ("rmapbt", "on"), ("log_size", "128m"), ("logbsize", "256k")][..],
+            "a=xfs(-m reflink=0,rmapbt=1 -l size=128m),logbsize=256k",
+        ),
+        (
+            "xfs(-m rmapbt=0),logbsize=64k",
+            &[("rmapbt", "on"), ("logbsize", "256k")][..],
+            "a=xfs(-m rmapbt=1),logbsize=256k",
+        ),
+        ("ext4(-O ^64bit)", &[("flex_bg", "off"), ("fast_commit", "on")][..], "a=ext4(-O ^64bit,^flex_bg,fast_commit)"),
+        ("ext4(-b 4096)", &[("block_size", "1K")][..], "a=ext4(-b 1024)"),
+        (
+            "ext4,relatime@uml",
+            &[("noatime", "on"), ("scheduler", "bfq"), ("read_ahead", "4M")][..],
+            "a=ext4,noatime/queue,scheduler=bfq,read_ahead=4M@uml",
+        ),
+        ("ext4/crypt", &[("read_ahead", "1M")][..], "a=ext4/queue,read_ahead=1M/crypt"),
+        (
+            "ext4/queue,scheduler=none,requests=64",
+            &[("scheduler", "bfq"), ("read_ahead", "4M")][..],
+            "a=ext4/queue,requests=64,scheduler=bfq,read_ahead=4M",
+        ),
+        (
+            "overlay(btrfs:2(-d raid1 -m raid1))",
+            &[("metadata", "single")][..],
+            "a=overlay(btrfs:2(-d raid1 -m single))",
+        ),
+    ] {
+        let line = line(base, levels);
+        let again = line.clone().unwrap().parse::<LaneSpec>().unwrap();
+        let wanted: LaneSpec = wanted.parse().unwrap();
+        assert_eq!(again, wanted, "{base}: {line:?}");
+    }
+}
+
+#[test]
+fn two_levels_that_set_one_thing_in_two_ways_exclude_each_other() {
+    let both = [("data", "journal"), ("journal_async_commit", "on")];
+    let said = line("ext4", &both).unwrap_err();
+    assert!(said.contains("`data=journal` and `data=writeback`, which set one thing"), "{said}");
+    assert!(line("ext4", &[("data", "writeback"), ("journal_async_commit", "on")]).is_ok(), "they say the same");
+    let base: LaneSpec = "ext4".parse().unwrap();
+    let levels = [("-O", "^flex_bg"), ("-O", "flex_bg")]
+        .map(|(flag, word)| OptionLevel { mkfs: vec![flag.to_owned(), word.to_owned()], ..OptionLevel::default() });
+    let said = lane_with(&base, "a", &[&levels[0], &levels[1]]).unwrap_err().to_string();
+    assert!(said.contains("`-O ^flex_bg` and `-O flex_bg`"), "{said}");
+    let queues = ["scheduler=none", "scheduler=bfq"]
+        .map(|setting| OptionLevel { queue: vec![setting.to_owned()], ..OptionLevel::default() });
+    assert!(lane_with(&base, "a", &[&queues[0], &queues[1]]).is_err());
+}
+
+#[test]
+fn a_level_of_a_stranger_s_record_passes_the_checks_of_words_too() {
+    let base: LaneSpec = "ext4".parse().unwrap();
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    for level in [
+        OptionLevel { mkfs: words(&["/dev/sda"]), ..OptionLevel::default() },
+        OptionLevel { mkfs: words(&["-E", "-F", "/dev/sda"]), ..OptionLevel::default() },
+        OptionLevel { mkfs: words(&["-d", "/etc"]), ..OptionLevel::default() },
+        OptionLevel { mount: words(&["suid"]), ..OptionLevel::default() },
+        OptionLevel { mount: words(&["noatime,suid"]), ..OptionLevel::default() },
+        OptionLevel { mount: words(&["noatime@uml"]), ..OptionLevel::default() },
+        OptionLevel { mount: words(&["-b1024"]), ..OptionLevel::default() },
+        OptionLevel { mount: words(&["ro"]), ..OptionLevel::default() },
+        OptionLevel { queue: words(&["scheduler=../x"]), ..OptionLevel::default() },
+        OptionLevel { queue: words(&["rotational=1"]), ..OptionLevel::default() },
+    ] {
+        assert!(lane_with(&base, "a", &[&level]).is_err(), "{level:?}");
+    }
+    let nothing = OptionLevel::default();
+    for other in ["/mnt/data", "./my.toml", "zfs", "rsext4"] {
+        let other: LaneSpec = other.parse().unwrap();
+        let said = lane_with(&other, "a", &[&nothing]).unwrap_err().to_string();
+        assert!(said.contains("name one such as ext4"), "{said}");
+    }
+}
+
+#[test]
+fn a_lane_in_a_guest_is_not_tried_here() {
+    let folder = std::env::temp_dir().join(format!("fairlane-trial-guest-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let mut journal = crate::undo::Journal::begin(&folder, "trial").unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let told: Vec<_> = ["ext4(-O bogus)@uml", "xfs@qemu", "tmpfs"]
+        .map(|lane| try_lane(&lane.parse().unwrap(), &folder, &mut journal, &stop))
+        .into();
+    journal.finish().unwrap();
+    let empty = std::fs::read_dir(&folder).unwrap().count() == 0;
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(told.iter().all(|told| told == &Ok(None)) && empty, "{told:?}");
+}

@@ -1,0 +1,55 @@
+//! Options of a screening tried on real loop devices: what mkfs, the kernel or the queue refuses is told, and nothing is left.
+
+mod common;
+
+use common::{Scratch, no_stop, privileged};
+use lanes::screened_options::{try_lane, try_lane_of_size};
+use model::Bytes;
+
+#[test]
+fn what_mkfs_or_the_kernel_refuses_is_told_in_their_words_and_what_they_take_is_not() {
+    if !privileged("trials of options") {
+        return;
+    }
+    for (lane, wanted) in [
+        ("ext4", None),
+        ("ext4(-O ^flex_bg),noatime", None),
+        ("ext4/queue,read_ahead=4M", None),
+        ("ext4(-O bogus)", Some(["mkfs.ext4 refuses it: ", "bogus"])),
+        ("ext4,no_such_option", Some(["ext4 refuses the mount option `no_such_option`", "no_such_option"])),
+        ("ext4,journal_async_commit", Some(["mounting ext4", "journal_async_commit"])),
+        ("ext4/queue,scheduler=none,requests=10000", Some(["nr_requests=10000", "write another value"])),
+    ] {
+        let scratch = Scratch::new();
+        let mut journal = scratch.journal();
+        let told = try_lane(&lane.parse().unwrap(), &scratch.path, &mut journal, &no_stop());
+        journal.finish().unwrap();
+        let told = told.unwrap_or_else(|error| panic!("{lane}: {error}"));
+        match (&told, wanted) {
+            (None, None) => {}
+            (Some(why), Some(parts)) => {
+                assert!(parts.iter().all(|part| why.contains(part)) && !why.ends_with('.'), "{lane}: {why}");
+                assert!(!why.contains("remove or correct it"), "{lane}: {why}");
+            }
+            _ => panic!("{lane}: {told:?}"),
+        }
+        scratch.assert_nothing_left();
+    }
+}
+
+#[test]
+fn the_size_of_the_lane_decides_what_of_it_is_refused() {
+    if !privileged("trials of sizes") {
+        return;
+    }
+    let lane: model::lane::LaneSpec = "ext4(-J size=256)".parse().unwrap();
+    let told = [128 << 20, 1 << 30].map(|bytes| {
+        let scratch = Scratch::new();
+        let mut journal = scratch.journal();
+        let told = try_lane_of_size(&lane, Bytes(bytes), &scratch.path, &mut journal, &no_stop()).unwrap();
+        journal.finish().unwrap();
+        scratch.assert_nothing_left();
+        told
+    });
+    assert!(told[0].as_ref().is_some_and(|why| why.contains("ournal")) && told[1].is_none(), "{told:?}");
+}
