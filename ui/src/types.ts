@@ -429,6 +429,38 @@ export type DiskSign =
  */
 export type BehindKind = "memory" | "page-cache";
 /**
+ * What a mount option changes of what is there after a crash, or of when that is made safe.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "CrashEffect".
+ */
+export type CrashEffect =
+  | "stale-after-crash"
+  | "journals-data"
+  | "commits-out-of-order"
+  | "replaced-may-be-empty"
+  | "allocates-at-once"
+  | "synchronous-names"
+  | "commits-all-data"
+  | "commits-all-at-fsync"
+  | "older-state"
+  | "overwrites-in-place"
+  | "keeps-order"
+  | "synchronous-writes"
+  | "lazy-timestamps"
+  | {
+      "commits-every": {
+        /**
+         * Seconds.
+         */
+        seconds: number;
+        /**
+         * Seconds without the option.
+         */
+        usual_seconds: number;
+      };
+    };
+/**
  * What one of the operations of a rate is, in the words of its question.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -777,46 +809,6 @@ export interface RacePage {
   trials: Trials;
 }
 /**
- * The effects of a screening on one figure against what chance alone would make them: a half-normal plot.
- *
- * This interface was referenced by `Page`'s JSON-Schema
- * via the `definition` "HalfNormal".
- */
-export interface HalfNormal {
-  /**
-   * Name of the group.
-   */
-  group: string;
-  /**
-   * From the smallest effect to the largest.
-   */
-  points: HalfNormalPoint[];
-  /**
-   * Name of the workload.
-   */
-  workload: string;
-}
-/**
- * One effect of a half-normal plot.
- *
- * This interface was referenced by `Page`'s JSON-Schema
- * via the `definition` "HalfNormalPoint".
- */
-export interface HalfNormalPoint {
-  /**
-   * The option; absent: a column that none stands in, whose effect is chance, or three options together.
-   */
-  factor?: string | null;
-  /**
-   * What a normal effect of this place would be, in standard deviations.
-   */
-  quantile: number;
-  /**
-   * Size of the effect's logarithm, 0 or more.
-   */
-  size: number;
-}
-/**
  * What the system did while one workload was raced.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -959,7 +951,7 @@ export interface Findings {
    */
   aged_ranks?: AgedRanks | null;
   /**
-   * What to do; `None` where nothing was measured.
+   * What to do; `None` where nothing was measured, and of a screening.
    */
   answer?: Answer | null;
   /**
@@ -2198,6 +2190,10 @@ export interface Lane {
    */
   ground: string;
   /**
+   * What it guarantees beside that; absent: the record is older than this key, or another tool's.
+   */
+  guarantees?: Guarantees | null;
+  /**
    * This lane is the first one again (`--with-self`).
    */
   is_self?: boolean;
@@ -2247,6 +2243,39 @@ export interface Lane {
    * `image`, `device`, `directory`, `memory`, `library`, `uml`, `qemu`.
    */
   venue: string;
+}
+/**
+ * What a lane guarantees after a crash, or when it does, beside its promises: said beside a verdict, and void none.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Guarantees".
+ */
+export interface Guarantees {
+  /**
+   * Whether its metadata has checksums; absent: nobody told.
+   */
+  metadata_checksums?: boolean | null;
+  /**
+   * How often its metadata is kept on one device; absent: nobody told, or it is spread over several.
+   */
+  metadata_copies?: number | null;
+  /**
+   * Its mount options that change what it guarantees; of those that speak of one thing the last.
+   */
+  options?: OptionEffect[];
+}
+/**
+ * A mount option, and what it changes.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "OptionEffect".
+ */
+export interface OptionEffect {
+  effect: CrashEffect;
+  /**
+   * As it is given: `data=writeback`.
+   */
+  option: string;
 }
 /**
  * What a lane promises: what decides whether two lanes' speeds may be ranked.
@@ -3970,6 +3999,46 @@ export interface TrialCounts {
    * The throttle did not hold, or the machine slept.
    */
   void?: number;
+}
+/**
+ * The effects of a screening on one figure against what chance alone would make them: a half-normal plot.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "HalfNormal".
+ */
+export interface HalfNormal {
+  /**
+   * Name of the group.
+   */
+  group: string;
+  /**
+   * From the smallest effect to the largest.
+   */
+  points: HalfNormalPoint[];
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * One effect of a half-normal plot.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "HalfNormalPoint".
+ */
+export interface HalfNormalPoint {
+  /**
+   * The option; absent: a column that none stands in, whose effect is chance, or three options together.
+   */
+  factor?: string | null;
+  /**
+   * What a normal effect of this place would be, in standard deviations.
+   */
+  quantile: number;
+  /**
+   * Size of the effect's logarithm, 0 or more.
+   */
+  size: number;
 }
 /**
  * A race beside figures that somebody published. There are no verdicts between the two: machine,

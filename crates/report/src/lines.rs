@@ -202,6 +202,11 @@ pub(crate) fn as_typed(line: String, findings: &Findings, style: &Style) -> Stri
 /// What goes on with a race, with what a record may not choose by itself: its lanes where they say more than a name, its
 /// place, devices and programs that were allowed.
 pub(crate) fn resume_command(findings: &Findings, path: &str) -> String {
+    if let Some(screening) = &findings.screening {
+        // Its lanes follow from the lane that is screened.
+        let words = ["fairlane", "screen", &screening.base, "--resume"].map(str::to_owned);
+        return format!("{} {}", crate::clean::shell_line(&words), typed(path));
+    }
     let mut line = format!("fairlane {}", words::race::resume(&typed(path)));
     let mut add = |words: &[&str]| {
         for word in words {

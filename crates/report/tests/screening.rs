@@ -186,7 +186,7 @@ fn a_screening_that_was_interrupted_says_how_it_goes_on() {
     let mut findings = screenings::screened(screenings::kept());
     findings.outcome = "interrupted".to_owned();
     let said = of_race(&findings, "text");
-    assert!(said.contains("NEXT      fairlane race --resume ~/.local/state"), "{said}");
+    assert!(said.contains("NEXT      fairlane screen ext4 --resume ~/.local/state"), "{said}");
     findings.results.clear();
     findings.answer = None;
     let said = one_line(&of_race(&findings, "text"));

@@ -122,6 +122,7 @@ impl<'a> Race<'a> {
         match &answer.level {
             _ if !findings.searches.is_empty() => Choice::Searched,
             _ if !findings.results.iter().any(measured) => Choice::Nothing,
+            _ if findings.screening.is_some() => Choice::Screened,
             _ if raced == 1 && findings.lanes.len() > 1 => Choice::Twice,
             _ if raced == 1 => Choice::Alone,
             _ if answer.choose.is_empty() || !told() => self.no_choice(undecided),

@@ -112,7 +112,7 @@ impl FromStr for LaneSpec {
         let first = parts.next().unwrap_or(body);
         let (behind_path, Past { aged, full_percent }) = Past::split(&first[path_end..])
             .map_err(|state| LaneError::State { lane: whole(), state: crate::text::escaped(state.as_bytes()) })?;
-        let first = &first[..path_end + behind_path.len()];
+        let (first, states) = first.split_at(path_end + behind_path.len());
         let stack::Part { name: filesystem, devices, inside, options } = read(first, path_end)?;
         if filesystem.is_empty() {
             return Err(LaneError::Empty(whole()));
@@ -139,6 +139,8 @@ impl FromStr for LaneSpec {
             Contestant::Filesystem(filesystem.to_owned())
         };
         let default_name = default_name(&contestant, above.is_some(), whole_body, &body[filesystem.len()..]);
+        // `+aged=churn:3x` is `+aged`, and the line that makes the lane again says so.
+        let default_name = default_name.replacen(states, &aged::states_line(aged.as_ref(), full_percent), 1);
         let name = name.map_or(default_name, str::to_owned);
         if name.chars().count() > 64 {
             return Err(LaneError::Name(whole()));
@@ -425,6 +427,14 @@ mod tests {
         assert_eq!((old.full_percent, old.layers.len(), old.venue), (Some(80), 1, Some(Venue::Qemu(None))));
         for text in ["ext4+aged", "ext4+aged=git", "ext4,noatime+full=90%"] {
             assert_eq!(lane(text).name, text);
+        }
+        for (text, name) in [
+            ("xfs+aged=churn:3x", "xfs+aged"),
+            ("xfs+aged=git:3x:1+full=85%/crypt", "xfs+aged=git+full=85%/crypt"),
+            ("overlay(xfs,noatime+aged=churn)", "overlay(xfs,noatime+aged)"),
+        ] {
+            let lane = lane(text);
+            assert_eq!((lane.name.as_str(), lane.to_line().as_str()), (name, name), "{text}");
         }
         let custom = lane("./my.toml+aged");
         assert_eq!((custom.contestant, custom.name.as_str()), (Contestant::Custom("./my.toml".into()), "my+aged"));

@@ -180,7 +180,7 @@ mod tests {
         assert!((alone.error - 0.01 / 24_f64.sqrt()).abs() < 1e-12);
         let beside = part(&one.column, &[&other.column], &known).unwrap();
         assert!((beside.coefficient - 0.3).abs() < 1e-12);
-        assert!((beside.error - 0.01 / (24.0 * (1.0 - 1.0 / 9.0)).sqrt()).abs() < 1e-12, "{}", beside.error);
+        assert!((beside.error - 0.01 / (24.0_f64 * (1.0 - 1.0 / 9.0)).sqrt()).abs() < 1e-12, "{}", beside.error);
         assert!(part(&one.column, &[&other.column, &one.column], &known).is_none());
     }
 

@@ -522,9 +522,9 @@ mod tests {
 
     #[test]
     fn more_lanes_than_a_record_holds_are_refused() {
-        let all = (0..40).map(|lane| series("job", "read", &format!("lane{lane}"), &[1.0])).collect();
+        let all = (0..=MOST_LANES).map(|lane| series("job", "read", &format!("lane{lane}"), &[1.0])).collect();
         let said = lines(&[file(None, "a", all)], "", Vec::new()).unwrap_err();
-        assert!(said.starts_with("there are more than 32 lanes in these files"), "{said}");
+        assert!(said.starts_with("there are more than 64 lanes in these files"), "{said}");
     }
 
     #[test]
