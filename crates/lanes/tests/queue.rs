@@ -49,7 +49,8 @@ fn lane() -> String {
 fn a_queue_is_set_while_its_lane_is_open_and_put_back_when_it_is_closed() {
     let Some(_alone) = alone("the layer queue") else { return };
     let scratch = Scratch::new();
-    let lane = lane();
+    // Asked now: while a lane is open another one is chosen.
+    let (lane, scheduler) = (lane(), another_scheduler());
     with_lanes(&scratch, scratch.settings(&["ext4", &lane], 64), |lane_set, journal| {
         let described = lane_set.lanes();
         assert!(described[0].stands_alike(&described[1]) && described[1].usable_bytes == 0, "{described:?}");
@@ -67,8 +68,8 @@ fn a_queue_is_set_while_its_lane_is_open_and_put_back_when_it_is_closed() {
             assert_eq!(all(&disks[0]), before[0], "only its own disk is set");
             let set = all(&disks[1]);
             assert_eq!(set[2], "4096");
-            if let Some(name) = another_scheduler() {
-                assert!(set[0] == name && before[1][0] != name, "{before:?} {set:?}");
+            if let Some(name) = &scheduler {
+                assert!(set[0] == *name && before[1][0] != name, "{before:?} {set:?}");
             }
             lane_set.make_cold(1).unwrap();
             assert_eq!(all(&disks[1]), set, "a cold lane has it too");
