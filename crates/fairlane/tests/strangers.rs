@@ -6,6 +6,7 @@ use crate::common;
 use common::{Place, assert_one_sentence, root, tool};
 use model::record::{EndOutcome, Record};
 use model::trial::Outcome;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
@@ -106,6 +107,49 @@ fn files_that_never_end_are_read_to_a_bound_and_no_further() {
     symlink("/dev/zero", at("zero.toml")).unwrap();
     for lane in ["./lane.toml", "./deep.toml", "./zero.toml"] {
         refused(&bounded(place.fairlane(&["race", lane, "--dry-run"])));
+    }
+}
+
+#[test]
+fn a_screening_that_is_larger_than_any_is_refused_when_it_is_read() {
+    let place = Place::new();
+    let levels = |count: usize| -> Vec<Value> { (0..count).map(|at| json!({ "label": at.to_string() })).collect() };
+    let option = |name: &str, further: usize| {
+        let further = levels(further);
+        json!({ "name": name, "usual": { "label": "a" }, "other": { "label": "b" }, "further": further })
+    };
+    let run = |lane: &str| json!({ "lane": lane, "at_other": [false] });
+    let options = |count: usize| -> Vec<Value> { (0..count).map(|at| option(&at.to_string(), 0)).collect() };
+    let long = "x".repeat(1 << 20);
+    for (index, (factors, runs, says)) in [
+        (vec![option("a", 0)], vec![run("default"), run("r02")], ""),
+        (vec![option("a", 200_000)], vec![run("default")], "200002 levels of one option, and 8 are the most"),
+        (options(24), vec![run("default")], "24 options, and 23 are the most"),
+        (options(1), vec![run("default"); 65], "65 runs, and 64 are the most"),
+        (vec![option(&long, 0)], vec![run("default")], "the name of an option of a screening takes 1048576 bytes"),
+        (options(1), vec![run(&long)], "the name of a run of a screening takes 1048576 bytes"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (header, rest) = RECORD.split_once('\n').unwrap();
+        let mut header: Value = serde_json::from_str(header).unwrap();
+        header["plan"]["screening"] =
+            json!({ "base": "ext4", "design": "full-factorial", "factors": factors, "runs": runs });
+        let (name, beside) = (format!("r{index}.jsonl"), format!("r{index}-confirmed.jsonl"));
+        fs::write(place.path().join(&name), format!("{header}\n{rest}")).unwrap();
+        // A confirmation beside it has its lanes compared with what the options make.
+        fs::write(place.path().join(&beside), RECORD).unwrap();
+        let shown = bounded(place.fairlane(&["report", &name]));
+        let gone_on = bounded(place.fairlane(&["screen", "--resume", &name]));
+        if says.is_empty() {
+            assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
+            continue;
+        }
+        for ran in [shown, gone_on] {
+            let err = refused(&ran);
+            assert!(err.contains(says) && err.contains("name another file"), "{err}");
+        }
     }
 }
 

@@ -58,6 +58,9 @@ pub enum TooMuch {
         /// Of its plan.
         workloads: usize,
     },
+    /// A screening that is larger than any of Fairlane's.
+    #[error("{0}; name another file")]
+    Screening(String),
     /// The file is too long.
     #[error("it has more than {limit}, which no record of Fairlane's has; name another file", limit = crate::Bytes(RECORD_BYTES))]
     File,

@@ -461,10 +461,13 @@ fn header_of(first: &[u8]) -> Result<Header, RecordError> {
             let header: Header = serde_json::from_str(&first).map_err(|error| damaged(1, &told(error)))?;
             let lanes = header.lanes.len().max(header.plan.lanes.len());
             let workloads = header.plan.workloads.len();
-            match lanes > MOST_LANES || workloads > MOST_WORKLOADS {
-                true => Err(TooMuch::Header { lanes, workloads }.into()),
-                false => Ok(header),
+            if lanes > MOST_LANES || workloads > MOST_WORKLOADS {
+                return Err(TooMuch::Header { lanes, workloads }.into());
             }
+            if let Some(screening) = &header.plan.screening {
+                screening.check().map_err(TooMuch::Screening)?;
+            }
+            Ok(header)
         }
         _ => Err(RecordError::NoHeader),
     }

@@ -61,7 +61,7 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
         of_size: None,
         most_telling: Vec::new(),
     };
-    let ended = to_its_end(contest).inspect_err(|failure| say_how_to_go_on(failure, &path))?;
+    let ended = to_its_end(contest).inspect_err(|failure| say_how_to_go_on(failure, &path, options))?;
     let Some(ended) = ended else { return Ok(()) };
     let screened = Screened::new(path, ended.record, base)?;
     ended.result.and(finish(screened, options, &typed))
@@ -82,6 +82,10 @@ fn lanes_again(
     options: &Screen,
     (typed, trusted): (&Typed, bool),
 ) -> Result<(LaneSpec, Vec<LaneSpec>), Failure> {
+    let others = || Failure::usage("the lanes of this record are not what its options make of its lane; screen again");
+    if screening.runs.len() != plan.lanes.len() {
+        return Err(others());
+    }
     let base = base_again(plan, options, (typed, trusted))?;
     let filesystem = super::plan::filesystem(&screening.base)?;
     for factor in &screening.factors {
@@ -107,9 +111,7 @@ fn lanes_again(
     let made: Vec<LaneSpec> = made.collect::<Result<_, _>>().map_err(lane_failure)?;
     match made == plan.lanes {
         true => Ok((base, made)),
-        false => {
-            Err(Failure::usage("the lanes of this record are not what its options make of its lane; screen again"))
-        }
+        false => Err(others()),
     }
 }
 
@@ -122,10 +124,7 @@ fn base_again(plan: &Plan, options: &Screen, (typed, trusted): (&Typed, bool)) -
     if let Some(text) = &options.lane {
         let again: LaneSpec =
             text.parse().map_err(|error: model::lane::LaneError| Failure::usage(error.to_string()))?;
-        // A guest of its own needs no word, and a kernel that is named does.
-        let names_kernel = matches!(recorded.venue, Some(Venue::Qemu(Some(_))));
-        let venue = again.venue.clone().or(recorded.venue.clone().filter(|_| !names_kernel));
-        return match (LaneSpec { venue, ..again }) == recorded {
+        return match names_again(again, &recorded) {
             true => Ok(recorded),
             false => Err(Failure::usage(format!("this record screens another lane; name that one: {}", line()))),
         };
@@ -141,6 +140,14 @@ fn base_again(plan: &Plan, options: &Screen, (typed, trusted): (&Typed, bool)) -
             line()
         ))),
     }
+}
+
+/// Whether a lane that was typed is the record's. Only a guest needs no word, where no kernel is named for it: folders, devices
+/// and kernels are typed again.
+fn names_again(typed: LaneSpec, recorded: &LaneSpec) -> bool {
+    let is_plain_guest = |venue: &Venue| matches!(venue, Venue::Uml | Venue::Qemu(None));
+    let venue = typed.venue.clone().or_else(|| recorded.venue.clone().filter(is_plain_guest));
+    LaneSpec { venue, ..typed } == *recorded
 }
 
 /// Whether an option with all of its levels is one of Fairlane's table, or was typed again.
@@ -176,4 +183,29 @@ pub fn confirmation(path: &Path, lanes: &[LaneSpec], typed: &Typed) -> Result<Op
         )));
     }
     Ok(Some(Resumed { path: path.to_owned(), record, lanes: lanes.to_vec() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_a_record_names_is_typed_again_but_for_a_guest_of_its_own() {
+        let named = |typed: &str, at: &str| {
+            let recorded = LaneSpec { venue: format!("xfs{at}").parse::<LaneSpec>().unwrap().venue, ..lane("xfs=xfs") };
+            names_again(lane(typed), &recorded)
+        };
+        for at in ["", "@uml", "@qemu"] {
+            assert!(named("xfs", at), "{at}");
+        }
+        for at in ["@/anywhere", "@image", "@qemu:/boot/vmlinuz"] {
+            assert!(!named("xfs", at), "{at}");
+            assert!(named(&format!("xfs=xfs{at}"), at), "{at}");
+        }
+        assert!(!named("ext4", "") && !named("xfs@uml", "@qemu") && !named("xfs,noatime", "@uml"));
+    }
+
+    fn lane(text: &str) -> LaneSpec {
+        text.parse().unwrap()
+    }
 }

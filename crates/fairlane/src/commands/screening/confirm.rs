@@ -6,8 +6,9 @@ use crate::{owned, state};
 use levels::Combination;
 use model::findings::{Findings, ScreeningFinding};
 use model::lane::LaneSpec;
+use model::machine::is_untold;
 use model::plan::{Plan, Rounds};
-use model::record::Record;
+use model::record::{Header, Record};
 use model::text::escaped_path;
 use std::path::{Path, PathBuf};
 
@@ -102,16 +103,41 @@ pub fn put_in(finding: &mut ScreeningFinding, screened: &Record, confirmed: &Rec
     true
 }
 
-/// The combination that a record races against the screening's default in the screening's work; `None`: it is none of its.
+/// The combination that a record races against the screening's default: in the screening's work, where that was raced, and in
+/// an order of its own. `None`: it does not.
 pub fn raced(finding: &ScreeningFinding, screened: &Record, confirmed: &Record) -> Option<Combination> {
     let (of, plan) = (&screened.header.plan, &confirmed.header.plan);
     let base = base(of)?;
     let [default, lane] = plan.lanes.as_slice() else { return None };
     let alike = of.lanes.first() == Some(default) && of.workloads == plan.workloads && of.lane_size == plan.lane_size;
+    if !alike || screened.header.seed == confirmed.header.seed || !same_place(&screened.header, &confirmed.header) {
+        return None;
+    }
     let is_it = |combination: &Combination| {
         levels::lane(&base, PROPOSAL, &finding.factors, combination).is_ok_and(|made| made == *lane)
     };
-    std::iter::once(proposed(finding)).chain(tune::candidates(finding)).filter(|_| alike).find(is_it)
+    std::iter::once(proposed(finding)).chain(tune::candidates(finding)).find(is_it)
+}
+
+/// Whether two races ran on one machine, disk and kernel.
+fn same_place(one: &Header, other: &Header) -> bool {
+    let mut machine = other.machine.clone();
+    // Two records that were shared do not tell whether their machines are one.
+    if [&one.machine, &other.machine].iter().any(|machine| is_untold(&machine.machine_id_hash)) {
+        machine.machine_id_hash.clone_from(&one.machine.machine_id_hash);
+    }
+    // Lanes in guests have a kernel of their own.
+    let lanes = one.lanes.first().zip(other.lanes.first());
+    let stand_alike = lanes.is_none_or(|(a, b)| a.backing == b.backing && stats::comparable::same_kernel(a, b));
+    one.machine.differs_from(&machine).is_none() && stand_alike
+}
+
+/// The combination of a confirmation that was begun: it goes on, and nothing is tuned again for it.
+pub fn begun(finding: &ScreeningFinding, screened: &Record, path: &Path) -> Option<Combination> {
+    let file = beside(path, CONFIRMED);
+    let is_there = owned::metadata(&file).is_ok_and(|found| found.is_file());
+    let confirmed = is_there.then(|| state::load(&file).ok()).flatten()?;
+    raced(finding, screened, &confirmed)
 }
 
 /// Puts the confirmation that lies beside a screening's record into its findings; what lies there and is none is said on
@@ -137,7 +163,53 @@ pub fn put_in_beside(findings: &mut Findings, screened: &Record, path: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::levels::tests::factor;
+    use super::super::tune::tests::finding;
     use super::*;
+    use model::findings::EffectVerdict;
+    use model::machine::untold_identity;
+    use model::screening::{DesignKind, Screening, ScreeningRun};
+
+    #[test]
+    fn the_race_of_a_proposal_has_a_seed_of_its_own_and_the_machine_of_the_screening() {
+        let factors = vec![factor("commit", &["5", "30"])];
+        let ext4: LaneSpec = "ext4".parse().unwrap();
+        let lane = |name: &str, place: usize| levels::lane(&ext4, name, &factors, &[place]).unwrap();
+        let mut screened = Record::parse(include_str!("../../../tests/fixtures/schema1.jsonl")).unwrap();
+        let run = |lane: &str, other: bool| ScreeningRun { lane: lane.to_owned(), at_other: vec![other] };
+        screened.header.plan.lanes = vec![lane("default", 0), lane("r02", 1)];
+        screened.header.plan.screening = Some(Screening {
+            base: "ext4".to_owned(),
+            design: DesignKind::FullFactorial,
+            factors: factors.clone(),
+            runs: vec![run("default", false), run("r02", true)],
+            left_out: Vec::new(),
+        });
+        let found = finding(factors.clone(), &[(1.2, EffectVerdict::Matters)], &["commit"]);
+        let mut confirmed = screened.clone();
+        confirmed.header.plan.screening = None;
+        confirmed.header.plan.lanes = vec![lane("default", 0), lane(PROPOSAL, 1)];
+        confirmed.header.seed += 1;
+        let raced_with = |change: &dyn Fn(&mut Record)| {
+            let mut other = confirmed.clone();
+            change(&mut other);
+            raced(&found, &screened, &other)
+        };
+        assert_eq!(raced_with(&|_: &mut Record| ()), Some(vec![1]));
+        let others: [&dyn Fn(&mut Record); 6] = [
+            &|of: &mut Record| of.header.seed -= 1,
+            &|of: &mut Record| of.header.machine.machine_id_hash = "another".to_owned(),
+            &|of: &mut Record| of.header.machine.kernel.push('x'),
+            &|of: &mut Record| of.header.machine.device.name.push('x'),
+            &|of: &mut Record| of.header.lanes[0].kernel = "6.1.0".to_owned(),
+            &|of: &mut Record| of.header.plan.lanes.swap(0, 1),
+        ];
+        for (at, change) in others.into_iter().enumerate() {
+            assert_eq!(raced_with(change), None, "{at}");
+        }
+        let shared = |of: &mut Record| of.header.machine.machine_id_hash = untold_identity("t", 1);
+        assert_eq!(raced_with(&shared), Some(vec![1]));
+    }
 
     #[test]
     fn what_follows_from_a_screening_lies_beside_its_record() {

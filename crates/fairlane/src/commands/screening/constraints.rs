@@ -4,11 +4,14 @@ use super::levels;
 use crate::commands::{lane_failure, planning};
 use crate::failure::Failure;
 use crate::{signals, terminal};
+use lanes::guest::{GuestKind, Machine};
 use lanes::{FailureKind, Journal, screened_options, undo};
 use model::Bytes;
-use model::lane::LaneSpec;
+use model::bounds::MOST_LANES;
+use model::lane::{LaneSpec, Venue};
 use model::plan::Ground;
-use model::screening::{DesignKind, Factor, LeftOutOption};
+use model::screening::{DesignKind, Factor, LeftOutOption, OptionLevel};
+use model::stack::QUEUE;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,6 +22,13 @@ const TRIED: &str = "tried";
 /// Why options of a lane in a guest are not tried.
 const IN_A_GUEST: &str = "options were not tried beforehand, because a guest's kernel mounts them: one that it refuses ends the \
     race before its first round, and --without NAME leaves it out";
+
+/// Why an option is left out that the lane sets.
+const SAID: &str = "the lane says it already";
+/// Why an option is left out for which a guest has no disks.
+const NO_DISKS: &str = "a guest has no disks for more lanes";
+/// Characters that are kept of why something is refused. Chosen.
+const MOST_SAID: usize = 300;
 
 /// Some factors, each with a place in its levels.
 type Chosen = Vec<(usize, usize)>;
@@ -39,6 +49,33 @@ pub struct Settled {
     pub left_out: Vec<LeftOutOption>,
 }
 
+/// How many lanes there is room for.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Lanes at most.
+    pub lanes: usize,
+    /// Somebody named the options: none of them is left out for want of room.
+    pub are_named: bool,
+}
+
+impl Room {
+    /// Of lanes like this one: those of a guest share its disks.
+    pub fn new(base: &LaneSpec, are_named: bool) -> Room {
+        let disks = match base.venue {
+            Some(Venue::Uml) => Some(Machine::most_disks(GuestKind::Uml)),
+            Some(Venue::Qemu(_)) => Some(Machine::most_disks(GuestKind::Qemu)),
+            _ => None,
+        };
+        let lanes = disks.map_or(MOST_LANES, |disks| disks / base.disks().max(1) as usize);
+        Room { lanes, are_named }
+    }
+
+    /// The most options of so many whose design has room; 0: no design has.
+    fn options(self, count: usize) -> usize {
+        (1..=count).rev().find(|&count| stats::screening::lanes_of(count) <= self.lanes).unwrap_or(0)
+    }
+}
+
 /// Where lanes are tried.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
@@ -56,15 +93,29 @@ pub struct Place<'a> {
 pub fn settle_here(
     base: &LaneSpec,
     factors: Vec<Factor>,
+    room: Room,
     (place, says): (Place, bool),
-) -> Result<(Settled, Option<String>), Failure> {
+) -> Result<(Settled, Vec<String>), Failure> {
     let is_tried = can_be_tried(base);
     if says && is_tried {
         terminal::say!("trying {} options on a small image", factors.len());
     }
     let excludes = |one: &str, other: &str| excludes(base, one, other);
-    let settled = trying(base, place, |try_one| settle(base, factors, &excludes, try_one))?;
-    Ok((settled, (!is_tried && planning::in_guest(base)).then(|| IN_A_GUEST.to_owned())))
+    let settled = trying(base, place, |try_one| settle(base, factors, (room, &excludes), try_one))?;
+    let mut notes = Vec::new();
+    if !is_tried && planning::in_guest(base) {
+        notes.push(IN_A_GUEST.to_owned());
+    }
+    let without_disks = settled.left_out.iter().filter(|of| of.why == NO_DISKS).count();
+    if without_disks > 0 {
+        notes.push(format!(
+            "the guest has disks for {} lanes, so that {} options take part and {without_disks} are left out; --option NAME, \
+             once for each, chooses others",
+            room.lanes,
+            settled.factors.len()
+        ));
+    }
+    Ok((settled, notes))
 }
 
 /// Those of some lanes that can be made and mounted, tried where their images will lie.
@@ -113,7 +164,7 @@ fn trying<T>(base: &LaneSpec, place: Place, work: impl FnOnce(Try<'_>) -> Result
 
 /// Where a small image is made: beside the others, and for lanes on devices in the working directory.
 fn folder(base: &LaneSpec, on: &Ground) -> Result<PathBuf, Failure> {
-    let device = matches!(base.venue, Some(model::lane::Venue::Device(_)));
+    let device = matches!(base.venue, Some(Venue::Device(_)));
     match on {
         Ground::Images(folder) if !device => Ok(folder.clone()),
         _ => std::env::current_dir().map_err(|error| {
@@ -134,12 +185,12 @@ fn excludes(base: &LaneSpec, one: &str, other: &str) -> bool {
     names(one, other) || names(other, one)
 }
 
-/// Leaves out what is refused alone, what excludes another, and of a run that is refused the later one of the pair that makes
-/// it so, until all runs of the design can be made.
+/// Leaves out what the lane says itself, what is refused alone, what excludes another and what there is no room for; then of a
+/// run that is refused the later one of the pair that makes it so, until all runs of the design can be made.
 fn settle(
     base: &LaneSpec,
     factors: Vec<Factor>,
-    excludes: &dyn Fn(&str, &str) -> bool,
+    (room, excludes): (Room, &dyn Fn(&str, &str) -> bool),
     try_one: Try<'_>,
 ) -> Result<Settled, Failure> {
     let mut settling = Settling { base, factors, left_out: Vec::new(), try_one, tried: BTreeMap::new() };
@@ -149,8 +200,10 @@ fn settle(
             base.name
         )));
     }
+    settling.leave_out_said();
     settling.leave_out_refused()?;
     settling.leave_out_excluded(excludes);
+    settling.leave_out_without_room(room)?;
     let (design, runs) = settling.settle_runs()?;
     let Settling { factors, left_out, .. } = settling;
     Ok(Settled { factors, design, runs, left_out })
@@ -187,6 +240,45 @@ impl Settling<'_> {
         let factor = self.factors.remove(factor);
         let option = named(&factor, place);
         self.left_out.push(LeftOutOption { option, why });
+    }
+
+    /// What the lane sets itself has no usual level: both would give the same lane, or neither the one that was named.
+    fn leave_out_said(&mut self) {
+        let base = in_one_spelling(self.base);
+        let mut at = 0;
+        while at < self.factors.len() {
+            match says_it(&base, &self.factors[at]) {
+                true => self.leave_out(at, 1, SAID.to_owned()),
+                false => at += 1,
+            }
+        }
+    }
+
+    /// Of options that nobody named the first ones stay, as many as there is room for.
+    fn leave_out_without_room(&mut self, room: Room) -> Result<(), Failure> {
+        let count = self.factors.len();
+        let fit = room.options(count);
+        if fit == count {
+            return Ok(());
+        }
+        if fit == 0 {
+            return Err(Failure::usage(format!(
+                "a guest has no disks for two lanes on {} each; take fewer disks a lane, or screen without a guest",
+                self.base.disks()
+            )));
+        }
+        if room.are_named {
+            return Err(Failure::usage(format!(
+                "{count} options take {} lanes, and the guest has disks for {}: name {fit} options at most, or screen without \
+                 a guest",
+                stats::screening::lanes_of(count),
+                room.lanes
+            )));
+        }
+        while self.factors.len() > fit {
+            self.leave_out(fit, 1, NO_DISKS.to_owned());
+        }
+        Ok(())
     }
 
     fn leave_out_refused(&mut self) -> Result<(), Failure> {
@@ -259,6 +351,42 @@ impl Settling<'_> {
     }
 }
 
+/// A lane with its words for mkfs as they are joined with those of levels.
+fn in_one_spelling(base: &LaneSpec) -> LaneSpec {
+    let own = OptionLevel { mkfs: base.mkfs_options.clone(), ..OptionLevel::default() };
+    screened_options::lane_with(base, TRIED, &[&own]).unwrap_or_else(|_| base.clone())
+}
+
+/// Whether a lane sets what an option sets, or both levels of the option make the same lane of it.
+fn says_it(base: &LaneSpec, factor: &Factor) -> bool {
+    let had = words(base);
+    let lane = |level: &OptionLevel| screened_options::lane_with(base, TRIED, &[level]).ok().map(|lane| words(&lane));
+    let made = [&factor.usual, &factor.other].map(|level| (level, lane(level)));
+    let is_of_lane = made.iter().any(|(level, made)| {
+        let says_nothing = level.mkfs.is_empty() && level.mount.is_empty() && level.queue.is_empty();
+        // A level takes the place of what the lane says, or says the same.
+        made.as_ref().is_some_and(|made| !says_nothing && (*made == had || !holds(made, &had)))
+    });
+    let [(_, usual), (_, other)] = made;
+    is_of_lane || (usual.is_some() && usual == other)
+}
+
+/// The words of a lane for mkfs, mount and the disk's queue, whatever their order.
+fn words(lane: &LaneSpec) -> Vec<String> {
+    let made = lane.mkfs_options.iter().flat_map(|word| word.split(','));
+    let queue = lane.layers.first().filter(|top| top.name == QUEUE).into_iter().flat_map(|top| &top.options);
+    let told = lane.mount_options.iter().chain(queue).map(String::as_str);
+    let mut words: Vec<String> = made.chain(told).map(str::to_owned).collect();
+    words.sort_unstable();
+    words
+}
+
+/// Whether some words, sorted, are all among others.
+fn holds(all: &[String], some: &[String]) -> bool {
+    let mut rest = all.iter();
+    some.iter().all(|word| rest.any(|other| other == word))
+}
+
 /// `bigalloc on`.
 fn named(factor: &Factor, place: usize) -> String {
     match levels::level(factor, place) {
@@ -276,9 +404,10 @@ fn nothing(base: &LaneSpec, left_out: &[LeftOutOption]) -> Failure {
     ))
 }
 
-/// What a program said on several lines, without a full stop.
+/// What a program said on several lines, without a full stop, and no longer than anybody reads.
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = line.chars().take(MOST_SAID).collect();
     line.trim_end_matches(['.', ' ']).to_owned()
 }
 
@@ -289,6 +418,70 @@ mod tests {
 
     fn base() -> LaneSpec {
         "ext4".parse().unwrap()
+    }
+
+    const ROOM: Room = Room { lanes: MOST_LANES, are_named: false };
+
+    /// Settles options where every lane can be made.
+    fn settled_of(base: &str, factors: Vec<Factor>, room: Room) -> Result<Settled, Failure> {
+        settle(&base.parse().unwrap(), factors, (room, &|_: &str, _: &str| false), &mut |_| Ok(None))
+    }
+
+    #[test]
+    fn what_the_lane_says_itself_is_left_out_however_it_is_written() {
+        let mut made = factor("reflink", &["on", "off"]);
+        made.usual = OptionLevel { label: "on".into(), ..OptionLevel::default() };
+        made.other =
+            OptionLevel { label: "off".into(), mkfs: vec!["-m".into(), "reflink=0".into()], ..made.usual.clone() };
+        let mut noatime = factor("noatime", &["off", "on"]);
+        noatime.usual.mount.clear();
+        noatime.other.mount = vec!["noatime".into()];
+        let mut queue = factor("scheduler", &["default", "bfq"]);
+        queue.usual.mount.clear();
+        queue.other =
+            OptionLevel { label: "bfq".into(), queue: vec!["scheduler=bfq".into()], ..OptionLevel::default() };
+        let all = [made, noatime, queue, factor("logbsize", &["32k", "256k"])];
+        for (base, said) in [
+            ("xfs", &[][..]),
+            ("xfs(-K -m crc=1),logbufs=8", &[][..]),
+            ("xfs,noatime,logbufs=8", &["noatime"][..]),
+            ("xfs,relatime", &["noatime"][..]),
+            ("xfs,logbsize=64k", &["logbsize"][..]),
+            ("xfs(-m reflink=0)", &["reflink"][..]),
+            ("xfs,-mreflink=1", &["reflink"][..]),
+            ("xfs(-m crc=1,reflink=0)", &["reflink"][..]),
+            ("xfs/queue,scheduler=none", &["scheduler"][..]),
+        ] {
+            let settled = settled_of(base, all.to_vec(), ROOM).unwrap();
+            assert!(settled.left_out.iter().all(|of| of.why == SAID), "{base}: {:?}", settled.left_out);
+            let kept = names(&settled);
+            let left: Vec<&str> = all.iter().map(|of| of.name.as_str()).filter(|name| !kept.contains(name)).collect();
+            assert_eq!(left, said, "{base}");
+        }
+        // What a layer below says is none of the queue's.
+        assert!(!says_it(&"xfs/raid0:2,chunk=64K".parse().unwrap(), &all[2]));
+        let nothing = settled_of("xfs,noatime", vec![all[1].clone()], ROOM).unwrap_err().message;
+        assert!(
+            nothing.contains("no option of ") && nothing.contains("noatime on (the lane says it already)"),
+            "{nothing}"
+        );
+    }
+
+    #[test]
+    fn a_guest_takes_as_many_options_as_its_disks_have_room_for() {
+        let factors =
+            |count: usize| -> Vec<Factor> { (0..count).map(|at| factor(&format!("o{at}"), &["0", "1"])).collect() };
+        let room = |lane: &str| Room::new(&lane.parse().unwrap(), false);
+        assert_eq!([room("ext4"), room("ext4@uml"), room("ext4@qemu")].map(|room| room.lanes), [64, 16, 24]);
+        assert_eq!(room("ext4/raid0:2@uml").lanes, 8);
+        let few = Room { lanes: 8, are_named: false };
+        let settled = settled_of("ext4@uml", factors(5), few).unwrap();
+        assert_eq!((names(&settled), settled.runs.len()), (vec!["o0", "o1", "o2"], 8));
+        assert_eq!(left_out(&settled), [("o3 1", NO_DISKS), ("o4 1", NO_DISKS)]);
+        let named = settled_of("ext4@uml", factors(5), Room { are_named: true, ..few }).unwrap_err().message;
+        assert!(named.contains("disks for 8: name 3 options at most"), "{named}");
+        let none = settled_of("ext4/raid0:16@uml", factors(1), room("ext4/raid0:16@uml")).unwrap_err().message;
+        assert!(none.contains("no disks for two lanes on 16 each"), "{none}");
     }
 
     /// Settles four options where lanes are refused that hold all options of one of these lists.
@@ -302,7 +495,7 @@ mod tests {
             Ok(no.map(|list| format!("the kernel\nrefuses {}.", list.join(" with "))))
         };
         let excludes = |one: &str, other: &str| excluded.contains(&[one, other]) || excluded.contains(&[other, one]);
-        let settled = settle(&base(), factors, &excludes, &mut try_one);
+        let settled = settle(&base(), factors, (ROOM, &excludes), &mut try_one);
         (settled, tried)
     }
 

@@ -96,7 +96,7 @@ fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
         of_size,
         most_telling,
     };
-    let ended = to_its_end(contest).inspect_err(|failure| say_how_to_go_on(failure, &path))?;
+    let ended = to_its_end(contest).inspect_err(|failure| say_how_to_go_on(failure, &path, options))?;
     let (Some(ended), Some(base)) = (ended, base) else { return Ok(()) };
     let name = path.display().to_string();
     let typed = Typed { command: "screen", name: &name, set: &options.set, terms };
@@ -149,19 +149,34 @@ fn to_its_end(contest: Contest) -> Result<Option<Ended>, Failure> {
 }
 
 /// Of a screening that was interrupted how it goes on, where anything of it is kept.
-fn say_how_to_go_on(failure: &Failure, path: &Path) {
+fn say_how_to_go_on(failure: &Failure, path: &Path, options: &Screen) {
     if failure.status == Status::Interrupted && owned::metadata(path).is_ok() {
-        let words = ["fairlane", "screen", "--resume", &path.display().to_string()].map(str::to_owned);
-        terminal::say!("interrupted; go on with: {}", report::shell_line(&words));
+        terminal::say!("interrupted; go on with: {}", report::shell_line(&words_to_go_on(path, options)));
     }
+}
+
+/// The command that goes on with a screening, with what its record does not choose.
+fn words_to_go_on(path: &Path, options: &Screen) -> Vec<String> {
+    let mut words = ["fairlane", "screen"].map(str::to_owned).to_vec();
+    let is_typed =
+        |text: &&String| text.parse::<LaneSpec>().is_ok_and(|lane| lanes::plain::must_be_typed(&lane).is_some());
+    words.extend(options.lane.iter().filter(is_typed).cloned());
+    words.extend(["--resume".to_owned(), path.display().to_string()]);
+    words.extend(options.options.iter().flat_map(|text| ["--option".to_owned(), text.clone()]));
+    words.extend(options.no_confirm.then(|| "--no-confirm".to_owned()));
+    words.extend(options.tune.iter().flat_map(|seconds| ["--tune".to_owned(), format!("{seconds}s")]));
+    words
 }
 
 /// What comes behind the race: tuning, the race of the proposal against the default, and what all of it found.
 fn finish(mut screened: Screened, options: &Screen, typed: &Typed) -> Result<(), Failure> {
-    let mut combination = confirm::proposed(&screened.finding);
-    if let Some(seconds) = options.tune.filter(|_| !options.terms.dry_run) {
+    let begun = confirm::begun(&screened.finding, &screened.record, &screened.path);
+    let seconds = options.tune.filter(|_| begun.is_none() && !options.terms.dry_run);
+    let mut combination = begun.unwrap_or_else(|| confirm::proposed(&screened.finding));
+    if let Some(seconds) = seconds {
         let tuned = tune::tune(&screened, seconds, options);
-        combination = tuned.inspect_err(|failure| say_how_to_go_on(failure, &screened.path))?.unwrap_or(combination);
+        let tuned = tuned.inspect_err(|failure| say_how_to_go_on(failure, &screened.path, options))?;
+        combination = tuned.unwrap_or(combination);
     }
     if options.no_confirm || combination.iter().all(|place| *place == 0) {
         return show(&screened, None);
@@ -173,7 +188,8 @@ fn finish(mut screened: Screened, options: &Screen, typed: &Typed) -> Result<(),
         shown::print(&format!("\nnow the proposal races the default: {}\n", report::clean_text(&words)))?;
     }
     let ended = confirmation(&screened, &combination, options, typed);
-    let Some(ended) = ended.inspect_err(|failure| say_how_to_go_on(failure, &screened.path))? else { return Ok(()) };
+    let ended = ended.inspect_err(|failure| say_how_to_go_on(failure, &screened.path, options))?;
+    let Some(ended) = ended else { return Ok(()) };
     let Ended { record: confirmed, result } = ended;
     put_in(&mut screened.finding, &screened.record, &confirmed);
     if !options.no_report {
@@ -221,8 +237,7 @@ fn show(screened: &Screened, raced: Option<&[usize]>) -> Result<(), Failure> {
     let finding = &screened.finding;
     let mut text = report::screening_text(finding, &screen::style());
     let outcome = finding.confirmation.as_ref().map(|confirmation| confirmation.outcome);
-    let gains = matches!(outcome, Some(ConfirmationOutcome::Confirmed | ConfirmationOutcome::Mixed));
-    if let Some(combination) = raced.filter(|_| gains) {
+    if let Some(combination) = raced.filter(|_| is_to_be_set(outcome)) {
         let made =
             levels::lane(&screened.base, confirm::PROPOSAL, &finding.factors, combination).map_err(lane_failure)?;
         let words = levels::in_words(&finding.factors, combination);
@@ -233,6 +248,11 @@ fn show(screened: &Screened, raced: Option<&[usize]>) -> Result<(), Failure> {
     }
     text.push_str(&format!("\n`fairlane report {}` shows this again\n", tilde(&screened.path)));
     shown::print(&text)
+}
+
+/// Whether the commands are said that set a proposal: what also loses is for a person to weigh.
+fn is_to_be_set(outcome: Option<ConfirmationOutcome>) -> bool {
+    outcome == Some(ConfirmationOutcome::Confirmed)
 }
 
 /// What to do instead of comparing screenings.
@@ -250,5 +270,41 @@ pub fn refuse(record: &Record, name: &str, instead: &str) -> Result<(), Failure>
             report::clean_text(name)
         ))),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Command, Options};
+    use clap::Parser;
+
+    #[test]
+    fn only_what_was_confirmed_is_said_to_be_set() {
+        use ConfirmationOutcome::{Confirmed, Mixed, NotConfirmed};
+        assert!(is_to_be_set(Some(Confirmed)));
+        for outcome in [None, Some(Mixed), Some(NotConfirmed)] {
+            assert!(!is_to_be_set(outcome), "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_screening_goes_on_with_what_its_record_does_not_choose() {
+        for (typed, again) in [
+            ("xfs", "fairlane screen --resume r.jsonl"),
+            (
+                "xfs --option logbsize=16k|64k --option -K --tune 600s",
+                "fairlane screen --resume r.jsonl --option logbsize=16k|64k --option -K --tune 600s",
+            ),
+            ("xfs --without noatime --no-confirm --rounds 3", "fairlane screen --resume r.jsonl --no-confirm"),
+            ("xfs@qemu:/boot/vmlinuz", "fairlane screen xfs@qemu:/boot/vmlinuz --resume r.jsonl"),
+        ] {
+            let words = ["fairlane", "screen"].into_iter().chain(typed.split(' '));
+            let Command::Screen(options) = Options::try_parse_from(words).unwrap().command else { panic!("{typed}") };
+            let words = words_to_go_on(Path::new("r.jsonl"), &options);
+            assert_eq!(words.join(" "), again);
+            let read = Options::try_parse_from(&words);
+            assert!(read.is_ok_and(|read| matches!(read.command, Command::Screen(_))), "{again}");
+        }
     }
 }

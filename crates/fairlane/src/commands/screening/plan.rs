@@ -1,6 +1,6 @@
 //! From the options of `fairlane screen` to the plan of its race.
 
-use super::constraints::{self, Place, Settled};
+use super::constraints::{self, Place, Room, Settled};
 use super::levels;
 use super::rounds;
 use crate::commands::planning::{self, Tail};
@@ -21,6 +21,11 @@ use model::workload::Workload;
 const STEP_BYTES: u64 = 64 * Bytes::MIB;
 /// Room beside the images, as the check of lanes keeps it.
 const SPARE_BYTES: u64 = 64 * Bytes::MIB;
+/// Lanes whose size nobody named are this large at least, where the disk has room: mkfs refuses the other levels of a log or a
+/// journal on smaller ones (an allocation group of xfs is a quarter of such a lane).
+const ROOMY_BYTES: u64 = Bytes::GIB;
+/// The same with the further levels, which are tuned.
+const ROOMY_TUNED_BYTES: u64 = 2 * Bytes::GIB;
 /// A lane of this size tells what layers and copies leave of one.
 const LOOKED_AT_BYTES: u64 = Bytes::GIB;
 
@@ -49,23 +54,29 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     let Some(base) = plan.lanes.first().cloned() else {
         return Err(Failure::usage("name a filesystem to screen, such as xfs"));
     };
+    let room = Room::new(&base, !options.options.is_empty());
     let is_size_chosen = options.lane_size.is_none() && on_images(&base, &plan.on);
+    let most_lanes = stats::screening::lanes_of(factors.len()).min(room.lanes);
+    let least = roomy(&plan, &base, most_lanes, options.tune.is_some());
     if is_size_chosen {
-        plan.lane_size = size(&plan)?.0;
+        plan.lane_size = size(&plan, least)?.0;
     }
     let place = Place { on: &plan.on, size: plan.lane_size };
-    let (Settled { factors, design, runs, left_out }, note) =
-        constraints::settle_here(&base, factors, (place, !options.terms.quiet))?;
-    notes.extend(note);
+    let (Settled { factors, design, runs, left_out }, more_notes) =
+        constraints::settle_here(&base, factors, room, (place, !options.terms.quiet))?;
+    notes.extend(more_notes);
     plan.lanes = lanes(&base, &factors, &runs)?;
     notes.extend(compression_note(&base, &plan));
     if is_size_chosen {
-        (plan.lane_size, of_size) = size(&plan)?;
+        (plan.lane_size, of_size) = size(&plan, least)?;
     }
     check_room(&plan, &base, factors.len())?;
     let names = plan.lanes.iter().map(|lane| lane.name.clone());
     let runs = names.zip(runs).map(|(lane, at_other)| ScreeningRun { lane, at_other }).collect();
-    plan.screening = Some(Screening { base: lane.to_owned(), design, factors, runs, left_out });
+    let screening = Screening { base: lane.to_owned(), design, factors, runs, left_out };
+    // What no reader takes is not written.
+    screening.check().map_err(|fact| Failure::usage(format!("{fact}; name fewer and shorter words")))?;
+    plan.screening = Some(screening);
     let times = rounds::share_out(options.terms.budget, !options.no_confirm);
     (plan.rounds, plan.budget_seconds) = match options.rounds {
         // A number of rounds is a promise: only an explicit budget may cut it.
@@ -213,15 +224,34 @@ fn on_images(base: &LaneSpec, on: &Ground) -> bool {
     !matches!(base.venue, Some(Venue::Device(_))) && (base.venue.is_some() || matches!(on, Ground::Images(_)))
 }
 
-/// The smallest lanes that filesystem and work take, because all of them lie side by side; and the sentence that says so.
-fn size(plan: &Plan) -> Result<(Bytes, Option<String>), Failure> {
+/// Bytes that lanes have at least, so that the levels of options fit; 0: the disk has no room for so many of that size.
+fn roomy(plan: &Plan, base: &LaneSpec, lanes: usize, is_tuned: bool) -> u64 {
+    let Ground::Images(folder) = &plan.on else { return 0 };
+    let free = host::find(folder).map_or(0, |host| host.free_bytes);
+    let disks = u64::from(base.disks()).saturating_mul(lanes as u64);
+    roomy_bytes(needed_bytes(base, &plan.workloads), disks, free, is_tuned)
+}
+
+fn roomy_bytes(needed: u64, disks: u64, free: u64, is_tuned: bool) -> u64 {
+    let fits = |bytes: &u64| needed.max(*bytes).saturating_mul(disks).saturating_add(SPARE_BYTES) <= free;
+    let mut sizes = is_tuned.then_some(ROOMY_TUNED_BYTES).into_iter().chain([ROOMY_BYTES]);
+    sizes.find(fits).unwrap_or(0)
+}
+
+/// The smallest lanes that filesystem, options and work take, because all of them lie side by side; and the sentence that says
+/// so. `least`: bytes that they have in any case.
+fn size(plan: &Plan, least: u64) -> Result<(Bytes, Option<String>), Failure> {
     let needed = plan.lanes.iter().map(|lane| needed_bytes(lane, &plan.workloads)).max().unwrap_or(STEP_BYTES);
+    let asks = match needed < least {
+        true => "larger logs and journals have room there",
+        false => "neither the filesystem nor the work asks for more",
+    };
+    let needed = needed.max(least);
     let size = Bytes(needed.checked_next_multiple_of(STEP_BYTES).unwrap_or(u64::MAX));
     let work = plan.workloads.iter().map(Workload::working_set_bytes).max().unwrap_or(0);
     let lane_size::Chosen { size, why } = lane_size::beside_pasts(size, &plan.lanes, work)?;
     let usual = format!(
-        "lanes of {}: {} of them lie side by side, and neither the filesystem nor the work asks for more; --lane-size takes \
-         any other",
+        "lanes of {}: {} of them lie side by side, and {asks}; --lane-size takes any other",
         human_bytes(size.get() as f64),
         plan.lanes.len()
     );
@@ -332,6 +362,17 @@ mod tests {
             let message = filesystem(lane).unwrap_err().message;
             assert!(message.contains(says), "{lane}: {message}");
         }
+    }
+
+    #[test]
+    fn lanes_have_room_for_larger_logs_where_the_disk_has_it() {
+        let of_free = |gib: u64, is_tuned: bool| roomy_bytes(300 * Bytes::MIB, 24, gib * Bytes::GIB, is_tuned);
+        for (free, plain, tuned) in [(60, 1, 2), (30, 1, 1), (24, 0, 0), (0, 0, 0)] {
+            let wanted = [plain, tuned].map(|gib: u64| gib * Bytes::GIB);
+            assert_eq!([of_free(free, false), of_free(free, true)], wanted, "{free}");
+        }
+        // Not even the work has room.
+        assert_eq!(roomy_bytes(4 * Bytes::GIB, 8, 30 * Bytes::GIB, false), 0);
     }
 
     #[test]

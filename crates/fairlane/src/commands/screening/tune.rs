@@ -39,19 +39,17 @@ pub fn candidates(finding: &ScreeningFinding) -> Vec<Combination> {
     sizes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let mut all = vec![confirm::proposed(finding)];
     for (at, _) in sizes.into_iter().take(MOST_TUNED) {
-        let places = finding.factors.get(at).map_or(0, levels::count);
+        let places = finding.factors.get(at).map_or(0, levels::count).min(MOST_COMBINATIONS + 1);
+        // One of them may be the default.
+        if all.len() * places > MOST_COMBINATIONS + 1 {
+            break;
+        }
         let with = |combination: &Combination, place: usize| {
             let mut with = combination.clone();
             with[at] = place;
             with
         };
-        let grown: Vec<Combination> =
-            all.iter().flat_map(|combination| (0..places).map(move |place| with(combination, place))).collect();
-        // One of them may be the default.
-        if grown.len() > MOST_COMBINATIONS + 1 && all.len() > 1 {
-            break;
-        }
-        all = grown;
+        all = all.iter().flat_map(|combination| (0..places).map(move |place| with(combination, place))).collect();
     }
     all.retain(|combination| combination.iter().any(|place| *place > 0));
     all.truncate(MOST_COMBINATIONS);
@@ -173,14 +171,14 @@ fn score(results: &[ResultFinding], lane: &str) -> Option<[f64; 2]> {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::super::levels::tests::factor;
     use super::*;
     use model::findings::{Effect, Proposal, ScreenedResult};
     use model::screening::{DesignKind, Factor};
 
     /// A finding of one figure in which each of these options has an effect.
-    fn finding(factors: Vec<Factor>, effects: &[(f64, EffectVerdict)], taken: &[&str]) -> ScreeningFinding {
+    pub fn finding(factors: Vec<Factor>, effects: &[(f64, EffectVerdict)], taken: &[&str]) -> ScreeningFinding {
         let effect = |(factor, &(ratio, verdict)): (&Factor, &(f64, EffectVerdict))| Effect {
             factor: factor.name.clone(),
             ratio,
@@ -247,9 +245,11 @@ mod tests {
         assert_eq!(candidates(&found), [[1, 0]]);
         let none = finding(vec![factor("a", &["0", "1"])], &[(1.0, EffectVerdict::DoesNot)], &[]);
         assert!(candidates(&none).is_empty());
-        let many: Vec<String> = (0..40).map(|level| level.to_string()).collect();
+        // Who wrote a record chose how many: nothing is made of them before they are counted.
+        let many: Vec<String> = (0..4000).map(|level| level.to_string()).collect();
         let many = factor("a", &many.iter().map(String::as_str).collect::<Vec<_>>());
-        let many = finding(vec![many], &[(1.2, EffectVerdict::Matters)], &["a"]);
+        let all = vec![many.clone(), Factor { name: "b".into(), ..many }];
+        let many = finding(all, &[(1.2, EffectVerdict::Matters); 2], &["a"]);
         assert_eq!(candidates(&many).len(), MOST_COMBINATIONS);
     }
 }
