@@ -595,7 +595,7 @@ export type Statement =
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "ConfirmationOutcome".
  */
-export type ConfirmationOutcome = "confirmed" | "mixed" | "not-confirmed";
+export type ConfirmationOutcome = "confirmed" | "mixed" | "not-confirmed" | "open";
 /**
  * A design.
  *
@@ -3283,6 +3283,11 @@ export interface ScreeningFinding {
    */
   factors: Factor[];
   /**
+   * The design has fewer columns without an option than [`FEWEST_SPARE`]: lanes that differ by themselves would not be
+   * noticed.
+   */
+  few_spare?: boolean;
+  /**
    * Lanes that a full factorial of the same options takes.
    */
   full_factorial_lanes: number;
@@ -3441,7 +3446,8 @@ export interface Proposal {
    */
   factors: string[];
   /**
-   * Factors that are better in some work and worse in other: nothing is proposed of them.
+   * Factors that are better in some work and worse in other, or expected to be worse beside what is taken: nothing is
+   * proposed of them.
    */
   mixed?: string[];
   /**
@@ -3558,7 +3564,7 @@ export interface Effect {
  */
 export interface Interaction {
   /**
-   * Other pairs that the design cannot tell from this one.
+   * Other pairs that the design cannot tell from this one: their lanes are the same.
    */
   aliases?: string[][];
   /**
@@ -3573,6 +3579,10 @@ export interface Interaction {
    * 95 % interval of this row alone.
    */
   low: number;
+  /**
+   * How many further pairs share a part of it: beside them it is told less exactly, or may be theirs in part.
+   */
+  partial?: number;
   /**
    * What the effect of the first one is multiplied by where the second is at its other level.
    */

@@ -105,10 +105,10 @@ test("what a screening found is told in every language, and nothing of lanes aga
     "barrier off: a power cut can lose or mix up what was saved.",
     "journal 1G instead of 64M.",
     "Expected: commit 4 KiB +12%. The same figures chose these options, so that this is too high on average",
-    "Better in some work and worse in other, and so not proposed: noatime on.",
+    "Better with some work or options and worse with others, so not proposed: noatime on.",
     "Would gain, and not taken because it changes what is promised: barrier off.",
     "bigalloc on: mkfs.ext4 refuses it: invalid cluster size.",
-    "Confirmed: in a race of its own the proposal is better than the default in some of the work and worse in none.",
+    "Confirmed: in a race of its own the proposal is better beyond doubt where that was expected, and found worse nowhere.",
     "small files: create",
   ]) {
     assert.ok(english.includes(part), `${part}\n${english}`);
@@ -151,6 +151,19 @@ test("each end of a screening has a headline and a sentence of its own", async (
     ["yet", (of) => (of.confirmation = null), "ext4 would gain with journal 1G by this screening", "Not yet: the proposal was not raced"],
     ["mixed", (of) => (of.confirmation!.outcome = "mixed"), "better in some of the work and worse in other", "It gains in some and loses in others"],
     ["not", (of) => (of.confirmation!.outcome = "not-confirmed"), "Keep the default of ext4: raced again", "Not confirmed: keep the default."],
+    ["open", (of) => (of.confirmation!.outcome = "open"), "Keep the default of ext4 for now", "Open: the race of the proposal against the default is not over"],
+    [
+      "few",
+      (of) => (of.few_spare = true),
+      "Take ext4 with journal 1G",
+      "The design has fewer than 3 columns without an option, so that lanes that differ by themselves would not be noticed",
+    ],
+    [
+      "partial",
+      (of) => Object.assign(of.results[0]!.interactions![0]!, { aliases: [], partial: 36 }),
+      "Take ext4 with journal 1G",
+      "of the product of what each brings alone; 36 other pairs share a part of it.",
+    ],
     [
       "keep",
       (of) => {

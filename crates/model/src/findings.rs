@@ -43,8 +43,8 @@ pub use explanation::{Basis, CauseShare, Explanation, Headline, Part, PartShare,
 pub use layers::{LayerCost, LayerSpeed};
 pub use level::Level;
 pub use screening::{
-    Confirmation, ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, ExpectedGain, Interaction, Proposal,
-    ScreenedResult, ScreeningFinding,
+    Confirmation, ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, ExpectedGain, FEWEST_SPARE, Interaction,
+    Proposal, ScreenedResult, ScreeningFinding,
 };
 pub use settle::Settle;
 pub use shown::Shown;

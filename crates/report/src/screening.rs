@@ -18,7 +18,7 @@ const LEVEL_COLUMNS: usize = 24;
 /// line keeps to the style's width. Ends in a line break.
 pub fn screening_text(finding: &ScreeningFinding, style: &Style) -> String {
     let mut out = String::new();
-    block(&mut out, wording::SCREENING, &[summary(finding), wording::legend(finding.margin)], style);
+    block(&mut out, wording::SCREENING, &head(finding), style);
     tables(&mut out, finding, style);
     block(&mut out, "", &what_promises_change(finding), style);
     let left_out = left_out(finding);
@@ -39,7 +39,7 @@ pub fn screening_text(finding: &ScreeningFinding, style: &Style) -> String {
 
 /// The same as Markdown.
 pub(crate) fn markdown(out: &mut String, finding: &ScreeningFinding) {
-    paragraph(out, wording::SCREENING_TITLE, &[summary(finding), wording::legend(finding.margin)]);
+    paragraph(out, wording::SCREENING_TITLE, &head(finding));
     for result in &finding.results {
         out.push_str(&format!("\n**{}**\n\n", escape(&heading(result))));
         for class in [OptionClass::Ordinary, OptionClass::Promises] {
@@ -114,6 +114,12 @@ fn block(out: &mut String, label: &str, lines: &[String], style: &Style) {
     for (at, line) in lines.iter().enumerate() {
         hang(out, if at == 0 { label } else { "" }, CLOSING_COLUMNS, &Phrase::new(line), None, style);
     }
+}
+
+/// What was screened, what the tables' words claim, and where that does not hold.
+fn head(finding: &ScreeningFinding) -> Vec<String> {
+    let few = finding.few_spare.then(|| wording::FEW_SPARE.to_owned());
+    [summary(finding), wording::legend(finding.margin)].into_iter().chain(few).collect()
 }
 
 fn summary(finding: &ScreeningFinding) -> String {
@@ -232,7 +238,7 @@ fn interaction(finding: &ScreeningFinding, of: &Interaction) -> String {
     };
     let aliases: Vec<String> = of.aliases.iter().map(pair).collect();
     let [ratio, low, high] = [of.ratio, of.low, of.high].map(figures::times);
-    wording::interaction((&one, &other), &ratio, (&low, &high), &aliases)
+    wording::interaction((&one, &other), &ratio, (&low, &high), (&aliases, of.partial))
 }
 
 /// What options that are never proposed change.

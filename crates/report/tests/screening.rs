@@ -81,13 +81,40 @@ fn the_design_is_told_with_what_it_cannot_tell() {
 }
 
 #[test]
+fn a_design_with_too_few_columns_to_notice_lanes_that_differ_says_so() {
+    let warning = "The design has fewer than 3 columns without an option, so that lanes that differ by themselves would not be \
+                   noticed: what matters here may be such a difference.";
+    let mut few = screenings::finding();
+    for format in ["text", "markdown"] {
+        few.few_spare = true;
+        let said = one_line(&rendered(few.clone(), format));
+        let parts = ["where lanes differ by their options alone", warning, "commit 4 KiB"];
+        assert!(places(&said[said.find("6 options").unwrap_or(0)..], &parts).is_sorted(), "{format}: {said}");
+        few.few_spare = false;
+        assert!(!one_line(&rendered(few.clone(), format)).contains("fewer than 3 columns"), "{format}");
+    }
+}
+
+#[test]
+fn pairs_that_share_a_part_of_an_interaction_are_counted_and_not_named() {
+    let mut finding = screenings::finding();
+    let interaction = &mut finding.results[0].interactions[0];
+    (interaction.partial, interaction.aliases) = (36, Vec::new());
+    let said = one_line(&text(&finding, 100));
+    assert!(said.contains("of the product of what each brings alone; 36 other pairs share a part of it."), "{said}");
+    assert!(!said.contains("cannot tell it from"), "{said}");
+    finding.results[0].interactions[0].partial = 1;
+    assert!(one_line(&text(&finding, 100)).contains("alone; 1 other pair shares a part of it."));
+}
+
+#[test]
 fn a_proposal_says_what_it_expects_what_it_costs_and_what_is_not_taken() {
     let said = one_line(&text(&screenings::finding(), 100));
     for part in [
         "PROPOSAL journal 1G instead of 64M.",
         "Expected: commit 4 KiB +12 %. The same figures chose these options, so that this is too high on average",
         "journal 1G: 1 GiB of the lane's room.",
-        "Better in some work and worse in other, and so not proposed: noatime on.",
+        "Better with some work or options and worse with others, so not proposed: noatime on.",
         "Would gain, and not taken because it changes what is promised: barrier off.",
     ] {
         assert!(said.contains(part), "{part} is not in {said}");
@@ -127,9 +154,15 @@ fn each_end_of_a_confirmation_has_its_own_sentence_in_every_report() {
         ),
         (
             Some(ConfirmationOutcome::NotConfirmed),
-            "keep the default. Raced again, journal 1G is better in none",
+            "keep the default. Raced again, journal 1G does not show the gain",
             "Not confirmed: keep the default.",
             "Keep the default of `ext4`",
+        ),
+        (
+            Some(ConfirmationOutcome::Open),
+            "keep the default for now. Raced again, journal 1G is not known to gain yet",
+            "Open: the race of the proposal against the default is not over, or cannot tell yet.",
+            "No decision yet: the race of `ext4` with `journal 1G`",
         ),
     ] {
         let said = one_line(&rendered(with(outcome), "text"));

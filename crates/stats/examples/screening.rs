@@ -13,11 +13,11 @@ use model::findings::EffectVerdict;
 use screened::{Noise, commit, empty, found, measure, options};
 use stats::screening::lanes_of;
 
-/// Options of a screening: those of the designs of 24 and of 48 lanes.
-const OPTIONS: [usize; 2] = [11, 20];
+/// Options of a screening: of the design of 24 lanes with three columns without an option and with one, and of 48 lanes.
+const OPTIONS: [usize; 3] = [9, 11, 20];
 const ROUNDS: [u32; 3] = [4, 6, 8];
 /// By how much lanes differ for good, as a standard deviation.
-const APART: [f64; 2] = [0.0, 0.01];
+const APART: [f64; 4] = [0.0, 0.01, 0.025, 0.05];
 /// The option that does something, by its place.
 const PLANTED: usize = 3;
 /// What it does.
@@ -157,7 +157,7 @@ fn main() {
     for question in questions() {
         let sums = question.ask_often(screenings, seed);
         println!(
-            "| {} | {} | {:.0} % | {} | {:.1} | {:.2} | {:.0} | {:.1} | {:.1} |",
+            "| {} | {} | {:.1} % | {} | {:.1} | {:.2} | {:.0} | {:.1} | {:.1} |",
             question.options,
             lanes_of(question.options),
             100.0 * question.apart,
@@ -177,7 +177,7 @@ fn main() {
             format!("{:.0}", sums.percent(sums.found))
         };
         println!(
-            "| {} | {:.0} % | {} | {} |",
+            "| {} | {:.1} % | {} | {} |",
             question.options,
             100.0 * question.apart,
             question.rounds,

@@ -15,14 +15,16 @@ export const screening: typeof english = {
     confirmed: (base, options) => say`${base} mit ${options} nehmen`,
     mixed: (base, options) => say`${base} mit ${options} ist bei einem Teil der Arbeit besser und bei anderem schlechter`,
     "not-confirmed": (base, options) =>
-      say`Bei der Voreinstellung von ${base} bleiben: Im zweiten Rennen ist ${options} bei keiner Arbeit besser`,
+      say`Bei der Voreinstellung von ${base} bleiben: Im zweiten Rennen zeigt sich der Gewinn nicht, der von ${options} erwartet war`,
+    open: (base, options) =>
+      say`Vorerst bei der Voreinstellung von ${base} bleiben: Im zweiten Rennen ist noch offen, ob ${options} gewinnt`,
   },
   summary: (base, options, lanes, full, rounds) =>
     say`${count(options, "Option", "Optionen")} von ${base} in ${lanes} Bahnen, ${full === null ? "das sind alle Kombinationen" : `alle Kombinationen bräuchten ${full}`}; ${rounds}.`,
   rounds: (fewest, most) => (fewest === most ? count(most, "Runde", "Runden") : `${fewest} bis ${most} Runden`),
   scatter: (deviation) => `eine Bahn streut von Runde zu Runde um ${deviation}`,
   legend: (margin) =>
-    `Wirkung heißt, was die andere Stufe am Wert ändert, über alle Einstellungen der übrigen Optionen; über 0 ist sie besser, auch bei Zeiten. Zählt: mit 95 % ist keine von denen falsch, die so heißen. Zählt nicht: das Intervall dieser Zeile liegt innerhalb von ${margin}.`,
+    `Wirkung heißt, was die andere Stufe am Wert ändert, über alle Einstellungen der übrigen Optionen; über 0 ist sie besser, auch bei Zeiten. Zählt: mit 95 % ist keine von denen falsch, die so heißen, wenn Bahnen sich allein durch ihre Optionen unterscheiden. Zählt nicht: das Intervall dieser Zeile liegt innerhalb von ${margin}.`,
   option: "Option",
   levels: "Üblich → anders",
   effect: "Wirkung",
@@ -44,10 +46,12 @@ export const screening: typeof english = {
   quantile: "Halbnormal-Quantil",
   size: "Größe",
   noOption: "keine Option",
-  interaction: (one, other, ratio, low, high, aliases) =>
-    say`${one} und ${other} zusammen: ${ratio} (${low} bis ${high}) vom Produkt dessen, was jede allein bringt${aliases === null ? "" : say`; der Plan kann es nicht unterscheiden von ${aliases}`}.`,
+  interaction: (one, other, ratio, low, high, aliases, partial) =>
+    say`${one} und ${other} zusammen: ${ratio} (${low} bis ${high}) vom Produkt dessen, was jede allein bringt${aliases === null ? "" : say`; der Plan kann es nicht unterscheiden von ${aliases}`}${partial === 0 ? "" : `; ${partial === 1 ? "1 anderes Paar hat" : `${partial} andere Paare haben`} Anteil daran`}.`,
   pair: (one, other) => say`${one} × ${other}`,
   lanesDiffer: "Die Bahnen unterscheiden sich mehr, als ihre Runden streuen und die Optionen erklären; um so viel sind die Intervalle breiter.",
+  fewSpare:
+    "Der Plan hat weniger als 3 Spalten ohne Option; Bahnen, die sich von sich aus unterscheiden, fielen deshalb nicht auf: Was hier zählt, kann ein solcher Unterschied sein.",
   noRound: "Nichts ist bestimmt: In keiner Runde hat jede Bahn einen Wert.",
   unknown: (why) => say`Nichts ist bestimmt: ${why}.`,
   spare: (columns, largest) =>
@@ -56,22 +60,23 @@ export const screening: typeof english = {
   because: (option, why) => say`${option}: ${why}.`,
   proposal: "Vorschlag",
   keep: "Bei der Voreinstellung bleiben: Nichts von dem, was geprüft wurde, ist zweifelsfrei besser.",
-  keepOthers: "Bei der Voreinstellung bleiben: Keine Option, die keine Zusage ändert, ist zweifelsfrei irgendwo besser und nirgends schlechter.",
+  keepOthers: "Bei der Voreinstellung bleiben: Keine Option, die keine Zusage ändert, ist zweifelsfrei besser, ohne dass sie sich irgendwo als schlechter zeigt.",
   untold: "Nichts wird vorgeschlagen: Keine Wirkung ließ sich bestimmen.",
   instead: (option, usual) => say`${option} statt ${usual}`,
   take: (options) => say`${options}.`,
   expected: (gains) =>
     say`Erwartet: ${gains}. Dieselben Werte haben diese Optionen ausgewählt, deshalb ist das im Mittel zu hoch; was davon bleibt, zeigt das Rennen des Vorschlags gegen die Voreinstellung.`,
   gain: (title, gain) => say`${title} ${gain}`,
-  mixed: (options) => say`Bei einem Teil der Arbeit besser und bei anderem schlechter, deshalb nicht vorgeschlagen: ${options}.`,
+  mixed: (options) => say`Bei manchem (Arbeit oder anderen Optionen) besser und bei anderem schlechter, deshalb nicht vorgeschlagen: ${options}.`,
   notTaken: (options) => say`Würde gewinnen und wird nicht genommen, weil sich damit Zusagen ändern: ${options}.`,
   confirmed: "Bestätigung",
   notRaced: "Noch keine: Der Vorschlag lief nicht gegen die Voreinstellung, und vorher ist von ihm als Ganzem nichts sicher.",
   outcomes: {
     confirmed:
-      "Bestätigt: In einem eigenen Rennen ist der Vorschlag bei einem Teil der Arbeit besser als die Voreinstellung und bei keinem schlechter.",
+      "Bestätigt: In einem eigenen Rennen ist der Vorschlag zweifelsfrei besser, wo das erwartet war, und zeigt sich nirgends schlechter.",
     mixed: "Er gewinnt bei einigem und verliert bei anderem: nur nehmen, wo es auf die Arbeit ankommt, die gewinnt.",
-    "not-confirmed": "Nicht bestätigt: bei der Voreinstellung bleiben. In einem eigenen Rennen ist der Vorschlag bei keiner Arbeit besser.",
+    "not-confirmed": "Nicht bestätigt: bei der Voreinstellung bleiben. In einem eigenen Rennen zeigt der Vorschlag nicht den Gewinn, der erwartet war.",
+    open: "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist nicht zu Ende oder lässt noch nichts erkennen. Bei der Voreinstellung bleiben, bis mehr Runden es zeigen.",
   } as Record<ConfirmationOutcome, string>,
   raced: (lane, other, seed) => say`${lane} gegen ${other}, Seed ${seed}.`,
   confirmation: "Der Vorschlag gegen die Voreinstellung",

@@ -14,14 +14,16 @@ export const screening = {
     confirmed: (base: Said, options: Said) => say`Take ${base} with ${options}`,
     mixed: (base: Said, options: Said) => say`${base} with ${options} is better in some of the work and worse in other`,
     "not-confirmed": (base: Said, options: Said) =>
-      say`Keep the default of ${base}: raced again, ${options} is better in none of the work`,
+      say`Keep the default of ${base}: raced again, ${options} does not show the gain that was expected`,
+    open: (base: Said, options: Said) =>
+      say`Keep the default of ${base} for now: raced again, ${options} is not known to gain yet`,
   },
   summary: (base: Said, options: number, lanes: number, full: string | null, rounds: string) =>
     say`${count(options, "option", "options")} of ${base} in ${lanes} lanes, ${full === null ? "which are all combinations" : `where all combinations would take ${full} lanes`}; ${rounds}.`,
   rounds: (fewest: number, most: number) => (fewest === most ? count(most, "round", "rounds") : `${fewest} to ${most} rounds`),
   scatter: (deviation: string) => `a lane scatters by ${deviation} from round to round`,
   legend: (margin: string) =>
-    `An effect is what the other level does to the figure, over all settings of the other options; above 0 it is better, of times too. Matters: with 95% none of those that are called so is false. Does not: the interval of that row lies within ${margin}.`,
+    `An effect is what the other level does to the figure, over all settings of the other options; above 0 it is better, of times too. Matters: with 95% none of those that are called so is false, where lanes differ by their options alone. Does not: the interval of that row lies within ${margin}.`,
   option: "Option",
   levels: "Usual → other",
   effect: "Effect",
@@ -43,10 +45,12 @@ export const screening = {
   quantile: "half-normal quantile",
   size: "size",
   noOption: "no option",
-  interaction: (one: Said, other: Said, ratio: string, low: string, high: string, aliases: Said | null) =>
-    say`${one} and ${other} together: ${ratio} (${low} to ${high}) of the product of what each brings alone${aliases === null ? "" : say`; the design cannot tell it from ${aliases}`}.`,
+  interaction: (one: Said, other: Said, ratio: string, low: string, high: string, aliases: Said | null, partial: number) =>
+    say`${one} and ${other} together: ${ratio} (${low} to ${high}) of the product of what each brings alone${aliases === null ? "" : say`; the design cannot tell it from ${aliases}`}${partial === 0 ? "" : `; ${partial === 1 ? "1 other pair shares" : `${partial} other pairs share`} a part of it`}.`,
   pair: (one: Said, other: Said) => say`${one} × ${other}`,
   lanesDiffer: "The lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.",
+  fewSpare:
+    "The design has fewer than 3 columns without an option, so that lanes that differ by themselves would not be noticed: what matters here may be such a difference.",
   noRound: "Nothing is told: there is no round in which every lane has a figure.",
   unknown: (why: Said) => say`Nothing is told: ${why}.`,
   spare: (columns: number, largest: string) =>
@@ -55,22 +59,24 @@ export const screening = {
   because: (option: Said, why: Said) => say`${option}: ${why}.`,
   proposal: "Proposal",
   keep: "Keep the default: nothing that was screened is better beyond doubt.",
-  keepOthers: "Keep the default: no option that changes no promise is better somewhere and worse nowhere, beyond doubt.",
+  keepOthers: "Keep the default: no option that changes no promise is better beyond doubt and found worse nowhere.",
   untold: "Nothing is proposed: no effect could be told.",
   instead: (option: Said, usual: Said) => say`${option} instead of ${usual}`,
   take: (options: Said) => say`${options}.`,
   expected: (gains: Said) =>
     say`Expected: ${gains}. The same figures chose these options, so that this is too high on average; the race of the proposal against the default shows what is left of it.`,
   gain: (title: Said, gain: string) => say`${title} ${gain}`,
-  mixed: (options: Said) => say`Better in some work and worse in other, and so not proposed: ${options}.`,
+  mixed: (options: Said) => say`Better with some work or options and worse with others, so not proposed: ${options}.`,
   notTaken: (options: Said, one: boolean) =>
     say`Would gain, and not taken because ${one ? "it changes" : "they change"} what is promised: ${options}.`,
   confirmed: "Confirmed",
   notRaced: "Not yet: the proposal was not raced against the default, and before that nothing is sure of it as a whole.",
   outcomes: {
-    confirmed: "Confirmed: in a race of its own the proposal is better than the default in some of the work and worse in none.",
+    confirmed:
+      "Confirmed: in a race of its own the proposal is better beyond doubt where that was expected, and found worse nowhere.",
     mixed: "It gains in some and loses in others: take it only where the work that gains is what counts.",
-    "not-confirmed": "Not confirmed: keep the default. In a race of its own the proposal is better in none of the work.",
+    "not-confirmed": "Not confirmed: keep the default. In a race of its own the proposal does not show the gain that was expected.",
+    open: "Open: the race of the proposal against the default is not over, or cannot tell yet. Keep the default until more rounds can.",
   } as Record<ConfirmationOutcome, string>,
   raced: (lane: Said, other: Said, seed: string) => say`${lane} against ${other}, seed ${seed}.`,
   confirmation: "The proposal against the default",

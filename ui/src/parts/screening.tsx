@@ -46,6 +46,7 @@ export function Screening({ race }: { race: RacePage }) {
       <p>
         <Speak said={w.summary(name(of.base), of.factors.length, of.lanes, full, raced)} />
       </p>
+      {of.few_spare === true ? <p>{w.fewSpare}</p> : null}
       {of.results.map((result) => (
         <Result key={`${result.workload} ${result.group}`} race={race} of={of} result={result} />
       ))}
@@ -241,7 +242,7 @@ function notesSaid(ui: Ui, of: ScreeningFinding, result: ScreenedResult): Said[]
     const [ratio, low, high] = [one.ratio, one.low, one.high].map((factor) => ui.figures.times(factor));
     const aliases = (one.aliases ?? []).map(pair);
     const cannot = aliases.length === 0 ? null : joined(aliases, ui.words.comma);
-    return w.interaction(first ?? [], second ?? [], ratio ?? "", low ?? "", high ?? "", cannot);
+    return w.interaction(first ?? [], second ?? [], ratio ?? "", low ?? "", high ?? "", cannot, one.partial ?? 0);
   });
   const spare = (result.spare ?? []).filter((ratio) => Number.isFinite(Math.log(ratio)));
   const size = (ratio: number) => Math.abs(Math.log(ratio));

@@ -5,6 +5,9 @@ use crate::screening::{DesignKind, Factor, LeftOutOption};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Columns without an option that it takes at least to bound how far lanes differ by themselves.
+pub const FEWEST_SPARE: usize = 3;
+
 /// What a screening found (method 9).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScreeningFinding {
@@ -21,6 +24,10 @@ pub struct ScreeningFinding {
     /// What was not, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOutOption>,
+    /// The design has fewer columns without an option than [`FEWEST_SPARE`]: lanes that differ by themselves would not be
+    /// noticed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub few_spare: bool,
     /// Effects within this share do not matter.
     pub margin: f64,
     /// One per workload and group.
@@ -87,7 +94,7 @@ pub struct Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EffectVerdict {
-    /// It is there: with 95 % none of the screening that says so is false.
+    /// It is there: with 95 % none of the screening that says so is false, where lanes differ by their options alone.
     Matters,
     /// Its interval lies within the margin.
     DoesNot,
@@ -106,9 +113,12 @@ pub struct Interaction {
     pub low: f64,
     /// See `low`.
     pub high: f64,
-    /// Other pairs that the design cannot tell from this one.
+    /// Other pairs that the design cannot tell from this one: their lanes are the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<[String; 2]>,
+    /// How many further pairs share a part of it: beside them it is told less exactly, or may be theirs in part.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub partial: u32,
 }
 
 /// What to take.
@@ -116,7 +126,8 @@ pub struct Interaction {
 pub struct Proposal {
     /// Factors that are taken at their other level; empty: keep the default.
     pub factors: Vec<String>,
-    /// Factors that are better in some work and worse in other: nothing is proposed of them.
+    /// Factors that are better in some work and worse in other, or expected to be worse beside what is taken: nothing is
+    /// proposed of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<String>,
     /// Factors that would gain, and are not taken because they change what is promised.
@@ -179,10 +190,18 @@ pub struct ConfirmedRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConfirmationOutcome {
-    /// Better in at least one figure and worse in none: take it.
+    /// Better in a figure that was expected to gain, sure over the whole race, and found worse in none: take it.
     Confirmed,
-    /// Better in some and worse in others.
+    /// Such a gain, and worse in another figure.
     Mixed,
-    /// Better in none: keep the default.
+    /// No such gain, and nothing is left open: keep the default.
     NotConfirmed,
+    /// The race is not over, or cannot tell yet.
+    Open,
+}
+
+// serde's skip_serializing_if takes a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }

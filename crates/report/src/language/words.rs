@@ -101,6 +101,8 @@ words! {
     screened_mixed;
     /// `{base}`, `{options}`: the race did not confirm it.
     screened_not;
+    /// `{base}`, `{options}`: the race is not over, or cannot tell yet.
+    screened_open;
     /// No figure at all.
     nothing_measured;
     /// One contestant.

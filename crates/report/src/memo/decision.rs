@@ -77,6 +77,7 @@ fn of_options(finding: &ScreeningFinding, tongue: &Tongue) -> Phrase {
         Some(ConfirmationOutcome::Confirmed) => words.screened_take,
         Some(ConfirmationOutcome::Mixed) => words.screened_mixed,
         Some(ConfirmationOutcome::NotConfirmed) => words.screened_not,
+        Some(ConfirmationOutcome::Open) => words.screened_open,
     };
     let values =
         [("base", Phrase::default().name(&finding.base)), ("options", tongue.listed(named(&options), words.and))];

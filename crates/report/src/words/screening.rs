@@ -41,8 +41,8 @@ pub(crate) fn summary(options: usize, base: &str, lanes: u32, full: u64, rounds:
 pub(crate) fn legend(margin: f64) -> String {
     format!(
         "effect: what the other level does to the figure, over all settings of the other options; above 0 it is better, of \
-         times too. matters: with 95{GLUE}% none of those that are called so is false. does not: the interval of that row \
-         lies within {}.",
+         times too. matters: with 95{GLUE}% none of those that are called so is false, where lanes differ by their options \
+         alone. does not: the interval of that row lies within {}.",
         figures::margin(margin)
     )
 }
@@ -91,18 +91,26 @@ pub(crate) fn instead(option: &str, usual: &str) -> String {
     format!("{option} instead of {usual}")
 }
 
-/// `pair`: the two options at their other levels. `ratio` and `interval`: factors.
+/// `pair`: the two options at their other levels. `ratio` and `interval`: factors. `partial`: pairs beside the aliases that
+/// share a part of it.
 pub(crate) fn interaction(
     (one, other): (&str, &str),
     ratio: &str,
     (low, high): (&str, &str),
-    aliases: &[String],
+    (aliases, partial): (&[String], u32),
 ) -> String {
     let aliases = match aliases {
         [] => String::new(),
         aliases => format!("; the design cannot tell it from {}", aliases.join(", ")),
     };
-    format!("{one} and {other} together: {ratio} ({low} to {high}) of the product of what each brings alone{aliases}.")
+    let partial = match partial {
+        0 => String::new(),
+        1 => "; 1 other pair shares a part of it".to_owned(),
+        count => format!("; {count} other pairs share a part of it"),
+    };
+    format!(
+        "{one} and {other} together: {ratio} ({low} to {high}) of the product of what each brings alone{aliases}{partial}."
+    )
 }
 
 /// Two options that stand for the interaction of both.
@@ -112,6 +120,8 @@ pub(crate) fn pair(one: &str, other: &str) -> String {
 
 pub(crate) const LANES_DIFFER: &str =
     "The lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.";
+pub(crate) const FEW_SPARE: &str = "The design has fewer than 3 columns without an option, so that lanes that differ by \
+                                    themselves would not be noticed: what matters here may be such a difference.";
 pub(crate) const NO_ROUND: &str = "Nothing is told: there is no round in which every lane has a figure.";
 
 /// Why nothing is told of a figure.
@@ -143,7 +153,7 @@ pub(crate) fn keep(told: bool, others: bool) -> &'static str {
         (false, _) => "Nothing is proposed: no effect could be told.",
         (true, false) => "Keep the default: nothing that was screened is better beyond doubt.",
         (true, true) => {
-            "Keep the default: no option that changes no promise is better somewhere and worse nowhere, beyond doubt."
+            "Keep the default: no option that changes no promise is better beyond doubt and found worse nowhere."
         }
     }
 }
@@ -163,7 +173,7 @@ pub(crate) fn expected(gains: &[String]) -> String {
 }
 
 pub(crate) fn mixed(options: &[String]) -> String {
-    format!("Better in some work and worse in other, and so not proposed: {}.", listed_names(options))
+    format!("Better with some work or options and worse with others, so not proposed: {}.", listed_names(options))
 }
 
 pub(crate) fn promises(options: &[String]) -> String {
@@ -178,13 +188,17 @@ pub(crate) const NOT_RACED: &str =
 pub(crate) fn outcome(outcome: ConfirmationOutcome) -> &'static str {
     match outcome {
         ConfirmationOutcome::Confirmed => {
-            "Confirmed: in a race of its own the proposal is better than the default in some of the work and worse in none."
+            "Confirmed: in a race of its own the proposal is better beyond doubt where that was expected, and found worse nowhere."
         }
         ConfirmationOutcome::Mixed => {
             "It gains in some and loses in others: take it only where the work that gains is what counts."
         }
         ConfirmationOutcome::NotConfirmed => {
-            "Not confirmed: keep the default. In a race of its own the proposal is better in none of the work."
+            "Not confirmed: keep the default. In a race of its own the proposal does not show the gain that was expected."
+        }
+        ConfirmationOutcome::Open => {
+            "Open: the race of the proposal against the default is not over, or cannot tell yet. Keep the default until more \
+             rounds can."
         }
     }
 }
@@ -217,13 +231,18 @@ pub(crate) fn answer(options: &[String], outcome: Option<ConfirmationOutcome>) -
     match outcome {
         None => format!(" with {with} would gain by this screening, and was not raced against the default yet."),
         Some(ConfirmationOutcome::Confirmed) => {
-            format!(" with {with}: raced again, it is better than the default in some of the work and worse in none.")
+            format!(
+                " with {with}: raced again, it is better than the default in some of the work and found worse in none."
+            )
         }
         Some(ConfirmationOutcome::Mixed) => {
             format!(" with {with} is better than the default in some of the work and worse in other.")
         }
         Some(ConfirmationOutcome::NotConfirmed) => {
-            format!(": keep the default. Raced again, {with} is better in none of the work.")
+            format!(": keep the default. Raced again, {with} does not show the gain that was expected.")
+        }
+        Some(ConfirmationOutcome::Open) => {
+            format!(": keep the default for now. Raced again, {with} is not known to gain yet.")
         }
     }
 }

@@ -76,6 +76,7 @@ pub fn finding() -> ScreeningFinding {
         low: 1.03,
         high: 1.13,
         aliases: vec![pair("dir_index", "data"), pair("lazytime", "noatime")],
+        partial: 0,
     };
     let expected = |(_, title, _): (&str, &str, &str), ratio| ExpectedGain { title: title.to_owned(), ratio };
     ScreeningFinding {
@@ -88,6 +89,7 @@ pub fn finding() -> ScreeningFinding {
             option: "bigalloc on".to_owned(),
             why: "mkfs.ext4 refuses it: invalid cluster size".to_owned(),
         }],
+        few_spare: false,
         margin: model::screening::EFFECT_MARGIN,
         results: vec![
             ScreenedResult {

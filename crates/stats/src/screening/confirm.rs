@@ -6,7 +6,16 @@ use model::findings::{
     Confirmation, ConfirmationOutcome, ConfirmedRow, ResultFinding, ScreeningFinding, Shown, Verdict,
 };
 use model::lane::Lane;
-use model::record::Record;
+use model::record::{EndOutcome, Record};
+
+/// A row with what decides about the proposal beside its verdict.
+struct Judged {
+    row: ConfirmedRow,
+    /// Its verdict holds over the whole race.
+    is_sure: bool,
+    /// A gain of it confirms the proposal.
+    counts: bool,
+}
 
 /// Puts the race that confirms a proposal into the finding: its first lane is the default, its second the proposal. Of a record
 /// that is a screening itself or has no two lanes nothing is taken.
@@ -19,25 +28,26 @@ pub fn confirm(finding: &mut ScreeningFinding, confirmed: &Record) {
     }
     let results = judge::findings(confirmed).results;
     let lanes = [proposal.name.as_str(), default.name.as_str()];
-    let row = |result: &ResultFinding| row(&*finding, result, title(result, &results), lanes);
-    let rows: Vec<ConfirmedRow> = results.iter().map(row).collect();
+    let of_result = |result: &ResultFinding| judged(&*finding, result, title(result, &results), lanes);
+    let rows: Vec<Judged> = results.iter().map(of_result).collect();
+    let is_over = confirmed.end.is_some_and(EndOutcome::rounds_are_done);
     finding.confirmation = Some(Confirmation {
         lane: proposal.name.clone(),
         default_lane: default.name.clone(),
         seed: header.seed,
-        outcome: outcome(&rows),
-        rows,
+        outcome: outcome(&rows, is_over),
+        rows: rows.into_iter().map(|of| of.row).collect(),
     });
 }
 
 /// A result of the race, told of the proposal against the default.
-fn row(finding: &ScreeningFinding, result: &ResultFinding, title: String, lanes: [&str; 2]) -> ConfirmedRow {
+fn judged(finding: &ScreeningFinding, result: &ResultFinding, title: String, lanes: [&str; 2]) -> Judged {
     let shown = Shown::from_lanes(result, lanes[0], lanes[1]);
     let number = |figure: f64| Some(figure).filter(|figure| figure.is_finite());
     let interval = shown.and_then(|of| of.interval).filter(|(low, high)| low.is_finite() && high.is_finite());
     let cpu = |lane: &str| result.estimates.iter().find(|of| of.lane == lane)?.cpu_share;
     let expected = finding.proposal.expected.iter().find(|of| of.title == title);
-    ConfirmedRow {
+    let row = ConfirmedRow {
         expected: expected.map(|of| of.ratio),
         ratio: shown.and_then(|of| of.ratio).and_then(number),
         low: interval.map(|(low, _)| low),
@@ -45,15 +55,75 @@ fn row(finding: &ScreeningFinding, result: &ResultFinding, title: String, lanes:
         verdict: shown.map_or(Verdict::None, |of| of.verdict),
         cpu_shares: cpu(lanes[0]).zip(cpu(lanes[1])).map(|(proposal, default)| [proposal, default]),
         title,
+    };
+    // Of what tuning made of a proposal nothing is expected, and any figure may show its gain.
+    let counts = row.expected.is_some() || finding.proposal.expected.is_empty();
+    Judged { row, is_sure: shown.is_some_and(|of| of.over_race.is_some()), counts }
+}
+
+/// What the rows come to. A gain has to hold over the whole race, where the screening expected one: of many rows that are
+/// each right in 95 % some are wrong. A loss need not, because a gain with a price is none.
+fn outcome(rows: &[Judged], is_over: bool) -> ConfirmationOutcome {
+    let verdict = |of: &Judged| of.row.verdict;
+    let gains = rows.iter().any(|of| verdict(of) == Verdict::Faster && of.counts && of.is_sure);
+    let loses = rows.iter().any(|of| verdict(of) == Verdict::Slower);
+    let tells = rows.iter().any(|of| of.counts && verdict(of) != Verdict::None);
+    let is_open =
+        |of: &Judged| verdict(of) == Verdict::Undecided || (verdict(of) == Verdict::Faster && of.counts && !of.is_sure);
+    match (gains, loses) {
+        _ if !is_over => ConfirmationOutcome::Open,
+        (true, false) => ConfirmationOutcome::Confirmed,
+        (true, true) => ConfirmationOutcome::Mixed,
+        (false, false) if !tells || rows.iter().any(is_open) => ConfirmationOutcome::Open,
+        (false, _) => ConfirmationOutcome::NotConfirmed,
     }
 }
 
-/// What the rows come to: worse in any row is no gain without a price, sure over the whole race or not.
-fn outcome(rows: &[ConfirmedRow]) -> ConfirmationOutcome {
-    let any = |verdict: Verdict| rows.iter().any(|row| row.verdict == verdict);
-    match (any(Verdict::Faster), any(Verdict::Slower)) {
-        (true, false) => ConfirmationOutcome::Confirmed,
-        (true, true) => ConfirmationOutcome::Mixed,
-        (false, _) => ConfirmationOutcome::NotConfirmed,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ConfirmationOutcome::{Confirmed, Mixed, NotConfirmed, Open};
+    use Verdict::{Faster, Slower, Tie, Undecided};
+
+    /// Rows of these verdicts, each with whether it is sure and whether a gain of it counts.
+    fn comes_to(rows: &[(Verdict, bool, bool)]) -> ConfirmationOutcome {
+        let judged = |&(verdict, is_sure, counts): &(Verdict, bool, bool)| Judged {
+            row: ConfirmedRow {
+                title: String::new(),
+                expected: counts.then_some(1.1),
+                ratio: None,
+                low: None,
+                high: None,
+                verdict,
+                cpu_shares: None,
+            },
+            is_sure,
+            counts,
+        };
+        let rows: Vec<Judged> = rows.iter().map(judged).collect();
+        assert_eq!(outcome(&rows, false), Open, "a race that is not over decides nothing");
+        outcome(&rows, true)
+    }
+
+    #[test]
+    fn only_a_gain_that_was_expected_and_is_sure_confirms() {
+        assert_eq!(comes_to(&[(Faster, true, true), (Undecided, false, false)]), Confirmed);
+        assert_eq!(comes_to(&[(Faster, false, true), (Tie, false, false)]), Open);
+        assert_eq!(comes_to(&[(Tie, false, true), (Faster, true, false)]), NotConfirmed);
+    }
+
+    #[test]
+    fn any_loss_is_a_price_sure_or_not() {
+        assert_eq!(comes_to(&[(Faster, true, true), (Slower, false, false)]), Mixed);
+        assert_eq!(comes_to(&[(Faster, false, true), (Slower, false, false)]), NotConfirmed);
+        assert_eq!(comes_to(&[(Undecided, false, true), (Slower, true, true)]), NotConfirmed);
+    }
+
+    #[test]
+    fn what_is_not_known_is_open() {
+        assert_eq!(comes_to(&[(Tie, false, true), (Undecided, false, false)]), Open);
+        assert_eq!(comes_to(&[(Verdict::None, false, true), (Tie, false, false)]), Open);
+        assert_eq!(comes_to(&[]), Open);
+        assert_eq!(comes_to(&[(Tie, false, true), (Verdict::None, false, false)]), NotConfirmed);
     }
 }

@@ -9,8 +9,8 @@ use model::screening::Factor;
 
 /// Interactions of one result at most: more of them are hardly told from each other.
 const MOST: usize = 5;
-/// Columns whose correlation is so large, to either side, are told as one that may be the other.
-const ALIAS_FROM: f64 = 1.0 / 3.0;
+/// Pairs named beside one that they cannot be told from; more of them are counted.
+const MOST_ALIASES: usize = 5;
 /// A column of which less than this share is left beside others is one of them, or a sum of them.
 const NOTHING_LEFT: f64 = 1e-9;
 
@@ -40,13 +40,15 @@ pub(super) fn find(design: &Design, factors: &[Factor], result: &Analysed, p: f6
         let Part { coefficient, error } = part(&candidates[*at].column, &beside, known)?;
         let half = known.errors.half_in_errors() * error;
         let named = |(a, b): (usize, usize)| Some([factors.get(a)?.name.clone(), factors.get(b)?.name.clone()]);
-        let aliases = aliases(design, &candidates[*at]);
+        let Aliases { same, partial } = aliases(design, &candidates[*at]);
+        let shown = same.len().min(MOST_ALIASES);
         Some(Interaction {
             factors: named(candidates[*at].pair)?,
             ratio: ratio(4.0 * coefficient),
             low: ratio(4.0 * (coefficient - half)),
             high: ratio(4.0 * (coefficient + half)),
-            aliases: aliases.into_iter().filter_map(named).collect(),
+            aliases: same[..shown].iter().copied().filter_map(named).collect(),
+            partial: (same.len() - shown + partial) as u32,
         })
     };
     chosen.iter().filter_map(told).collect()
@@ -124,15 +126,22 @@ fn take_out(column: &mut Column, basis: &[Column]) {
     }
 }
 
-/// Other pairs whose product goes along with that of this one.
-fn aliases(design: &Design, candidate: &Candidate) -> Vec<(usize, usize)> {
+/// Other pairs beside one.
+struct Aliases {
+    /// Those whose product is the same column, or its opposite.
+    same: Vec<(usize, usize)>,
+    /// How many have a part of their product along that of this one.
+    partial: usize,
+}
+
+fn aliases(design: &Design, candidate: &Candidate) -> Aliases {
     let lanes = candidate.column.len() as f64;
-    let goes_along = |&(a, b): &(usize, usize)| {
-        let other = product(&design.factors[a], &design.factors[b]);
-        // Sums of ones: exact.
-        dot(&candidate.column, &other).abs() >= ALIAS_FROM * lanes - 0.5
-    };
-    pairs(design.factors.len()).filter(|pair| *pair != candidate.pair).filter(goes_along).collect()
+    let along =
+        |&(a, b): &(usize, usize)| dot(&candidate.column, &product(&design.factors[a], &design.factors[b])).abs();
+    let others = pairs(design.factors.len()).filter(|pair| *pair != candidate.pair);
+    // Sums of ones: exact.
+    let (same, other): (Vec<_>, Vec<_>) = others.partition(|pair| along(pair) > lanes - 0.5);
+    Aliases { same, partial: other.iter().filter(|&pair| along(pair) > 0.5).count() }
 }
 
 #[cfg(test)]
@@ -155,16 +164,20 @@ mod tests {
     fn a_design_of_every_combination_has_no_aliases_and_the_folded_ones_have_those_that_they_must() {
         for factors in 2..=4 {
             let design = Design::new(factors);
-            assert!(pairs(factors).all(|(a, b)| aliases(&design, &candidate(&design, a, b)).is_empty()));
+            let has_none = |(a, b)| {
+                let Aliases { same, partial } = aliases(&design, &candidate(&design, a, b));
+                same.is_empty() && partial == 0
+            };
+            assert!(pairs(factors).all(has_none));
         }
         // 16 lanes: 21 pairs in seven groups of three that are one and the same.
         let eight = Design::new(7);
-        assert_eq!(aliases(&eight, &candidate(&eight, 0, 1)), [(2, 4), (3, 6)]);
-        // 24 lanes: each pair of other factors by a third.
+        let found = aliases(&eight, &candidate(&eight, 0, 1));
+        assert_eq!((found.same, found.partial), (vec![(2, 4), (3, 6)], 0));
+        // 24 lanes: each pair of other factors shares a third, and none is the same.
         let twelve = Design::new(11);
         let found = aliases(&twelve, &candidate(&twelve, 0, 1));
-        assert_eq!(found.len(), 36);
-        assert!(found.iter().all(|&(a, b)| a > 1 && b > 1));
+        assert_eq!((found.same, found.partial), (vec![], 36));
     }
 
     #[test]

@@ -17,11 +17,11 @@ use crate::statements::race as statement;
 use crate::whole_race;
 pub use confirm::confirm;
 use design::Design;
-pub use design::{full_factorial, lanes_of, plan_design};
+pub use design::{full_factorial, lanes_of, plan_design, plan_with_spare};
 use effects::{contrast, means};
 use errors::Errors;
 use figures::{Asked, Observed, measured_otherwise};
-use model::findings::{Effect, EffectVerdict, ResultFinding, ScreenedResult, ScreeningFinding};
+use model::findings::{Effect, EffectVerdict, FEWEST_SPARE, ResultFinding, ScreenedResult, ScreeningFinding};
 use model::record::Record;
 use model::screening::{EFFECT_MARGIN, Factor, Screening};
 use model::workload::Workload;
@@ -47,7 +47,10 @@ pub fn finding(record: &Record) -> Option<ScreeningFinding> {
 pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<ScreeningFinding> {
     let plan = &record.header.plan;
     let screening = plan.screening.as_ref()?;
-    let (lanes, design) = (design::lanes_in_order(screening), Design::new(screening.factors.len()));
+    let (lanes, design) = match design::in_order(screening) {
+        Some((lanes, design)) => (Some(lanes), design),
+        None => (None, Design::new(screening.factors.len())),
+    };
     let view = View { screening, lanes, design };
     let mut analysed: Vec<Analysed> = Vec::new();
     for workload in &plan.workloads {
@@ -71,6 +74,7 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
         full_factorial_lanes: full_factorial(screening.factors.len()),
         factors: screening.factors.clone(),
         left_out: screening.left_out.clone(),
+        few_spare: view.lanes.is_some() && view.design.spare.len() < FEWEST_SPARE,
         margin: EFFECT_MARGIN,
         proposal: proposal::propose(&screening.factors, &results),
         results,

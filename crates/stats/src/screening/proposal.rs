@@ -9,22 +9,30 @@ use model::screening::{Factor, OptionClass};
 enum Said {
     /// It matters nowhere, or is worse where it does.
     NoGain,
-    /// Better somewhere and worse nowhere.
+    /// Better somewhere and found worse nowhere.
     Gain,
     /// Better somewhere and worse elsewhere.
     Both,
 }
 
-/// What to take: factors that gain somewhere and cost nothing anywhere, of those that change no promise.
+/// Logarithms nearer to zero are zero but for their last digits.
+const ROUNDING: f64 = 1e-9;
+
+/// What to take: factors that gain somewhere and are found to lose nowhere, beside what else is taken, of those that change no
+/// promise.
 pub(super) fn propose(factors: &[Factor], results: &[ScreenedResult]) -> Proposal {
     let such = |wanted: &dyn Fn(&Factor, Said) -> bool| -> Vec<String> {
         let kept = factors.iter().filter(|factor| wanted(factor, said_of(&factor.name, results)));
         kept.map(|factor| factor.name.clone()).collect()
     };
     let gains = |factor: &Factor, said: Said, class: OptionClass| said == Said::Gain && factor.class == class;
-    let taken = such(&|factor, said| gains(factor, said, OptionClass::Ordinary));
+    let mut taken = such(&|factor, said| gains(factor, said, OptionClass::Ordinary));
+    let mut mixed = such(&|_, said| said == Said::Both);
+    while let Some(loser) = loser(&taken, results) {
+        mixed.push(taken.remove(loser));
+    }
     Proposal {
-        mixed: such(&|_, said| said == Said::Both),
+        mixed,
         promises: such(&|factor, said| gains(factor, said, OptionClass::Promises)),
         expected: results.iter().filter_map(|result| expected(result, &taken)).collect(),
         factors: taken,
@@ -39,6 +47,30 @@ fn said_of(factor: &str, results: &[ScreenedResult]) -> Said {
         (true, false) => Said::Gain,
         (false, _) => Said::NoGain,
     }
+}
+
+/// The place of the factor of those taken that is expected to lose most in any figure; `None`: none is expected to lose.
+fn loser(taken: &[String], results: &[ScreenedResult]) -> Option<usize> {
+    let least = |name: &String| results.iter().filter_map(|result| beside(result, name, taken)).fold(0.0, f64::min);
+    let all = taken.iter().map(least).enumerate();
+    all.filter(|(_, least)| *least < -ROUNDING).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(place, _)| place)
+}
+
+/// ln of what a factor does to a figure beside what else is taken, where everything else is at its usual level: 2a + 2b with
+/// each that is taken and interacts with it, 2a - 2b with each other. `None`: nothing is found of it there.
+fn beside(result: &ScreenedResult, name: &str, taken: &[String]) -> Option<f64> {
+    let effect = result.effects.iter().find(|of| of.factor == *name)?;
+    let part = |of: &Interaction| {
+        let other = match &of.factors {
+            [one, other] if one == name => other,
+            [other, one] if one == name => other,
+            _ => return None,
+        };
+        let half = of.ratio.ln() / 2.0;
+        Some(if taken.contains(other) { half } else { -half })
+    };
+    let parts: Vec<f64> = result.interactions.iter().filter_map(part).collect();
+    (matters(effect) || !parts.is_empty()).then(|| effect.ratio.ln() + parts.iter().sum::<f64>())
 }
 
 fn matters(effect: &Effect) -> bool {
@@ -105,6 +137,10 @@ mod tests {
         }
     }
 
+    fn interaction(factors: &[String; 2], ratio: f64) -> Interaction {
+        Interaction { factors: factors.clone(), ratio, low: ratio, high: ratio, aliases: Vec::new(), partial: 0 }
+    }
+
     use EffectVerdict::{DoesNot, Matters, Open};
     use OptionClass::{Ordinary, Promises};
 
@@ -135,13 +171,32 @@ mod tests {
     }
 
     #[test]
+    fn what_would_lose_beside_what_else_is_taken_is_not_taken() {
+        // On average over the other one's levels each gains; beside the other one each loses 16 % of that.
+        let mut of = result("commits", &[("a", 1.15, Matters), ("b", 1.1, Matters)]);
+        let factors = ["a", "b"].map(|name| factor(name, Ordinary));
+        let names = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(propose(&factors, std::slice::from_ref(&of)).factors, names);
+        of.interactions = vec![interaction(&names, 0.7)];
+        let found = propose(&factors, std::slice::from_ref(&of));
+        // The one that would lose more goes, and the other gains more without it.
+        assert_eq!((found.factors, found.mixed), (vec!["a".to_owned()], vec!["b".to_owned()]));
+        assert!((found.expected[0].ratio - 1.15 / 0.7_f64.sqrt()).abs() < 1e-9, "{:?}", found.expected);
+        // An option that changes what another one gains, where it does not matter itself, counts too.
+        let mut elsewhere = result("reads", &[("a", 1.0, Open), ("b", 1.2, Matters)]);
+        elsewhere.interactions = vec![interaction(&names, 0.9)];
+        let commits = result("commits", &[("a", 1.1, Matters), ("b", 1.1, Matters)]);
+        let found = propose(&factors, &[commits, elsewhere]);
+        assert_eq!((found.factors, found.mixed), (vec!["b".to_owned()], vec!["a".to_owned()]));
+    }
+
+    #[test]
     fn what_is_expected_counts_interactions_with_what_is_not_taken() {
         // Rates by (a, b): 100 and 110 where b is usual, 100 and 121 where it is not.
         let (a, b) = ((1.1_f64 * 1.21).sqrt(), 1.1_f64.sqrt());
         let mut of = result("commits", &[("a", a, Matters), ("b", b, Matters)]);
         let factors = ["a".to_owned(), "b".to_owned()];
-        of.interactions =
-            vec![Interaction { factors: factors.clone(), ratio: 1.1, low: 1.0, high: 1.2, aliases: Vec::new() }];
+        of.interactions = vec![interaction(&factors, 1.1)];
         let ratio = |taken: &[String]| expected(&of, taken).unwrap().ratio;
         assert!((ratio(&factors) - 1.21).abs() < 1e-9, "both");
         assert!((ratio(&factors[..1]) - 1.1).abs() < 1e-9, "a alone");
