@@ -23,6 +23,9 @@ use std::time::Instant;
 /// How much of a tool's output is kept; the rest is read and dropped, so that it never blocks.
 pub const KEPT_OUTPUT_BYTES: usize = 64 << 10;
 
+/// What is said of a tool that failed and did not say why.
+pub(crate) const PRINTED_NOTHING: &str = "it printed nothing";
+
 /// Where administration tools live although a user's PATH often leaves them out.
 const ADMINISTRATION_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 /// Where Debian puts others (btrfs, modprobe's kin) that a service's PATH may leave out as well.
@@ -336,7 +339,7 @@ impl Running {
     /// The sentence for a tool that failed.
     pub fn failure(&self, status: ExitStatus) -> LaneFailure {
         let said = [self.stderr.text(), self.stdout.text()].into_iter().map(|text| last_words(&text));
-        let said = said.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| "it printed nothing".to_owned());
+        let said = said.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| PRINTED_NOTHING.to_owned());
         failed(format!("{} failed ({status}): {said}", self.program))
     }
 }

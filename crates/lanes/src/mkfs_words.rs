@@ -39,12 +39,14 @@ pub struct Grammar {
     pub long_texts: &'static [&'static str],
     /// Long options with any other value.
     pub long_others: &'static [(&'static str, Value)],
+    /// Long options that are the same as a letter.
+    pub long_of: &'static [(&'static str, char)],
 }
 
 impl Grammar {
     /// No options at all.
     pub const NONE: Grammar =
-        Grammar { flags: "", texts: "", others: &[], long_flags: &[], long_texts: &[], long_others: &[] };
+        Grammar { flags: "", texts: "", others: &[], long_flags: &[], long_texts: &[], long_others: &[], long_of: &[] };
 }
 
 /// Why options of several programs are none of a lane. What only prints, only pretends or asks a question is none either.
@@ -425,7 +427,7 @@ mod tests {
     #[test]
     fn a_table_says_each_option_once() {
         for row in FILESYSTEMS.iter().filter(|row| row.home == Home::Block) {
-            let Grammar { flags, texts, others, long_flags, long_texts, long_others } = row.mkfs_takes;
+            let Grammar { flags, texts, others, long_flags, long_texts, long_others, long_of } = row.mkfs_takes;
             let letters: Vec<char> =
                 flags.chars().chain(texts.chars()).chain(others.iter().map(|(letter, _)| *letter)).collect();
             let long = long_flags.iter().chain(*long_texts).copied().chain(long_others.iter().map(|(name, _)| *name));
@@ -435,6 +437,9 @@ mod tests {
             }
             for (index, name) in long.iter().enumerate() {
                 assert!(!long[..index].contains(name), "{}: --{name}", row.name);
+            }
+            for (name, letter) in *long_of {
+                assert!(long.contains(name) && letters.contains(letter), "{}: --{name} -{letter}", row.name);
             }
             assert!(!letters.is_empty(), "{} takes nothing", row.name);
         }

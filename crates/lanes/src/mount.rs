@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 /// by then.
 const BUSY_PATIENCE: Duration = Duration::from_secs(2);
 
+/// How the sentence begins where the kernel does not make a filesystem of what is on a disk.
+pub(crate) const REFUSED: &str = "mounting ";
+
 /// Options that belong to the mount, not to the filesystem.
 fn attribute(option: &str) -> Option<Attribute> {
     use Attribute::{Clear, Ignored, Set, Time};
@@ -81,9 +84,13 @@ fn create(filesystem: &str, source: &str, options: &[String]) -> Result<Context,
         };
         let line = options.join(",");
         return Err(match kernel_words(&context.fd) {
-            Some(words) => failed(format!("mounting {filesystem} with options `{line}` failed: {words}")),
+            // Words of what it came upon do not tell whether an option is at fault.
+            Some(words) if error != Errno::INVAL => {
+                failed(format!("{REFUSED}{filesystem} with options `{line}` failed: {words} ({})", reason(error)))
+            }
+            Some(words) => failed(format!("{REFUSED}{filesystem} with options `{line}` failed: {words}")),
             None => failed(format!(
-                "mounting {filesystem} with options `{line}` failed: {}; the kernel log (dmesg) may say more",
+                "{REFUSED}{filesystem} with options `{line}` failed: {}; the kernel log (dmesg) may say more",
                 reason(error)
             )),
         });

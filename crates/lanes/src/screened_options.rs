@@ -10,7 +10,7 @@ mod trial;
 
 pub use join::lane_with;
 pub use parse::parse_option;
-pub use trial::{try_lane, try_lane_of_size};
+pub use trial::{Made, Tried, no_queue, try_lane, try_lane_of_size};
 
 use crate::filesystems;
 use model::screening::{Factor, OptionClass, OptionLevel};
@@ -177,6 +177,18 @@ pub fn factor(option: &ScreenedOption) -> Factor {
         class: option.class,
         costs: option.costs.to_owned(),
     }
+}
+
+/// Whether an option is another one as a screening may have it: without its first other levels, which make here what the usual one
+/// does, and then without what those cost.
+pub fn is_of(part: &Factor, whole: &Factor) -> bool {
+    let others = |factor: &Factor| -> Vec<OptionLevel> {
+        std::iter::once(&factor.other).chain(&factor.further).cloned().collect()
+    };
+    let is_cut = part.costs.is_empty() && others(whole).ends_with(&others(part));
+    let cut =
+        Factor { other: part.other.clone(), further: part.further.clone(), costs: String::new(), ..whole.clone() };
+    part == whole || (is_cut && *part == cut)
 }
 
 #[cfg(test)]

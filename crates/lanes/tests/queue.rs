@@ -69,11 +69,19 @@ fn a_queue_is_set_while_its_lane_is_open_and_put_back_when_it_is_closed() {
             let set = all(&disks[1]);
             assert_eq!(set[2], "4096");
             if let Some(name) = &scheduler {
-                assert!(set[0] == *name && before[1][0] != name, "{before:?} {set:?}");
+                assert!(set[0] == *name && before[1][0] != *name, "{before:?} {set:?}");
             }
             lane_set.make_cold(1).unwrap();
             assert_eq!(all(&disks[1]), set, "a cold lane has it too");
-            lane_set.close(1, journal).unwrap();
+            if round == 1 {
+                // As a rule of udev does.
+                std::fs::write(format!("/sys/block/{}/queue/read_ahead_kb", disks[1]), "64").unwrap();
+                let said = lane_set.close(1, journal).unwrap_err();
+                common::says(&said, FailureKind::Failed, &["read_ahead_kb 4096 became 64", "switch it off"]);
+                std::fs::write(format!("/sys/block/{}/queue/read_ahead_kb", disks[1]), &before[1][2]).unwrap();
+            } else {
+                lane_set.close(1, journal).unwrap();
+            }
             lane_set.close(0, journal).unwrap();
             assert_eq!(disks.map(|disk| all(&disk)), before);
         }

@@ -3,8 +3,17 @@
 mod common;
 
 use common::{Scratch, no_stop, privileged};
-use lanes::screened_options::{try_lane, try_lane_of_size};
+use lanes::screened_options::{Made, Tried, try_lane, try_lane_of_size};
 use model::Bytes;
+
+/// Why a lane is refused.
+fn refusal(told: Tried) -> Option<String> {
+    match told {
+        Tried::Refused(why) => Some(why),
+        Tried::Works(_) => None,
+        Tried::NotTried => panic!("it can be tried here"),
+    }
+}
 
 #[test]
 fn what_mkfs_or_the_kernel_refuses_is_told_in_their_words_and_what_they_take_is_not() {
@@ -24,7 +33,7 @@ fn what_mkfs_or_the_kernel_refuses_is_told_in_their_words_and_what_they_take_is_
         let mut journal = scratch.journal();
         let told = try_lane(&lane.parse().unwrap(), &scratch.path, &mut journal, &no_stop());
         journal.finish().unwrap();
-        let told = told.unwrap_or_else(|error| panic!("{lane}: {error}"));
+        let told = refusal(told.unwrap_or_else(|error| panic!("{lane}: {error}")));
         match (&told, wanted) {
             (None, None) => {}
             (Some(why), Some(parts)) => {
@@ -46,10 +55,38 @@ fn the_size_of_the_lane_decides_what_of_it_is_refused() {
     let told = [128 << 20, 1 << 30].map(|bytes| {
         let scratch = Scratch::new();
         let mut journal = scratch.journal();
-        let told = try_lane_of_size(&lane, Bytes(bytes), &scratch.path, &mut journal, &no_stop()).unwrap();
+        let told = try_lane_of_size(&lane, (Bytes(bytes), &[]), &scratch.path, &mut journal, &no_stop()).unwrap();
         journal.finish().unwrap();
         scratch.assert_nothing_left();
-        told
+        refusal(told)
     });
     assert!(told[0].as_ref().is_some_and(|why| why.contains("ournal")) && told[1].is_none(), "{told:?}");
+}
+
+/// What is made of a lane.
+fn made(lane: &str) -> Made {
+    let scratch = Scratch::new();
+    let mut journal = scratch.journal();
+    let told = try_lane(&lane.parse().unwrap(), &scratch.path, &mut journal, &no_stop()).unwrap();
+    journal.finish().unwrap();
+    scratch.assert_nothing_left();
+    match told {
+        Tried::Works(made) => made,
+        other => panic!("{lane}: {other:?}"),
+    }
+}
+
+#[test]
+fn two_lanes_that_are_one_thing_here_are_made_alike_and_others_are_not() {
+    if !privileged("what trials make") {
+        return;
+    }
+    for alike in ["ext4", "ext4(-O flex_bg)", "ext4,relatime"] {
+        assert_eq!(made(alike), made("ext4"), "{alike}");
+    }
+    for other in
+        ["ext4(-O ^flex_bg)", "ext4(-E stride=16)", "ext4,noatime", "ext4,commit=30", "ext4/queue,read_ahead=4M"]
+    {
+        assert_ne!(made(other), made("ext4"), "{other}");
+    }
 }

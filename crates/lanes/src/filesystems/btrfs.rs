@@ -5,7 +5,7 @@ mod screened;
 use super::{BASE, Checker, Filesystem, Replacer};
 use crate::command;
 use crate::failure::LaneFailure;
-use crate::geometry::{pick, value_of};
+use crate::geometry::{all_but, pick, value_of};
 use crate::guarantees::GuaranteeOption;
 use crate::mkfs_words::Value::Refused;
 use crate::mkfs_words::{COPIES_A_FOLDER, Grammar, MAKES_NOTHING};
@@ -43,6 +43,7 @@ pub(super) static BTRFS: Filesystem = Filesystem {
     capacity,
     forget: Some(forget),
     geometry: |mkfs_output, _| facts(mkfs_output),
+    makes: |mkfs_output, device| all_but(&mkfs_output.replace(&*device.to_string_lossy(), "device"), &["UUID"]),
     module: "btrfs",
     mount_options: &["nodiscard"],
     mount_devices: &["device"],
@@ -126,6 +127,23 @@ const MKFS: Grammar = Grammar {
         "uuid",
     ],
     long_others: &[("rootdir", COPIES_A_FOLDER)],
+    long_of: &[
+        ("byte-count", 'b'),
+        ("data", 'd'),
+        ("features", 'O'),
+        ("force", 'f'),
+        ("label", 'L'),
+        ("leafsize", 'l'),
+        ("metadata", 'm'),
+        ("mixed", 'M'),
+        ("nodesize", 'n'),
+        ("nodiscard", 'K'),
+        ("quiet", 'q'),
+        ("runtime-features", 'R'),
+        ("sectorsize", 's'),
+        ("uuid", 'U'),
+        ("verbose", 'v'),
+    ],
 };
 
 /// Profiles of several devices with the fewest that each takes, as mkfs.btrfs has them. raid0 is content with one.
@@ -337,6 +355,16 @@ mod tests {
     fn what_its_mkfs_prints_is_read() {
         let text = "Node size:          16384\nBlock group profiles:\n  Data:             single            8.00MiB\n";
         assert_eq!(facts(text), ["Node size: 16384", "Data: single 8.00MiB"]);
+    }
+
+    #[test]
+    fn what_its_mkfs_makes_is_told_without_its_uuid_and_its_device() {
+        let told = |device: &str, uuid: &str| {
+            let text = format!("Label: (null)\nUUID:               {uuid}\n   1     2.00GiB  {device}\n");
+            (BTRFS.makes)(&text, Path::new(device))
+        };
+        assert_eq!(told("/dev/loop0", "1-2"), ["Label: (null)", "1 2.00GiB device"]);
+        assert_eq!(told("/dev/loop0", "1-2"), told("/dev/loop12", "3-4"));
     }
 
     #[test]

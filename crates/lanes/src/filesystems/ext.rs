@@ -5,7 +5,7 @@ mod screened;
 use super::{BASE, Checker, Filesystem};
 use crate::abilities::{Lack, always, listed};
 use crate::command;
-use crate::geometry::{pick, value_of};
+use crate::geometry::{all_but, pick, value_of};
 use crate::guarantees::GuaranteeOption;
 use crate::mkfs_words::Value::{Device, Keys, Refused};
 use crate::mkfs_words::{COPIES_A_FOLDER, Grammar, MAKES_NOTHING, READS_A_FILE, STOPS_THE_MACHINE};
@@ -38,7 +38,8 @@ const EXT: Filesystem = Filesystem {
     mkfs_word_lists: &["-E", "-J", "-O"],
     // An inode of 256 bytes for each 16 KiB, and its journal (384 MiB of 16 GiB, 96 MiB of 2 GiB; mke2fs 1.47).
     mkfs_writes: 1.0 / 48.0,
-    geometry: dumpe2fs,
+    geometry: |_, device| facts(&dumpe2fs(device)),
+    makes: |_, device| all_but(&dumpe2fs(device), BY_CHANCE),
     module: "ext4",
     mount_options: &["nodiscard"],
     mount_devices: &["journal_path"],
@@ -168,14 +169,26 @@ const MKE2FS: Grammar = Grammar {
     ..Grammar::NONE
 };
 
-/// `dumpe2fs -h`.
-fn dumpe2fs(_: &str, device: &Path) -> Vec<String> {
+/// What `dumpe2fs -h` tells of a fresh filesystem that the next one has otherwise.
+const BY_CHANCE: &[&str] = &[
+    "Filesystem UUID",
+    "Filesystem created",
+    "Last mount time",
+    "Last write time",
+    "Last checked",
+    "Next check after",
+    "Lifetime writes",
+    "Directory Hash Seed",
+    "Checksum",
+    "Checksum seed",
+    "Journal checksum",
+];
+
+/// What `dumpe2fs -h` prints; empty: it cannot be run.
+fn dumpe2fs(device: &Path) -> String {
     let arguments = ["dumpe2fs", "-h"].map(str::to_owned).into_iter();
     let arguments: Vec<String> = arguments.chain([device.to_string_lossy().into_owned()]).collect();
-    match command::run(&arguments, &AtomicBool::new(false)) {
-        Ok(output) => facts(&output.stdout),
-        Err(_) => Vec::new(),
-    }
+    command::run(&arguments, &AtomicBool::new(false)).map(|output| output.stdout).unwrap_or_default()
 }
 
 fn facts(text: &str) -> Vec<String> {

@@ -83,6 +83,10 @@ fn promises(_: &[String], mount: &[String]) -> Promises {
         promises.journal = false;
         promises.fsync_reaches_stable_storage = false;
     }
+    // f2fs.rst: the mount after a crash goes back to the last checkpoint, and leaves what was synced since.
+    if mount.iter().any(|option| ["disable_roll_forward", "norecovery"].contains(&option.as_str())) {
+        promises.fsync_reaches_stable_storage = false;
+    }
     promises
 }
 

@@ -103,6 +103,8 @@ pub struct Filesystem {
     pub forget: Option<fn(&Path) -> std::io::Result<()>>,
     /// Reads `name: value` lines of a fresh filesystem from what mkfs printed, or from the device.
     pub geometry: fn(&str, &Path) -> Vec<String>,
+    /// The same of all that tells two fresh filesystems apart, without what differs by chance (UUIDs, times); empty: nobody knows.
+    pub makes: fn(&str, &Path) -> Vec<String>,
 
     /// Kernel module.
     pub module: &'static str,
@@ -198,6 +200,7 @@ const BASE: Filesystem = Filesystem {
     degraded_option: None,
     replace: None,
     geometry: |_, _| Vec::new(),
+    makes: |_, _| Vec::new(),
     module: "",
     other_module: None,
     kernel_name: None,

@@ -76,6 +76,7 @@ const MKFS: Grammar = Grammar {
         "uuid",
     ],
     long_others: &[("badblocks", READS_A_FILE), ("journal-device", Device)],
+    ..Grammar::NONE
 };
 
 /// Barriers are on unless `barrier=none` takes them away (fs/reiserfs/super.c).

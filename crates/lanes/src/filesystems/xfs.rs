@@ -4,7 +4,7 @@ mod screened;
 
 use super::{BASE, Checker, Filesystem};
 use crate::abilities::{Lack, listed};
-use crate::geometry::value_of;
+use crate::geometry::{all_but, value_of};
 use crate::guarantees::GuaranteeOption;
 use crate::mkfs_words::Value::{Device, Keys, Refused};
 use crate::mkfs_words::{COPIES_A_FOLDER, Grammar, MAKES_NOTHING, NAMES_THE_LANE, READS_A_FILE};
@@ -30,6 +30,8 @@ pub(super) static XFS: Filesystem = Filesystem {
     mkfs_word_lists: &["-b", "-d", "-i", "-l", "-m", "-n", "-r", "-s"],
     screened: screened::OPTIONS,
     geometry: |mkfs_output, _| facts(mkfs_output),
+    // All of its geometry, and the device's name, which the next one does not have.
+    makes: |mkfs_output, device| all_but(&mkfs_output.replace(&*device.to_string_lossy(), "device"), &[]),
     module: "xfs",
     mount_options: &["nodiscard"],
     mount_devices: &["logdev", "rtdev"],
@@ -161,6 +163,7 @@ fn names_others(image: &Image) -> Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -192,5 +195,9 @@ mod tests {
         assert!(lines.contains(&"meta-data agcount: 4".to_owned()), "{lines:?}");
         assert!(lines.contains(&"log blocks: 16384".to_owned()), "{lines:?}");
         assert!(lines.contains(&"meta-data rmapbt: 0".to_owned()), "{lines:?}");
+        let again = text.replace("/dev/loop0   ", "/dev/loop12  ");
+        let made = |text: &str, device: &str| (XFS.makes)(text, Path::new(device));
+        assert_eq!(made(text, "/dev/loop0"), made(&again, "/dev/loop12"));
+        assert_ne!(made(text, "/dev/loop0"), made(&text.replace("sparse=1", "sparse=0"), "/dev/loop0"));
     }
 }

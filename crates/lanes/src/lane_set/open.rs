@@ -410,6 +410,7 @@ impl LaneSet {
             let devices = [lane.source(ground)].into_iter().chain(lane.further(ground));
             let_go = devices.into_iter().try_for_each(|device| let_go::check(&device, &go_on));
         }
+        let changed = lane.stack.as_ref().and_then(|built| built.stack.changed_setting());
         if lane.stack.is_some() {
             closed.flags.extend(lane.take_down(ground, journal)?.map(|rebuilt| stacked::rebuilt_flag(&rebuilt)));
         }
@@ -418,7 +419,8 @@ impl LaneSet {
         closed.flags.extend(open.rebuild.flag());
         ground.settle_after_unmount()?;
         check_images(lane, ground, &mut closed)?;
-        Ok(closed)
+        // What was measured is not of the lane as it is told.
+        changed.map_or(Ok(closed), |why| Err(failed(why)))
     }
 }
 

@@ -41,6 +41,10 @@ pub(crate) struct Stack {
     /// Arrays that are to rebuild a disk, until they begin with it.
     to_rebuild: Vec<(PathBuf, PathBuf)>,
     rebuilds: Vec<Rebuild>,
+    /// Its filesystem was mounted before: from then on its queues are to stay as they were set.
+    was_mounted: bool,
+    /// What of a queue did not.
+    changed: Option<String>,
     /// While they are held, udev looks at none of the disks; in a guest nobody does. Where nothing is built on them, it may look.
     _held: Vec<File>,
 }
@@ -137,7 +141,16 @@ impl Stack {
             Err(error) => (Vec::new(), Err(error)),
         };
         let Building { site, forced, made, to_rebuild, .. } = building;
-        let mut stack = Stack { forced, devices: Vec::new(), made, to_rebuild, rebuilds: Vec::new(), _held: held };
+        let mut stack = Stack {
+            forced,
+            devices: Vec::new(),
+            made,
+            to_rebuild,
+            rebuilds: Vec::new(),
+            was_mounted: false,
+            changed: None,
+            _held: held,
+        };
         match built {
             Ok(devices) => {
                 stack.devices = devices;
@@ -152,15 +165,26 @@ impl Stack {
         }
     }
 
-    /// Has its arrays rebuild the disks that they lack from now on; where they do already nothing.
+    /// Its filesystem was mounted just now: sets queues again that somebody set otherwise, as rules of udev may after a mkfs, and
+    /// has its arrays rebuild the disks that they lack from now on; where they do already nothing.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// When the kernel does not take a setting, or no thread can be started.
     pub(crate) fn begin_rebuilds(&mut self) -> Result<(), LaneFailure> {
+        if std::mem::replace(&mut self.was_mounted, true) {
+            self.changed = self.changed_setting();
+        }
+        self.made.iter().try_for_each(|made| teardown::set_again(&made.thing))?;
         for (array, disk) in self.to_rebuild.drain(..) {
             self.rebuilds.push(Rebuild::begin(&array, &disk)?);
         }
         Ok(())
+    }
+
+    /// What of a queue did not stay as it was set since the filesystem was mounted, in a sentence without a full stop; ask before it
+    /// is taken down.
+    pub(crate) fn changed_setting(&self) -> Option<String> {
+        self.changed.clone().or_else(|| self.made.iter().find_map(|made| teardown::changed(&made.thing)))
     }
 
     /// Takes it down, from the top; goes on after an error and answers the first. What did not go stays in it, for another

@@ -24,6 +24,7 @@ mod thin;
 mod writecache;
 
 pub(crate) use build::{Holding, Site, Stack, hold};
+pub(crate) use queue::queue_with;
 pub(crate) use rebuild::Rebuilt;
 
 use crate::failure::{LaneFailure, usage};

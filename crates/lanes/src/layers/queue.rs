@@ -3,8 +3,10 @@
 
 use super::build::{Building, kernel_folder};
 use super::{Layer, LayerOption, Options, Takes, never, unchanged};
+use crate::availability;
 use crate::failure::{LaneFailure, cannot, plain, usage};
 use crate::undo::Thing;
+use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -62,9 +64,6 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
     for attribute in set.keys() {
         was.insert(attribute.clone(), current(&folder, attribute).ok_or_else(|| lacks(attribute, device))?);
     }
-    if was == set {
-        return Ok(device.clone());
-    }
     // It changes with the scheduler.
     if let Some(requests) = current(&folder, REQUESTS).filter(|_| set.contains_key(SCHEDULER)) {
         was.entry(REQUESTS.to_owned()).or_insert(requests);
@@ -89,6 +88,39 @@ fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Resul
         }
     }
     Ok(device.clone())
+}
+
+/// What the queue of a device holds, or would with these settings; nothing is set: `scheduler=none`.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] where it has no queue, or the kernel would not take a scheduler of these; [`LaneFailure::Failed`]
+/// where there is no such device.
+pub(crate) fn queue_with(device: &Path, settings: &[String]) -> Result<Vec<String>, LaneFailure> {
+    let set = wanted(&Options::read(QUEUE.name, QUEUE.options, settings)?);
+    let unread = |error| cannot(format!("find {} in sysfs", device.display()), error);
+    let folder = kernel_folder(device).map_err(unread)?;
+    check_has_queue(&folder, device)?;
+    if let Some(attribute) = set.keys().find(|attribute| current(&folder, attribute).is_none()) {
+        return Err(lacks(attribute, device));
+    }
+    if let Some(scheduler) = set.get(SCHEDULER).filter(|name| !has_scheduler(&folder, name)) {
+        // The kernel loads it itself where it can.
+        let _ = availability::lacking_here(&modules(settings), &[]);
+        if !has_scheduler(&folder, scheduler) {
+            return Err(refused(&folder, device, (SCHEDULER, scheduler.as_str()), &Errno::INVAL.into()));
+        }
+    }
+    let value = |attribute: &str| set.get(attribute).cloned().or_else(|| current(&folder, attribute));
+    Ok(ATTRIBUTES.into_iter().filter_map(|attribute| Some(format!("{attribute}={}", value(attribute)?))).collect())
+}
+
+/// Whether a device takes a scheduler now. Of one whose driver has no say in it the kernel shows a word without brackets.
+fn has_scheduler(folder: &Path, name: &str) -> bool {
+    let there = std::fs::read_to_string(folder.join("queue").join(SCHEDULER)).unwrap_or_default();
+    match there.contains('[') {
+        true => there.split_whitespace().any(|word| word.trim_matches(['[', ']']) == name),
+        false => there.trim() == name,
+    }
 }
 
 /// What the layer is told, as the kernel writes it.
@@ -170,24 +202,66 @@ pub(super) fn is_plain(set: &Settings, was: &Settings) -> bool {
     })
 }
 
+/// Where the kernel tells of a disk that was set, and what it calls it; `None`: it is gone.
+fn place_of((major, minor): (u32, u32), sequence: u64) -> Option<(PathBuf, String)> {
+    let folder = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
+    // It leads to a folder that is called as the kernel calls the device.
+    let name = std::fs::read_link(&folder).ok()?.file_name()?.to_string_lossy().into_owned();
+    // A loop device keeps its settings when its image goes, and bears another number with the next one.
+    let is_same = name.starts_with("loop") || sequence_of(&folder) == sequence;
+    is_same.then_some((folder, name))
+}
+
+/// Sets again what somebody set otherwise since: when a mkfs closes its disk, rules of udev may.
+///
+/// # Errors
+/// When the kernel does not take it.
+pub(super) fn set_again(device: (u32, u32), sequence: u64, set: &Settings) -> Result<(), LaneFailure> {
+    let Some((folder, name)) = place_of(device, sequence) else { return Ok(()) };
+    set_again_in(&folder, set).map_err(|error| cannot(format!("set the queue of /dev/{name} again"), error))
+}
+
+fn set_again_in(folder: &Path, set: &Settings) -> std::io::Result<()> {
+    for attribute in ATTRIBUTES {
+        if let Some(value) = set.get(attribute).filter(|value| current(folder, attribute).as_ref() != Some(*value)) {
+            write(folder, attribute, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// What did not stay as it was set, in a sentence without a full stop; `None`: all of it did, or the disk is gone.
+pub(super) fn changed(device: (u32, u32), sequence: u64, set: &Settings) -> Option<String> {
+    let (folder, name) = place_of(device, sequence)?;
+    let changed = changed_in(&folder, set);
+    (!changed.is_empty()).then(|| {
+        format!(
+            "the queue of /dev/{name} did not stay as it was set ({}), because a rule of udev or another program set it; \
+             find that and switch it off",
+            changed.join(", ")
+        )
+    })
+}
+
+fn changed_in(folder: &Path, set: &Settings) -> Vec<String> {
+    let of = |attribute: &str| {
+        let (wanted, now) = (set.get(attribute)?, current(folder, attribute)?);
+        (*wanted != now).then(|| format!("{attribute} {wanted} became {now}"))
+    };
+    ATTRIBUTES.into_iter().filter_map(of).collect()
+}
+
 /// Writes back what stood there before it was set. What is not as it was set is somebody else's by now, and is left alone;
 /// answers what was done, `None`: nothing was to be.
 ///
 /// # Errors
 /// When the kernel does not take it.
 pub(super) fn put_back(
-    (major, minor): (u32, u32),
+    device: (u32, u32),
     sequence: u64,
     (set, was): (&Settings, &Settings),
 ) -> Result<Option<String>, LaneFailure> {
-    let folder = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
-    // It leads to a folder that is called as the kernel calls the device.
-    let Ok(place) = std::fs::read_link(&folder) else { return Ok(None) };
-    let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // A loop device keeps its settings when its image goes, and bears another number with the next one.
-    if !name.starts_with("loop") && sequence_of(&folder) != sequence {
-        return Ok(None);
-    }
+    let Some((folder, name)) = place_of(device, sequence) else { return Ok(None) };
     let done = put_back_in(&folder, set, was)?;
     Ok((!done.is_empty()).then(|| format!("put the queue of /dev/{name} back ({})", done.join(", "))))
 }
@@ -246,9 +320,40 @@ mod tests {
     }
 
     #[test]
+    fn what_somebody_set_meanwhile_is_told_and_set_again() {
+        let set = settings(&[(SCHEDULER, "bfq"), (READ_AHEAD, "4096")]);
+        let folder =
+            device("again", &[(SCHEDULER, "none [mq-deadline] bfq\n"), (REQUESTS, "256\n"), (READ_AHEAD, "4096\n")]);
+        let told = changed_in(&folder, &set);
+        set_again_in(&folder, &set).unwrap();
+        let after = (changed_in(&folder, &set), current(&folder, REQUESTS));
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(told, ["scheduler bfq became mq-deadline"]);
+        assert_eq!(after, (Vec::new(), Some("256".to_owned())));
+    }
+
+    #[test]
+    fn a_scheduler_is_there_where_the_kernel_lists_it_or_has_no_other_word() {
+        for (text, name, has) in [
+            ("[none] mq-deadline bfq\n", "bfq", true),
+            ("[none] mq-deadline bfq\n", "none", true),
+            ("[none]\n", "bfq", false),
+            ("none\n", "mq-deadline", false),
+            ("none\n", "none", true),
+        ] {
+            let folder = device("scheduler", &[(SCHEDULER, text)]);
+            let found = has_scheduler(&folder, name);
+            std::fs::remove_dir_all(&folder).unwrap();
+            assert_eq!(found, has, "{text} {name}");
+        }
+    }
+
+    #[test]
     fn a_device_that_is_gone_has_nothing_to_be_put_back() {
         let (set, was) = (settings(&[(READ_AHEAD, "4096")]), settings(&[(READ_AHEAD, "128")]));
         assert_eq!(put_back((4095, 1_048_575), 0, (&set, &was)).unwrap(), None);
+        assert_eq!(set_again((4095, 1_048_575), 0, &set), Ok(()));
+        assert_eq!(changed((4095, 1_048_575), 0, &set), None);
     }
 
     #[test]

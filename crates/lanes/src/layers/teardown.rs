@@ -85,6 +85,25 @@ pub(crate) fn take_away(thing: &Thing) -> Result<Option<String>, LaneFailure> {
     }
 }
 
+/// Sets a disk's queue again where somebody set it otherwise; of anything else nothing is done.
+///
+/// # Errors
+/// When the kernel does not take it.
+pub(super) fn set_again(thing: &Thing) -> Result<(), LaneFailure> {
+    match thing {
+        Thing::Queue { device, sequence, set, .. } => queue::set_again(*device, *sequence, set),
+        _ => Ok(()),
+    }
+}
+
+/// What of a disk's queue did not stay as it was set, in a sentence without a full stop.
+pub(super) fn changed(thing: &Thing) -> Option<String> {
+    match thing {
+        Thing::Queue { device, sequence, set, .. } => queue::changed(*device, *sequence, set),
+        _ => None,
+    }
+}
+
 /// Takes it away from this machine, and the superblocks of an array with it: udev would put it together again.
 ///
 /// # Errors

@@ -8,7 +8,7 @@ use model::screening::OptionLevel;
 /// An option of mkfs, or one word of its list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MkfsWord {
-    /// `-O`, `--csum`.
+    /// `-O`, `--csum`; where a long option has a letter, that one.
     pub(super) flag: String,
     /// What a word of a list sets: `flex_bg`, `reflink`; empty: the value is no list.
     pub(super) key: String,
@@ -49,11 +49,13 @@ pub(super) fn of_mkfs(row: &Filesystem, words: &[String]) -> Result<Vec<MkfsWord
     let mut taken = Vec::new();
     while let Some(word) = rest.next() {
         let (flag, glued) = split_flag(&word);
+        let letter = letter_of(row.mkfs_takes, flag);
         let value = match glued {
             Some(glued) => Some(glued.to_owned()),
             None if takes_none(row.mkfs_takes, flag) => None,
             None => rest.next(),
         };
+        let flag = letter.as_deref().unwrap_or(flag);
         match value {
             Some(list) if row.mkfs_word_lists.contains(&flag) => {
                 taken.extend(list.split(',').map(|word| MkfsWord {
@@ -95,9 +97,22 @@ pub(super) fn mount_key(option: &str) -> &str {
 
 /// Everything that a level sets of mkfs and mount: the option of mkfs, and what of it; of mount options without the first.
 pub(super) fn keys(row: &Filesystem, level: &OptionLevel) -> Vec<(String, String)> {
-    let made = of_mkfs(row, &level.mkfs).unwrap_or_default().into_iter().map(|word| (word.flag, word.key));
-    let mounted = level.mount.iter().map(|option| (String::new(), mount_key(option).to_owned()));
-    made.chain(mounted).collect()
+    let made = of_mkfs(row, &level.mkfs).unwrap_or_default();
+    let kept: Vec<String> = made.iter().filter_map(kept_for_mount).collect();
+    let mounted = level.mount.iter().chain(&kept).map(|option| (String::new(), mount_key(option).to_owned()));
+    let made = made.iter().filter(|word| kept_for_mount(word).is_none());
+    made.map(|word| (word.flag.clone(), word.key.clone())).chain(mounted).collect()
+}
+
+/// The mount option that a word has mkfs write into the superblock (mke2fs(8), `-E mount_opts=`).
+fn kept_for_mount(word: &MkfsWord) -> Option<String> {
+    word.value.as_deref().filter(|_| word.key == "mount_opts")?.strip_prefix("mount_opts=").map(str::to_owned)
+}
+
+/// `-m` of `--metadata`, where the two are one.
+fn letter_of(grammar: &Grammar, flag: &str) -> Option<String> {
+    let long = flag.strip_prefix("--")?;
+    grammar.long_of.iter().find(|(name, _)| *name == long).map(|(_, letter)| format!("-{letter}"))
 }
 
 /// A flag of mkfs, and the value that is glued to it.
@@ -138,7 +153,12 @@ mod tests {
             ("ext4", "-b 1024 -O ^flex_bg,fast_commit -F", "-b 1024 -O ^flex_bg,fast_commit -F"),
             ("ext4", "-O^flex_bg -b1024 -O fast_commit", "-O ^flex_bg,fast_commit -b 1024"),
             ("xfs", "-m reflink=0,crc=1 -mrmapbt=1 -K", "-m reflink=0,crc=1,rmapbt=1 -K"),
-            ("btrfs", "-m single --csum=xxhash --mixed", "-m single --csum xxhash --mixed"),
+            ("btrfs", "-m single --csum=xxhash --mixed", "-m single --csum xxhash -M"),
+            (
+                "btrfs",
+                "--nodesize 4096 --features=^no-holes -O block-group-tree",
+                "-n 4096 -O ^no-holes,block-group-tree",
+            ),
         ] {
             let taken = of_mkfs(find(filesystem).unwrap(), &words(line)).unwrap();
             assert_eq!(to_mkfs(&taken).join(" "), again, "{filesystem} {line}");
@@ -152,6 +172,12 @@ mod tests {
     fn what_a_word_sets_is_known_whichever_way_it_sets_it() {
         let xfs = of_mkfs(find("xfs").unwrap(), &words("-m reflink=0 -m reflink=1")).unwrap();
         assert!(xfs[0].sets_the_same(&xfs[1]) && xfs[0] != xfs[1]);
+        let btrfs = of_mkfs(find("btrfs").unwrap(), &words("--metadata=dup -m single")).unwrap();
+        assert!(btrfs[0].sets_the_same(&btrfs[1]) && btrfs[0] != btrfs[1]);
+        let kept = OptionLevel { mkfs: words("-E stride=4,mount_opts=nodelalloc"), ..OptionLevel::default() };
+        let keys = keys(find("ext4").unwrap(), &kept);
+        let keys: Vec<(&str, &str)> = keys.iter().map(|(flag, key)| (flag.as_str(), key.as_str())).collect();
+        assert_eq!(keys, [("-E", "stride"), ("", "delalloc")]);
         for (one, other) in [("noatime", "relatime"), ("nodelalloc", "delalloc"), ("commit=5", "commit=30")] {
             assert_eq!(mount_key(one), mount_key(other), "{one} {other}");
         }

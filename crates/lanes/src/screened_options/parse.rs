@@ -267,8 +267,8 @@ fn into_factor(row: &'static Filesystem, typed: Typed) -> Result<Factor, LaneFai
     })
 }
 
-/// What the levels change beside speed: promises, where those of their lanes differ, or where they set what an option of the
-/// table sets that does.
+/// What the levels change beside speed: promises, where those of their lanes differ, where they set what an option of the table
+/// sets that does, or where the table knows nothing of what they set: nobody looked at what that changes.
 fn class_of(
     row: &'static Filesystem,
     option: Option<&ScreenedOption>,
@@ -278,14 +278,19 @@ fn class_of(
     let promised = |lane: &LaneSpec| (row.promises)(&lane.mkfs_options, &lane.mount_options);
     let differ = lanes.windows(2).any(|two| promised(&two[0]) != promised(&two[1]));
     let set: Vec<_> = levels.iter().flat_map(|level| keys(row, level)).collect();
-    let sets_some = |option: &ScreenedOption| {
-        option.levels().flat_map(|level| keys(row, &level.owned())).any(|key| set.contains(&key))
+    let keys_of =
+        |option: &ScreenedOption| option.levels().flat_map(|level| keys(row, &level.owned())).collect::<Vec<_>>();
+    // Of two options that set one thing the one that changes promises counts.
+    let is_ordinary = |key: &(String, String)| {
+        let mut setting = row.screened.iter().filter(|&option| keys_of(option).contains(key)).peekable();
+        setting.peek().is_some() && setting.all(|option| option.class == OptionClass::Ordinary)
     };
-    let promises = |option: &&ScreenedOption| option.class == OptionClass::Promises;
-    let is_of_table = option.is_some_and(|option| option.class == OptionClass::Promises);
-    // An option of the table says itself what it is.
-    let is_like_one = option.is_none() && row.screened.iter().filter(promises).any(sets_some);
-    match differ || is_of_table || is_like_one {
+    let is_told = match option {
+        // An option of the table says itself what it is.
+        Some(option) => option.class == OptionClass::Promises,
+        None => !set.iter().all(is_ordinary),
+    };
+    match differ || is_told {
         true => OptionClass::Promises,
         false => OptionClass::Ordinary,
     }
@@ -354,12 +359,29 @@ mod tests {
             ("btrfs", "-m dup|single"),
             ("f2fs", "fsync_mode=posix|nobarrier"),
             ("f2fs", "checkpoint=enable|disable"),
+            ("f2fs", "disable_roll_forward"),
+            // Written into the superblock, or said in the long form.
+            ("ext4", "-E mount_opts=data=writeback"),
+            ("ext4", "-E mount_opts=noauto_da_alloc"),
+            ("btrfs", "--metadata single"),
+            ("xfs", "-m crc=0"),
+            // What no table knows.
+            ("ext4", "-t ext2"),
+            ("ext4", "nombcache"),
+            ("btrfs", "-M"),
+            ("ext3", "data=ordered|writeback"),
+            ("ext3", "commit=5|30"),
+            ("nilfs2", "order=relaxed|strict"),
         ] {
             assert_eq!(parsed(filesystem, text).class, OptionClass::Promises, "{text}");
         }
         for (filesystem, text) in [
             ("ext4", "commit=5|30"),
             ("ext4", "-O ^flex_bg"),
+            ("ext4", "-E mount_opts=nodelalloc"),
+            ("ext4", "commit=5|10"),
+            ("btrfs", "--nodesize 16384|4096"),
+            ("nilfs2", "queue:scheduler=none|bfq"),
             ("xfs", "-m reflink=0"),
             ("btrfs", "queue:requests=64|128"),
         ] {

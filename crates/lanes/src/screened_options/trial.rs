@@ -1,18 +1,20 @@
 //! A lane tried on a small image: what its mkfs, the kernel or the disk's queue refuses shows before a race is laid out.
 
 use crate::availability;
+use crate::command;
 use crate::contestant::{Commands, Contestant};
 use crate::failure::{LaneFailure, cannot, failed, privilege};
 use crate::filesystems::{Filesystem, Home};
 use crate::formatting::{self, MountRequest};
-use crate::layers::{Holding, Site, Stack};
+use crate::layers::{self, Holding, Site, Stack};
 use crate::loop_device::LoopDevice;
 use crate::run_folder::RunFolder;
 use crate::undo::{EntryId, Journal, Thing};
-use crate::{host, let_go, mount};
+use crate::{host, let_go, mount, mountinfo};
 use model::Bytes;
 use model::lane::{LaneSpec, Venue};
-use model::stack::{LayerSpec, MOST_DEVICES};
+use model::stack::{LayerSpec, MOST_DEVICES, QUEUE};
+use model::units::human_bytes;
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -21,54 +23,97 @@ use std::sync::atomic::AtomicBool;
 /// Size of the image where nobody says one: what a lane has that nobody gave a size. It is sparse.
 const USUAL_BYTES: Bytes = Bytes(2 * Bytes::GIB);
 
+/// What mkfs writes of a sparse image at most: a journal or a log, and tables of inodes.
+const WRITTEN_BYTES: u64 = Bytes::GIB;
+/// How programs say that the machine failed them: that is no word about an option.
+const FAILED_BY_THE_MACHINE: [&str; 8] = [
+    "No space left on device",
+    "Input/output error",
+    "I/O error",
+    "Cannot allocate memory",
+    "Out of memory",
+    "resource busy",
+    "Resource busy",
+    "Read-only file system",
+];
+
+/// What came of a lane that was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tried {
+    /// It can be made and mounted.
+    Works(Made),
+    /// Its mkfs, the kernel or the disk's queue refuses it: why, without a full stop.
+    Refused(String),
+    /// It cannot be known here: it lives in a guest (found when that starts), in memory, or is mounted by a program.
+    NotTried,
+}
+
+/// What was made, without what differs by chance: two lanes of which it is equal are one thing here.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Made {
+    /// All that tells of the filesystem on its disk; where nothing does the words that its mkfs was told.
+    pub geometry: Vec<String>,
+    /// Options of the mount, as the kernel shows them.
+    pub mount: Vec<String>,
+    /// Settings of its disk's queue: `nr_requests=64`.
+    pub queue: Vec<String>,
+}
+
+/// What a step gives, or in which words it is refused.
+type Step<T> = Result<Result<T, String>, LaneFailure>;
+
 /// What is tried.
 struct Trial<'a> {
     row: &'static Filesystem,
     contestant: Contestant,
     commands: Commands,
-    /// Only settings of a queue: other layers are no option of a filesystem.
+    /// Only settings of the image's queue: other layers are no option of a filesystem.
     layers: Vec<LayerSpec>,
+    /// What the lane says to the queue that its filesystem stands on.
+    queue: Vec<String>,
+    /// The devices that the lane will stand on, which nobody touches; empty: images.
+    on: &'a [PathBuf],
     disks: u32,
     bytes: u64,
     run_id: String,
     stop: &'a AtomicBool,
 }
 
-/// Formats and mounts a lane once, on a sparse image of 2 GiB in a folder of this run, and takes all of that away again. Answers
-/// why it is refused by its mkfs, by the kernel or by the disk's queue; `None`: it works, or it cannot be known here, because
-/// it lives in a guest (found when that starts), in memory, or is mounted by a program. Its other layers, what lies above it and
-/// its past are left out.
+/// Formats and mounts a lane once, on a sparse image of 2 GiB in a folder of this run, and takes all of that away again. Its other
+/// layers, what lies above it and its past are left out.
 ///
 /// # Errors
-/// [`LaneFailure`] where nothing can be tried: without root, kernel or tools, or where something of it stays.
+/// [`LaneFailure`] where nothing can be tried: without root, kernel, tools or room, where the machine fails, or where something
+/// of it stays.
 pub fn try_lane(
     lane: &LaneSpec,
     folder: &Path,
     journal: &mut Journal,
     stop: &AtomicBool,
-) -> Result<Option<String>, LaneFailure> {
-    try_lane_of_size(lane, USUAL_BYTES, folder, journal, stop)
+) -> Result<Tried, LaneFailure> {
+    try_lane_of_size(lane, (USUAL_BYTES, &[]), folder, journal, stop)
 }
 
 /// As [`try_lane`], on an image of this size, or of the least that the filesystem takes: sizes of logs and groups are refused by
-/// the size of the disk.
+/// the size of the disk. `on`: the devices that the lane will stand on, none for images; nothing is written to them, and what
+/// it says to their queues is looked up.
 ///
 /// # Errors
 /// As there.
 pub fn try_lane_of_size(
     lane: &LaneSpec,
-    bytes: Bytes,
+    (bytes, on): (Bytes, &[PathBuf]),
     folder: &Path,
     journal: &mut Journal,
     stop: &AtomicBool,
-) -> Result<Option<String>, LaneFailure> {
+) -> Result<Tried, LaneFailure> {
     if matches!(lane.venue, Some(Venue::Uml | Venue::Qemu(_) | Venue::Library)) {
-        return Ok(None);
+        return Ok(Tried::NotTried);
     }
     let contestant = Contestant::resolve(lane, &|row| availability::kernel_has(row.mounted_as(), row.module))?;
-    let Contestant::Row(row) = contestant else { return Ok(None) };
+    let Contestant::Row(row) = contestant else { return Ok(Tried::NotTried) };
     if row.home != Home::Block {
-        return Ok(None);
+        return Ok(Tried::NotTried);
     }
     let contestant = Contestant::Row(row);
     let commands = contestant.commands(lane)?;
@@ -82,16 +127,20 @@ pub fn try_lane_of_size(
     }
     let disks = lane.devices.max((row.least_devices)(&lane.mkfs_options)).min(MOST_DEVICES);
     let run_id = journal.path().file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let top = lane.layers.first().filter(|top| top.name == QUEUE && !lane.has_built_layers());
     let trial = Trial {
         row,
         contestant,
         commands,
-        layers: if lane.has_built_layers() { Vec::new() } else { lane.layers.clone() },
+        layers: top.filter(|_| on.is_empty()).into_iter().cloned().collect(),
+        queue: top.map(|top| top.options.clone()).unwrap_or_default(),
+        on,
         disks,
         bytes: bytes.0.max(row.minimum_bytes).next_multiple_of(4096),
         run_id,
         stop,
     };
+    trial.check_room(folder)?;
     let mut folders = RunFolder::plan(folder, &trial.run_id, "trial")?;
     let told = trial.in_folders(&mut folders, journal);
     let mut removed = Ok(());
@@ -102,8 +151,31 @@ pub fn try_lane_of_size(
     removed.map(|()| told)
 }
 
+/// Why no option of the disk's queue is varied of a lane; `None`: they are. `on`: the devices that it will stand on.
+pub fn no_queue(lane: &LaneSpec, on: &[PathBuf]) -> Option<String> {
+    if lane.has_built_layers() {
+        return Some("layers stand between the filesystem and its disk; screen it without them".to_owned());
+    }
+    on.iter().find_map(|device| layers::queue_with(device, &[]).err()).map(|error| error.to_string())
+}
+
 impl Trial<'_> {
-    fn in_folders(&self, folders: &mut [RunFolder], journal: &mut Journal) -> Result<Option<String>, LaneFailure> {
+    /// Where the disk is full mkfs fails for another reason than an option.
+    fn check_room(&self, folder: &Path) -> Result<(), LaneFailure> {
+        let needed = self.bytes.min(WRITTEN_BYTES).saturating_mul(self.disks.into());
+        let free = host::find(folder)?.free_bytes;
+        match needed <= free {
+            true => Ok(()),
+            false => Err(failed(format!(
+                "{} has {} free, and an image on which options are tried may take {}; free some space, or choose another place",
+                folder.display(),
+                human_bytes(free as f64),
+                human_bytes(needed as f64)
+            ))),
+        }
+    }
+
+    fn in_folders(&self, folders: &mut [RunFolder], journal: &mut Journal) -> Result<Tried, LaneFailure> {
         folders.iter_mut().try_for_each(|folder| folder.make(journal))?;
         let (Some(first), Some(last)) = (folders.first(), folders.last()) else {
             return Err(failed("a run has a folder; this is a fault of Fairlane, report it"));
@@ -152,7 +224,7 @@ impl Trial<'_> {
         mounts: &Path,
         disks: &[(LoopDevice, EntryId)],
         journal: &mut Journal,
-    ) -> Result<Option<String>, LaneFailure> {
+    ) -> Result<Tried, LaneFailure> {
         let devices: Vec<PathBuf> = disks.iter().map(|(device, _)| device.path()).collect();
         let site = (Site::Here(&self.run_id, &mut *journal), self.stop);
         let built = Stack::build(site, 0, (&devices, Holding::Anything), &self.layers, self.disks);
@@ -160,35 +232,53 @@ impl Trial<'_> {
             Ok(stack) => stack,
             Err((error, mut left)) => {
                 left.take_down(Some(&mut *journal))?;
-                return refusal(error);
+                return by_kernel(error).map(Tried::Refused);
             }
         };
-        let told = self.format_and_mount(mounts, &devices, journal);
+        // Before mkfs: udev may set a queue otherwise when that closes the disk.
+        let told = self.queue(&devices).and_then(|queue| match queue {
+            Ok(queue) => self.format_and_mount((mounts, &devices), queue, journal),
+            Err(why) => Ok(Tried::Refused(why)),
+        });
         let down = stack.take_down(Some(&mut *journal));
         let told = told?;
         down.map(|_| told)
     }
 
+    /// What the queue of its disk holds, or would: those of other disks are not set for a trial.
+    fn queue(&self, images: &[PathBuf]) -> Step<Vec<String>> {
+        let (devices, settings) = if self.on.is_empty() { (images, &[][..]) } else { (self.on, &self.queue[..]) };
+        let mut first = None;
+        for device in devices {
+            match layers::queue_with(device, settings) {
+                Ok(queue) => first = first.or(Some(queue)),
+                // A lane that says nothing to a queue needs none.
+                Err(_) if settings.is_empty() => {}
+                Err(error) => return by_kernel(error).map(Err),
+            }
+        }
+        Ok(Ok(first.unwrap_or_default()))
+    }
+
     fn format_and_mount(
         &self,
-        mounts: &Path,
-        devices: &[PathBuf],
+        (mounts, devices): (&Path, &[PathBuf]),
+        queue: Vec<String>,
         journal: &mut Journal,
-    ) -> Result<Option<String>, LaneFailure> {
+    ) -> Result<Tried, LaneFailure> {
         let Some((first, further)) = devices.split_first() else { return Err(failed("a lane has a disk")) };
         let mut command = self.commands.mkfs.clone();
         command.extend(further.iter().map(|device| device.display().to_string()));
         let beside: Vec<&Path> = further.iter().map(PathBuf::as_path).collect();
-        match formatting::format(&self.contestant, &command, (first, None), &beside, self.stop) {
-            Ok(_) => {}
-            Err(LaneFailure::Failed(said)) => {
+        let printed = match formatting::format(&self.contestant, &command, (first, None), &beside, self.stop) {
+            Ok(output) => output.map(|output| output.stdout).unwrap_or_default(),
+            Err(error) => {
                 let program = self.row.mkfs.first().copied().unwrap_or("mkfs");
-                // `mkfs.ext4 failed (exit status: 1): …`
-                let words = said.split_once("): ").map_or(said.as_str(), |(_, words)| words);
-                return Ok(Some(format!("{program} refuses it: {}", words.trim_end_matches('.'))));
+                let why = by_mkfs(program, error)?;
+                return Ok(Tried::Refused(format!("{program} refuses it: {why}")));
             }
-            Err(other) => return Err(other),
-        }
+        };
+        let geometry = self.geometry(&printed, first);
         let told = self.mount(&mounts.join("lane"), first, further, journal)?;
         devices.iter().try_for_each(|device| let_go::check(device, self.stop))?;
         if let Some(forget) = self.row.forget.filter(|_| !further.is_empty()) {
@@ -197,17 +287,26 @@ impl Trial<'_> {
                 let _ = forget(device);
             }
         }
-        Ok(told)
+        Ok(match told {
+            Ok(mount) => Tried::Works(Made { geometry, mount, queue }),
+            Err(why) => Tried::Refused(why),
+        })
     }
 
-    /// Mounts it and unmounts it again.
-    fn mount(
-        &self,
-        target: &Path,
-        first: &Path,
-        further: &[PathBuf],
-        journal: &mut Journal,
-    ) -> Result<Option<String>, LaneFailure> {
+    /// What tells two filesystems apart that its mkfs made.
+    fn geometry(&self, printed: &str, device: &Path) -> Vec<String> {
+        let mut told = (self.row.makes)(printed, device);
+        if told.is_empty() {
+            return self.commands.mkfs.clone();
+        }
+        // Of such lists not every word is seen in what was made.
+        let lists = self.commands.mkfs.windows(2).filter(|two| self.row.mkfs_lists.contains(&two[0].as_str()));
+        told.extend(lists.map(|two| two.join(" ")));
+        told
+    }
+
+    /// Mounts it and unmounts it again; answers the options that the kernel showed.
+    fn mount(&self, target: &Path, first: &Path, further: &[PathBuf], journal: &mut Journal) -> Step<Vec<String>> {
         let made = DirBuilder::new().mode(0o700).create(target);
         made.map_err(|error| cannot(format!("make the directory {}", target.display()), error))?;
         let mut options = self.commands.mount_options.clone();
@@ -218,8 +317,11 @@ impl Trial<'_> {
         let entry = journal.will(Thing::Mount { target: target.to_owned(), source })?;
         let request = MountRequest { contestant: &self.contestant, source: first, options: &options, target };
         let told = match formatting::mount(&request, self.stop) {
-            Ok(process) => formatting::unmount(&self.contestant, first, target, process).map(|()| None),
-            Err(error) => refusal(error),
+            Ok(process) => {
+                let shown = shown(target);
+                formatting::unmount(&self.contestant, first, target, process).and(shown).map(Ok)
+            }
+            Err(error) => by_kernel(error).map(Err),
         };
         if !mount::is_mounted(target)? {
             journal.done(entry)?;
@@ -228,13 +330,102 @@ impl Trial<'_> {
     }
 }
 
-/// What the kernel refused, without the remedy for a lane that was typed; what nobody refused is an error.
-fn refusal(error: LaneFailure) -> Result<Option<String>, LaneFailure> {
-    match error {
-        LaneFailure::Usage(said) | LaneFailure::Failed(said) => {
-            let why = said.strip_suffix("; remove or correct it").unwrap_or(&said);
-            Ok(Some(why.trim_end_matches('.').to_owned()))
+/// The options of what is mounted there.
+fn shown(target: &Path) -> Result<Vec<String>, LaneFailure> {
+    let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
+    let mount = mountinfo::at(&mounts, target);
+    let options = mount.map(|of| [of.mount_options.as_slice(), of.super_options.as_slice()].concat());
+    options
+        .ok_or_else(|| failed(format!("{} is not mounted although the kernel mounted it; try again", target.display())))
+}
+
+/// The words in which a mkfs refuses what it is told.
+///
+/// # Errors
+/// The failure itself, where it was killed, printed nothing, or the machine failed it.
+fn by_mkfs(program: &str, error: LaneFailure) -> Result<String, LaneFailure> {
+    let LaneFailure::Failed(said) = &error else { return Err(error) };
+    // `mkfs.ext4 failed (exit status: 1): …`
+    let behind = said.strip_prefix(program).and_then(|behind| behind.strip_prefix(" failed (exit status: "));
+    match behind.and_then(|behind| behind.split_once("): ")) {
+        Some((_, words)) if words != command::PRINTED_NOTHING && !is_of_machine(words) => {
+            Ok(words.trim_end_matches('.').to_owned())
         }
-        other => Err(other),
+        _ => Err(error),
+    }
+}
+
+/// What the kernel refuses, without the remedy for a lane that was typed.
+///
+/// # Errors
+/// The failure itself, where nobody refused anything.
+fn by_kernel(error: LaneFailure) -> Result<String, LaneFailure> {
+    match &error {
+        LaneFailure::Usage(said) if !is_of_machine(said) => {
+            let why = said.strip_suffix("; remove or correct it").unwrap_or(said);
+            Ok(why.trim_end_matches('.').to_owned())
+        }
+        LaneFailure::Failed(said) if said.starts_with(mount::REFUSED) && !is_of_machine(said) => {
+            Ok(said.trim_end_matches('.').to_owned())
+        }
+        _ => Err(error),
+    }
+}
+
+fn is_of_machine(said: &str) -> bool {
+    FAILED_BY_THE_MACHINE.iter().any(|words| said.contains(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_words_of_a_mkfs_about_what_it_was_told_are_a_refusal() {
+        let told = |said: &str| by_mkfs("mkfs.xfs", failed(said)).ok();
+        let refused = told("mkfs.xfs failed (exit status: 1): log size 128m too large.");
+        assert_eq!(refused.as_deref(), Some("log size 128m too large"));
+        for machine in [
+            "mkfs.xfs failed (signal: 9 (SIGKILL)): it printed nothing",
+            "mkfs.xfs failed (signal: 15 (SIGTERM)): meta-data=/dev/loop0",
+            "mkfs.xfs failed (exit status: 1): it printed nothing",
+            "mkfs.xfs failed (exit status: 1): pwrite failed: No space left on device",
+            "mkfs.xfs failed (exit status: 1): libxfs_bwrite: Input/output error",
+            "mkfs.xfs failed (exit status: 1): cannot open /dev/loop0: Device or resource busy",
+            "/dev/loop0 stays in use although its lane is not mounted",
+            "cannot start mkfs.xfs: Too many open files",
+        ] {
+            assert_eq!(told(machine), None, "{machine}");
+        }
+        assert_eq!(by_mkfs("mkfs.xfs", LaneFailure::Interrupted), Err(LaneFailure::Interrupted));
+    }
+
+    #[test]
+    fn only_what_the_kernel_says_of_options_is_a_refusal() {
+        let usage =
+            LaneFailure::Usage("ext4 refuses the mount option `x`: Unknown parameter; remove or correct it".into());
+        assert_eq!(by_kernel(usage), Ok("ext4 refuses the mount option `x`: Unknown parameter".to_owned()));
+        let mounting = "mounting ext4 with options `a,b` failed: Mount option(s) incompatible with ext4";
+        assert_eq!(by_kernel(failed(mounting)), Ok(mounting.to_owned()));
+        for machine in [
+            "mounting ext4 with options `a` failed: can't read superblock (Input/output error)",
+            "mounting ext4 with options `a` failed: Cannot allocate memory; the kernel log (dmesg) may say more",
+            "cannot mount ext4 at /x: Invalid argument",
+            "cannot unmount /x: it is held by vim (12); end that, then run `fairlane clean`",
+        ] {
+            assert_eq!(by_kernel(failed(machine)), Err(failed(machine)));
+        }
+    }
+
+    #[test]
+    fn layers_and_parts_of_disks_leave_no_queue_to_vary() {
+        let why = |lane: &str, on: &[&str]| {
+            let on: Vec<PathBuf> = on.iter().map(PathBuf::from).collect();
+            no_queue(&lane.parse().unwrap(), &on)
+        };
+        assert_eq!(why("ext4", &[]), None);
+        assert_eq!(why("ext4/queue,scheduler=none", &[]), None);
+        assert!(why("ext4/crypt", &[]).is_some_and(|why| why.contains("layers stand between")));
+        assert!(why("ext4", &["/dev/no-such-disk"]).is_some_and(|why| why.contains("/dev/no-such-disk")));
     }
 }

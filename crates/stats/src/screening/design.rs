@@ -1,7 +1,6 @@
 //! The runs of a screening, and the columns of its design (method 9.2).
 
 use super::effects::product;
-use model::findings::FEWEST_SPARE;
 use model::screening::{DesignKind, MOST_FACTORS, Screening};
 use std::collections::BTreeSet;
 
@@ -21,14 +20,7 @@ pub(super) type Column = Vec<f64>;
 /// [`MOST_FACTORS`] factors: what lies outside is taken for the nearest of these.
 pub fn plan_design(factors: usize) -> (DesignKind, Vec<Vec<bool>>) {
     let factors = factors.clamp(1, MOST_FACTORS);
-    planned(factors, row_for(factors, 0))
-}
-
-/// As [`plan_design`], but in the next larger design where that leaves at least [`FEWEST_SPARE`] columns without an option and
-/// the smallest does not: 6 and 7 factors in 24 lanes, 10 and 11 in 48. Of up to 3 factors and of 22 and 23 there is none.
-pub fn plan_with_spare(factors: usize) -> (DesignKind, Vec<Vec<bool>>) {
-    let factors = factors.clamp(1, MOST_FACTORS);
-    planned(factors, row_for(factors, FEWEST_SPARE))
+    planned(factors, row_for(factors))
 }
 
 /// The design of so many factors that is made of this row.
@@ -56,15 +48,12 @@ pub fn full_factorial(factors: usize) -> u64 {
     u32::try_from(factors).ok().and_then(|factors| 1_u64.checked_shl(factors)).unwrap_or(u64::MAX)
 }
 
-/// The row of the smallest design that leaves so many columns without an option, or that of the largest; `None`: it has
-/// every combination.
-fn row_for(factors: usize, spare: usize) -> Option<&'static str> {
+/// The row of the smallest design of so many factors; `None`: it has every combination.
+fn row_for(factors: usize) -> Option<&'static str> {
     if factors <= MOST_IN_FULL {
         return None;
     }
-    // One more column tells the two halves apart.
-    let leaves = |row: &&str| row.len() >= factors && row.len() + 1 >= factors + spare;
-    ROWS.into_iter().find(leaves).or(ROWS.last().copied())
+    ROWS.into_iter().find(|row| row.len() >= factors)
 }
 
 /// All columns of a design by runs: the row of all minus, the row and its turns, then each of these with all signs turned.
@@ -90,7 +79,7 @@ impl Design {
     /// Of so many factors, with its runs in the order of [`plan_design`].
     pub(super) fn new(factors: usize) -> Design {
         let factors = factors.clamp(1, MOST_FACTORS);
-        Design::from_row(factors, row_for(factors, 0))
+        Design::from_row(factors, row_for(factors))
     }
 
     /// Of so many factors, made of this row.
@@ -125,16 +114,17 @@ fn product_of<'a>(columns: impl Iterator<Item = (usize, &'a Column)>) -> Column 
     columns.map(|(_, column)| column.clone()).reduce(|a, b| product(&a, &b)).unwrap_or_default()
 }
 
-/// The lanes of a screening in the order of its design's runs, and the design: that of [`plan_design`] or of
-/// [`plan_with_spare`]. `None`: its runs are those of neither, or two of its lanes or factors have one name.
+/// The lanes of a screening in the order of its design's runs, and the design. `None`: its runs are those of none, or two of
+/// its lanes or factors have one name.
 pub(super) fn in_order(screening: &Screening) -> Option<(Vec<&str>, Design)> {
     let factors = screening.factors.len();
     if !(1..=MOST_FACTORS).contains(&factors) {
         return None;
     }
-    let rows = [row_for(factors, 0), row_for(factors, FEWEST_SPARE)];
-    let row = rows.into_iter().find(|&row| planned(factors, row).1.len() == screening.runs.len())?;
-    let (kind, runs) = planned(factors, row);
+    let (kind, runs) = plan_design(factors);
+    if runs.len() != screening.runs.len() {
+        return None;
+    }
     let names: BTreeSet<&str> = screening.factors.iter().map(|factor| factor.name.as_str()).collect();
     if kind != screening.design || names.len() != factors {
         return None;
@@ -144,7 +134,7 @@ pub(super) fn in_order(screening: &Screening) -> Option<(Vec<&str>, Design)> {
         lanes.push(screening.runs.iter().find(|of| of.at_other == *run)?.lane.as_str());
     }
     let distinct: BTreeSet<&str> = lanes.iter().copied().collect();
-    (distinct.len() == lanes.len()).then(|| (lanes, Design::from_row(factors, row)))
+    (distinct.len() == lanes.len()).then(|| (lanes, Design::new(factors)))
 }
 
 #[cfg(test)]
@@ -171,39 +161,21 @@ mod tests {
     }
 
     #[test]
-    fn the_next_larger_design_leaves_three_columns_where_there_is_one() {
-        for factors in 1..=MOST_FACTORS {
-            let (kind, runs) = plan_with_spare(factors);
-            let distinct: BTreeSet<&Vec<bool>> = runs.iter().collect();
-            assert_eq!(distinct.len(), runs.len(), "{factors} factors");
-            assert!(runs.iter().all(|run| run.len() == factors) && runs[0].iter().all(|other| !other));
-            let lanes = match factors {
-                6 | 7 => 24,
-                10 | 11 => 48,
-                other => lanes_of(other),
-            };
-            assert_eq!((runs.len(), kind), (lanes, plan_design(factors).0), "{factors} factors");
-            let spare = Design::from_row(factors, row_for(factors, FEWEST_SPARE)).spare.len();
-            assert_eq!(spare < FEWEST_SPARE, [1, 2, 3, 22, 23].contains(&factors), "{factors} factors: {spare}");
-        }
-    }
-
-    #[test]
     fn columns_are_balanced_and_orthogonal_the_spare_ones_too() {
-        for (factors, least) in (1..=MOST_FACTORS).flat_map(|factors| [(factors, 0), (factors, FEWEST_SPARE)]) {
-            let Design { factors: columns, spare } = Design::from_row(factors, row_for(factors, least));
+        for factors in 1..=MOST_FACTORS {
+            let Design { factors: columns, spare } = Design::new(factors);
             let all: Vec<&Column> = columns.iter().chain(&spare).collect();
             for (at, one) in all.iter().enumerate() {
-                assert_eq!(one.len(), planned(factors, row_for(factors, least)).1.len());
+                assert_eq!(one.len(), lanes_of(factors));
                 assert_eq!(one.iter().sum::<f64>(), 0.0, "{factors} factors, column {at}");
                 assert!(all[..at].iter().all(|other| dot(one, other) == 0.0), "{factors} factors, column {at}");
             }
-            let expected = match (factors, least) {
-                (1 | 2, _) => 0,
-                (3, _) => 1,
-                (4, _) => 5,
-                (5, _) | (6 | 7, 0) => 8 - factors,
-                (6..=9, _) | (10 | 11, 0) => 12 - factors,
+            let expected = match factors {
+                1 | 2 => 0,
+                3 => 1,
+                4 => 5,
+                5..=7 => 8 - factors,
+                8..=11 => 12 - factors,
                 _ => 24 - factors,
             };
             assert_eq!(spare.len(), expected, "{factors} factors");

@@ -17,7 +17,7 @@ use crate::statements::race as statement;
 use crate::whole_race;
 pub use confirm::confirm;
 use design::Design;
-pub use design::{full_factorial, lanes_of, plan_design, plan_with_spare};
+pub use design::{full_factorial, lanes_of, plan_design};
 use effects::{contrast, means};
 use errors::Errors;
 use figures::{Asked, Observed, measured_otherwise};

@@ -153,11 +153,12 @@ fn names_again(typed: LaneSpec, recorded: &LaneSpec) -> bool {
 /// Whether an option with all of its levels is one of Fairlane's table, or was typed again.
 fn is_known(filesystem: &str, factor: &Factor, typed: &[String]) -> Result<bool, Failure> {
     let mut table = screened_options::options_of(filesystem).iter();
-    if table.any(|option| screened_options::factor(option) == *factor) {
+    if table.any(|option| screened_options::is_of(factor, &screened_options::factor(option))) {
         return Ok(true);
     }
     for text in typed {
-        if screened_options::parse_option(filesystem, text).map_err(lane_failure)? == *factor {
+        let option = screened_options::parse_option(filesystem, text).map_err(lane_failure)?;
+        if screened_options::is_of(factor, &option) {
             return Ok(true);
         }
     }

@@ -5,7 +5,8 @@ use crate::commands::{lane_failure, planning};
 use crate::failure::Failure;
 use crate::{signals, terminal};
 use lanes::guest::{GuestKind, Machine};
-use lanes::{FailureKind, Journal, screened_options, undo};
+use lanes::screened_options::{self, Tried};
+use lanes::{FailureKind, Journal, undo};
 use model::Bytes;
 use model::bounds::MOST_LANES;
 use model::lane::{LaneSpec, Venue};
@@ -29,12 +30,15 @@ const SAID: &str = "the lane says it already";
 const NO_DISKS: &str = "a guest has no disks for more lanes";
 /// Characters that are kept of why something is refused. Chosen.
 const MOST_SAID: usize = 300;
+/// Why an option is not screened of which no level makes anything else than the usual one.
+const SO_ALREADY: &str =
+    "it is so here already: mkfs, the kernel and the disk make the same of it where nobody says it";
 
 /// Some factors, each with a place in its levels.
 type Chosen = Vec<(usize, usize)>;
 
-/// Tries a lane: `None`: it can be made and mounted; otherwise why not.
-type Try<'a> = &'a mut dyn FnMut(&LaneSpec) -> Result<Option<String>, Failure>;
+/// Tries a lane.
+type Try<'a> = &'a mut dyn FnMut(&LaneSpec) -> Result<Tried, Failure>;
 
 /// What is left to screen.
 #[derive(Debug)]
@@ -96,12 +100,13 @@ pub fn settle_here(
     room: Room,
     (place, says): (Place, bool),
 ) -> Result<(Settled, Vec<String>), Failure> {
+    let (factors, of_queue) = without_queue(base, factors, place.on)?;
     let is_tried = can_be_tried(base);
     if says && is_tried {
         terminal::say!("trying {} options on a small image", factors.len());
     }
     let excludes = |one: &str, other: &str| excludes(base, one, other);
-    let settled = trying(base, place, |try_one| settle(base, factors, (room, &excludes), try_one))?;
+    let mut settled = trying(base, place, |try_one| settle(base, factors, (room, &excludes), try_one))?;
     let mut notes = Vec::new();
     if !is_tried && planning::in_guest(base) {
         notes.push(IN_A_GUEST.to_owned());
@@ -115,7 +120,41 @@ pub fn settle_here(
             settled.factors.len()
         ));
     }
+    settled.left_out.splice(0..0, of_queue);
     Ok((settled, notes))
+}
+
+/// Leaves settings of the disk's queue out where the lane's filesystem does not stand on a disk of its own.
+///
+/// # Errors
+/// Where nothing else is left.
+fn without_queue(
+    base: &LaneSpec,
+    factors: Vec<Factor>,
+    on: &Ground,
+) -> Result<(Vec<Factor>, Vec<LeftOutOption>), Failure> {
+    let Some(why) = screened_options::no_queue(base, &devices(base, on)) else { return Ok((factors, Vec::new())) };
+    let sets = |factor: &Factor| (0..levels::count(factor)).any(|at| levels::level(factor, at).is_some_and(sets_queue));
+    let (of_queue, factors): (Vec<Factor>, Vec<Factor>) = factors.into_iter().partition(sets);
+    let left_out = |factor: &Factor| LeftOutOption { option: named(factor, 1), why: one_line(&why) };
+    let left_out: Vec<LeftOutOption> = of_queue.iter().map(left_out).collect();
+    match factors.is_empty() {
+        true => Err(nothing(base, &left_out)),
+        false => Ok((factors, left_out)),
+    }
+}
+
+fn sets_queue(level: &OptionLevel) -> bool {
+    !level.queue.is_empty()
+}
+
+/// The devices that a lane will stand on; none where it stands on images.
+fn devices(base: &LaneSpec, on: &Ground) -> Vec<PathBuf> {
+    match (&base.venue, on) {
+        (Some(Venue::Device(device)), _) | (None, Ground::Device(device)) => vec![device.clone()],
+        (None, Ground::Disks(disks)) => disks.iter().take(base.disks() as usize).cloned().collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Those of some lanes that can be made and mounted, tried where their images will lie.
@@ -126,7 +165,7 @@ pub fn working<T>(base: &LaneSpec, lanes: Vec<(T, LaneSpec)>, place: Place) -> R
     trying(base, place, |try_one| {
         let mut kept = Vec::new();
         for (what, lane) in lanes {
-            if try_one(&lane)?.is_none() {
+            if !matches!(try_one(&lane)?, Tried::Refused(_)) {
                 kept.push((what, lane));
             }
         }
@@ -142,16 +181,17 @@ fn can_be_tried(base: &LaneSpec) -> bool {
 /// Gives `work` what tries a lane on a small image, journalled and undone; where lanes cannot be tried, all of them work.
 fn trying<T>(base: &LaneSpec, place: Place, work: impl FnOnce(Try<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
     if !can_be_tried(base) {
-        return work(&mut |_| Ok(None));
+        return work(&mut |_| Ok(Tried::NotTried));
     }
     let stop = Arc::new(AtomicBool::new(false));
     signals::stop(&stop)?;
     let folder = folder(base, place.on)?;
     let undo = undo::directory().map_err(lane_failure)?;
     let mut journal = Journal::begin(&undo, &planning::run_id()).map_err(lane_failure)?;
+    let devices = devices(base, place.on);
     let mut may_be_left = false;
     let done = work(&mut |lane| {
-        let tried = screened_options::try_lane_of_size(lane, place.size, &folder, &mut journal, &stop);
+        let tried = screened_options::try_lane_of_size(lane, (place.size, &devices), &folder, &mut journal, &stop);
         may_be_left |= tried.as_ref().is_err_and(|failure| failure.kind() == FailureKind::Failed);
         tried.map_err(lane_failure)
     });
@@ -202,6 +242,7 @@ fn settle(
     }
     settling.leave_out_said();
     settling.leave_out_refused()?;
+    settling.leave_out_what_is_so()?;
     settling.leave_out_excluded(excludes);
     settling.leave_out_without_room(room)?;
     let (design, runs) = settling.settle_runs()?;
@@ -215,25 +256,36 @@ struct Settling<'a> {
     left_out: Vec<LeftOutOption>,
     try_one: Try<'a>,
     /// Lanes by their lines, so that none is tried twice.
-    tried: BTreeMap<String, Option<String>>,
+    tried: BTreeMap<String, Tried>,
 }
 
 impl Settling<'_> {
     /// Why some levels, each a factor and a place in its levels, make no lane; `None`: they do.
     fn refused(&mut self, chosen: &[(usize, usize)]) -> Result<Option<String>, Failure> {
+        Ok(match self.tried(chosen)? {
+            Tried::Refused(why) => Some(why),
+            Tried::Works(_) | Tried::NotTried => None,
+        })
+    }
+
+    /// What comes of some levels.
+    fn tried(&mut self, chosen: &[(usize, usize)]) -> Result<Tried, Failure> {
         let level = |&(factor, place): &(usize, usize)| levels::level(self.factors.get(factor)?, place);
         let levels: Vec<_> = chosen.iter().filter_map(level).collect();
         let lane = match screened_options::lane_with(self.base, TRIED, &levels) {
             Ok(lane) => lane,
-            Err(failure) => return Ok(Some(one_line(&failure.to_string()))),
+            Err(failure) => return Ok(Tried::Refused(one_line(&failure.to_string()))),
         };
         let line = lane.to_line();
         if let Some(known) = self.tried.get(&line) {
             return Ok(known.clone());
         }
-        let why = (self.try_one)(&lane)?.map(|why| one_line(&why));
-        self.tried.insert(line, why.clone());
-        Ok(why)
+        let tried = match (self.try_one)(&lane)? {
+            Tried::Refused(why) => Tried::Refused(one_line(&why)),
+            other => other,
+        };
+        self.tried.insert(line, tried.clone());
+        Ok(tried)
     }
 
     fn leave_out(&mut self, factor: usize, place: usize, why: String) {
@@ -294,6 +346,37 @@ impl Settling<'_> {
                 Some((place, why)) => self.leave_out(at, place, why),
                 None => at += 1,
             }
+        }
+        Ok(())
+    }
+
+    /// Leaves out what is here by itself as its other level would have it; a further level that makes something else takes that
+    /// one's place.
+    fn leave_out_what_is_so(&mut self) -> Result<(), Failure> {
+        let mut at = 0;
+        while let Some(count) = self.factors.get(at).map(levels::count) {
+            let usual = self.tried(&[(at, 0)])?;
+            let mut differs = None;
+            for place in 1..count {
+                // A further level was not tried before, and may be refused.
+                let is_another = match self.tried(&[(at, place)])? {
+                    Tried::Works(made) => usual != Tried::Works(made),
+                    Tried::NotTried => true,
+                    Tried::Refused(_) => false,
+                };
+                if is_another {
+                    differs = Some(place);
+                    break;
+                }
+            }
+            let Some(place) = differs else {
+                self.leave_out(at, 1, SO_ALREADY.to_owned());
+                continue;
+            };
+            if let Some(factor) = self.factors.get_mut(at) {
+                begin_with(factor, place);
+            }
+            at += 1;
         }
         Ok(())
     }
@@ -387,6 +470,14 @@ fn holds(all: &[String], some: &[String]) -> bool {
     some.iter().all(|word| rest.any(|other| other == word))
 }
 
+/// Makes a level the other one of a factor, without those before it. What is told of the first one's costs is not of this one.
+fn begin_with(factor: &mut Factor, place: usize) {
+    for _ in 1..place {
+        factor.other = factor.further.remove(0);
+        factor.costs.clear();
+    }
+}
+
 /// `bigalloc on`.
 fn named(factor: &Factor, place: usize) -> String {
     match levels::level(factor, place) {
@@ -412,147 +503,4 @@ fn one_line(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::levels::tests::factor;
-    use super::*;
-
-    fn base() -> LaneSpec {
-        "ext4".parse().unwrap()
-    }
-
-    const ROOM: Room = Room { lanes: MOST_LANES, are_named: false };
-
-    /// Settles options where every lane can be made.
-    fn settled_of(base: &str, factors: Vec<Factor>, room: Room) -> Result<Settled, Failure> {
-        settle(&base.parse().unwrap(), factors, (room, &|_: &str, _: &str| false), &mut |_| Ok(None))
-    }
-
-    #[test]
-    fn what_the_lane_says_itself_is_left_out_however_it_is_written() {
-        let mut made = factor("reflink", &["on", "off"]);
-        made.usual = OptionLevel { label: "on".into(), ..OptionLevel::default() };
-        made.other =
-            OptionLevel { label: "off".into(), mkfs: vec!["-m".into(), "reflink=0".into()], ..made.usual.clone() };
-        let mut noatime = factor("noatime", &["off", "on"]);
-        noatime.usual.mount.clear();
-        noatime.other.mount = vec!["noatime".into()];
-        let mut queue = factor("scheduler", &["default", "bfq"]);
-        queue.usual.mount.clear();
-        queue.other =
-            OptionLevel { label: "bfq".into(), queue: vec!["scheduler=bfq".into()], ..OptionLevel::default() };
-        let all = [made, noatime, queue, factor("logbsize", &["32k", "256k"])];
-        for (base, said) in [
-            ("xfs", &[][..]),
-            ("xfs(-K -m crc=1),logbufs=8", &[][..]),
-            ("xfs,noatime,logbufs=8", &["noatime"][..]),
-            ("xfs,relatime", &["noatime"][..]),
-            ("xfs,logbsize=64k", &["logbsize"][..]),
-            ("xfs(-m reflink=0)", &["reflink"][..]),
-            ("xfs,-mreflink=1", &["reflink"][..]),
-            ("xfs(-m crc=1,reflink=0)", &["reflink"][..]),
-            ("xfs/queue,scheduler=none", &["scheduler"][..]),
-        ] {
-            let settled = settled_of(base, all.to_vec(), ROOM).unwrap();
-            assert!(settled.left_out.iter().all(|of| of.why == SAID), "{base}: {:?}", settled.left_out);
-            let kept = names(&settled);
-            let left: Vec<&str> = all.iter().map(|of| of.name.as_str()).filter(|name| !kept.contains(name)).collect();
-            assert_eq!(left, said, "{base}");
-        }
-        // What a layer below says is none of the queue's.
-        assert!(!says_it(&"xfs/raid0:2,chunk=64K".parse().unwrap(), &all[2]));
-        let nothing = settled_of("xfs,noatime", vec![all[1].clone()], ROOM).unwrap_err().message;
-        assert!(
-            nothing.contains("no option of ") && nothing.contains("noatime on (the lane says it already)"),
-            "{nothing}"
-        );
-    }
-
-    #[test]
-    fn a_guest_takes_as_many_options_as_its_disks_have_room_for() {
-        let factors =
-            |count: usize| -> Vec<Factor> { (0..count).map(|at| factor(&format!("o{at}"), &["0", "1"])).collect() };
-        let room = |lane: &str| Room::new(&lane.parse().unwrap(), false);
-        assert_eq!([room("ext4"), room("ext4@uml"), room("ext4@qemu")].map(|room| room.lanes), [64, 16, 24]);
-        assert_eq!(room("ext4/raid0:2@uml").lanes, 8);
-        let few = Room { lanes: 8, are_named: false };
-        let settled = settled_of("ext4@uml", factors(5), few).unwrap();
-        assert_eq!((names(&settled), settled.runs.len()), (vec!["o0", "o1", "o2"], 8));
-        assert_eq!(left_out(&settled), [("o3 1", NO_DISKS), ("o4 1", NO_DISKS)]);
-        let named = settled_of("ext4@uml", factors(5), Room { are_named: true, ..few }).unwrap_err().message;
-        assert!(named.contains("disks for 8: name 3 options at most"), "{named}");
-        let none = settled_of("ext4/raid0:16@uml", factors(1), room("ext4/raid0:16@uml")).unwrap_err().message;
-        assert!(none.contains("no disks for two lanes on 16 each"), "{none}");
-    }
-
-    /// Settles four options where lanes are refused that hold all options of one of these lists.
-    fn settled(refused: &[&[&str]], excluded: &[[&str; 2]]) -> (Result<Settled, Failure>, Vec<String>) {
-        let factors = ["a", "b", "c", "d"].map(|name| factor(name, &["0", "1"])).to_vec();
-        let mut tried = Vec::new();
-        let mut try_one = |lane: &LaneSpec| {
-            tried.push(lane.to_line());
-            let has = |option: &&str| lane.mount_options.iter().any(|of| of == option);
-            let no = refused.iter().find(|list| list.iter().all(|option| has(option)));
-            Ok(no.map(|list| format!("the kernel\nrefuses {}.", list.join(" with "))))
-        };
-        let excludes = |one: &str, other: &str| excluded.contains(&[one, other]) || excluded.contains(&[other, one]);
-        let settled = settle(&base(), factors, (ROOM, &excludes), &mut try_one);
-        (settled, tried)
-    }
-
-    fn names(settled: &Settled) -> Vec<&str> {
-        settled.factors.iter().map(|factor| factor.name.as_str()).collect()
-    }
-
-    fn left_out(settled: &Settled) -> Vec<(&str, &str)> {
-        settled.left_out.iter().map(|of| (of.option.as_str(), of.why.as_str())).collect()
-    }
-
-    #[test]
-    fn all_that_can_be_made_is_screened_and_no_lane_is_tried_twice() {
-        let (settled, mut tried) = settled(&[], &[]);
-        let settled = settled.unwrap();
-        assert_eq!((names(&settled).len(), settled.runs.len()), (4, 16));
-        assert_eq!(settled.design, DesignKind::FullFactorial);
-        assert!(settled.left_out.is_empty() && settled.runs[0].iter().all(|other| !other));
-        let count = tried.len();
-        tried.sort();
-        tried.dedup();
-        assert_eq!(tried.len(), count, "{tried:?}");
-    }
-
-    #[test]
-    fn what_is_refused_alone_is_left_out_with_the_words_of_who_refuses_it() {
-        let (settled, _) = settled(&[&["b=1"], &["c=0"]], &[]);
-        let settled = settled.unwrap();
-        assert_eq!(names(&settled), ["a", "d"]);
-        assert_eq!(left_out(&settled), [("b 1", "the kernel refuses b=1"), ("c 0", "the kernel refuses c=0")]);
-        assert_eq!(settled.runs.len(), 4);
-    }
-
-    #[test]
-    fn of_options_that_do_not_go_together_the_later_one_is_left_out() {
-        let (of_pair, _) = settled(&[&["a=1", "c=1"]], &[["b", "d"]]);
-        let of_pair = of_pair.unwrap();
-        assert_eq!(names(&of_pair), ["a", "b"]);
-        let why = [
-            ("d 1", "it does not go with b, which is screened"),
-            ("c 1", "it does not go with a 1: the kernel refuses a=1 with c=1"),
-        ];
-        assert_eq!(left_out(&of_pair), why);
-        let (of_three, _) = settled(&[&["a=1", "b=1", "d=1"]], &[]);
-        let of_three = of_three.unwrap();
-        assert_eq!(names(&of_three), ["a", "b", "c"]);
-        assert!(of_three.left_out[0].why.starts_with("it does not go with the others: "), "{of_three:?}");
-    }
-
-    #[test]
-    fn a_lane_that_cannot_be_made_and_one_without_options_are_refused() {
-        let (refused, tried) = settled(&[&[]], &[]);
-        let message = refused.unwrap_err().message;
-        assert!(message.contains("lane ext4 cannot be made and mounted here: the kernel refuses"), "{message}");
-        assert_eq!(tried.len(), 1);
-        let (nothing, _) = settled(&[&["a=1"], &["b=1"], &["c=1"], &["d=1"]], &[]);
-        let message = nothing.unwrap_err().message;
-        assert!(message.contains("no option of ext4 is left") && message.contains("d 1 (the kernel"), "{message}");
-    }
-}
+mod tests;

@@ -212,6 +212,7 @@ pub mod tests {
             margin: 0.03,
             results: vec![result],
             proposal,
+            few_spare: false,
             confirmation: None,
         }
     }

@@ -130,7 +130,7 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
         name: "free_space_tree",
         usual: Level::unsaid("on"),
         others: &[Level::made("off", &["-R", "^free-space-tree"])],
-        costs: "free space is looked for anew after each mount",
+        costs: "mkfs leaves the older space cache (v1), which lies in files",
         excludes: &["block_group_tree"],
         ..ORDINARY
     },

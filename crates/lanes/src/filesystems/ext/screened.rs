@@ -21,7 +21,7 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
             Level::mounted("60", &["commit=60"]),
             Level::mounted("1", &["commit=1"]),
         ],
-        costs: "a crash takes up to 30 s of what nobody synced, instead of 5",
+        costs: "a crash takes up to 30 s of metadata that nobody synced, instead of 5; data waits to be written back either way",
         says: "fewer commits of the journal, for laptops and SSDs",
         by_itself: true,
         ..ORDINARY
@@ -55,7 +55,6 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
         usual: Level::unsaid("on"),
         others: &[Level::made("off", &["-O", "^flex_bg"])],
         costs: "inode tables and bitmaps lie apart, each in its own group",
-        by_itself: true,
         ..ORDINARY
     },
     // mke2fs(8), `-J fast_commit_size=`; the kernel's Documentation/filesystems/ext4/journal.rst, "Fast commits".
@@ -75,7 +74,6 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
         others: &[Level::mounted("0", &["max_batch_time=0"])],
         costs: "syncs of several threads share fewer commits",
         says: "one thread that syncs does not wait for others",
-        by_itself: true,
         ..ORDINARY
     },
     // The kernel's Documentation/admin-guide/ext4.rst: `dioread_nolock` is the default since Linux 5.6.
@@ -83,7 +81,7 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
         name: "dioread_nolock",
         usual: Level::unsaid("on"),
         others: &[Level::mounted("off", &["dioread_lock"])],
-        costs: "direct reads wait for writers of the same file",
+        costs: "blocks of buffered writes count as written when they are allocated",
         by_itself: true,
         ..ORDINARY
     },

@@ -39,7 +39,6 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
         usual: Level::unsaid("on"),
         others: &[Level::mounted("off", &["noextent_cache"])],
         costs: "places of blocks are looked up in nodes",
-        by_itself: true,
         ..ORDINARY
     },
     // f2fs.rst, `mode=`.
@@ -58,23 +57,21 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
         usual: Level::unsaid("6"),
         others: &[Level::mounted("2", &["active_logs=2"]), Level::mounted("4", &["active_logs=4"])],
         costs: "what changes often and what never does lie together",
-        by_itself: true,
         ..ORDINARY
     },
-    // f2fs.rst, `alloc_mode=`.
+    // f2fs.rst, `alloc_mode=`; small disks have reuse by themselves (fs/f2fs/super.c, f2fs_tuning_parameters).
     ScreenedOption {
         name: "alloc_mode",
-        usual: Level::unsaid("default"),
-        others: &[Level::mounted("reuse", &["alloc_mode=reuse"])],
+        usual: Level::unsaid("by-size"),
+        others: &[Level::mounted("reuse", &["alloc_mode=reuse"]), Level::mounted("default", &["alloc_mode=default"])],
         by_itself: true,
         ..ORDINARY
     },
-    // f2fs.rst, `checkpoint_merge`, since Linux 5.12.
+    // f2fs.rst, `checkpoint_merge`, since Linux 5.12; most kernels since have it on by themselves.
     ScreenedOption {
         name: "checkpoint_merge",
-        usual: Level::unsaid("off"),
-        others: &[Level::mounted("on", &["checkpoint_merge"])],
-        says: "threads that ask for a checkpoint at once share one",
+        others: &[Level::mounted("off", &["nocheckpoint_merge"]), Level::mounted("on", &["checkpoint_merge"])],
+        costs: "threads that ask for a checkpoint at once do not share one",
         by_itself: true,
         ..ORDINARY
     },

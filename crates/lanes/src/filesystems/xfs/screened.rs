@@ -74,7 +74,6 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
         ],
         costs: "each change of a folder logs and writes a larger block",
         says: "for folders of very many files",
-        by_itself: true,
         ..ORDINARY
     },
     SCHEDULER,
@@ -174,6 +173,16 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
         usual: Level::unsaid("off"),
         others: &[Level::mounted("on", &["discard"])],
         costs: "the disk is told of each extent that comes free; images get holes",
+        ..ORDINARY
+    },
+    // mkfs.xfs(8), `-m crc=`; options that need it go with it.
+    ScreenedOption {
+        name: "crc",
+        usual: Level::unsaid("on"),
+        others: &[Level::made("off", &["-m", "crc=0"])],
+        class: Promises,
+        costs: "metadata that a disk changed is not noticed; an old format that kernels are giving up",
+        excludes: &["reflink", "rmapbt", "finobt", "sparse", "bigtime"],
         ..ORDINARY
     },
     // xfs(5), `wsync`: it promises more.

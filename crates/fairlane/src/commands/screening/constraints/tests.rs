@@ -1,0 +1,200 @@
+//! What is left of options that are refused, excluded, said already, or made alike.
+
+use super::super::levels::tests::factor;
+use super::*;
+use lanes::screened_options::Made;
+
+fn base() -> LaneSpec {
+    "ext4".parse().unwrap()
+}
+
+const ROOM: Room = Room { lanes: MOST_LANES, are_named: false };
+
+/// Settles options where every lane can be made.
+fn settled_of(base: &str, factors: Vec<Factor>, room: Room) -> Result<Settled, Failure> {
+    settle(&base.parse().unwrap(), factors, (room, &|_: &str, _: &str| false), &mut |_| Ok(made(&[])))
+}
+
+#[test]
+fn what_the_lane_says_itself_is_left_out_however_it_is_written() {
+    let mut made = factor("reflink", &["on", "off"]);
+    made.usual = OptionLevel { label: "on".into(), ..OptionLevel::default() };
+    made.other = OptionLevel { label: "off".into(), mkfs: vec!["-m".into(), "reflink=0".into()], ..made.usual.clone() };
+    let mut noatime = factor("noatime", &["off", "on"]);
+    noatime.usual.mount.clear();
+    noatime.other.mount = vec!["noatime".into()];
+    let mut queue = factor("scheduler", &["default", "bfq"]);
+    queue.usual.mount.clear();
+    queue.other = OptionLevel { label: "bfq".into(), queue: vec!["scheduler=bfq".into()], ..OptionLevel::default() };
+    let all = [made, noatime, queue, factor("logbsize", &["32k", "256k"])];
+    for (base, said) in [
+        ("xfs", &[][..]),
+        ("xfs(-K -m crc=1),logbufs=8", &[][..]),
+        ("xfs,noatime,logbufs=8", &["noatime"][..]),
+        ("xfs,relatime", &["noatime"][..]),
+        ("xfs,logbsize=64k", &["logbsize"][..]),
+        ("xfs(-m reflink=0)", &["reflink"][..]),
+        ("xfs,-mreflink=1", &["reflink"][..]),
+        ("xfs(-m crc=1,reflink=0)", &["reflink"][..]),
+        ("xfs/queue,scheduler=none", &["scheduler"][..]),
+    ] {
+        let settled = settled_of(base, all.to_vec(), ROOM).unwrap();
+        assert!(settled.left_out.iter().all(|of| of.why == SAID), "{base}: {:?}", settled.left_out);
+        let kept = names(&settled);
+        let left: Vec<&str> = all.iter().map(|of| of.name.as_str()).filter(|name| !kept.contains(name)).collect();
+        assert_eq!(left, said, "{base}");
+    }
+    // What a layer below says is none of the queue's.
+    assert!(!says_it(&"xfs/raid0:2,chunk=64K".parse().unwrap(), &all[2]));
+    let nothing = settled_of("xfs,noatime", vec![all[1].clone()], ROOM).unwrap_err().message;
+    assert!(
+        nothing.contains("no option of ") && nothing.contains("noatime on (the lane says it already)"),
+        "{nothing}"
+    );
+}
+
+#[test]
+fn a_guest_takes_as_many_options_as_its_disks_have_room_for() {
+    let factors =
+        |count: usize| -> Vec<Factor> { (0..count).map(|at| factor(&format!("o{at}"), &["0", "1"])).collect() };
+    let room = |lane: &str| Room::new(&lane.parse().unwrap(), false);
+    assert_eq!([room("ext4"), room("ext4@uml"), room("ext4@qemu")].map(|room| room.lanes), [64, 16, 24]);
+    assert_eq!(room("ext4/raid0:2@uml").lanes, 8);
+    let few = Room { lanes: 8, are_named: false };
+    let settled = settled_of("ext4@uml", factors(5), few).unwrap();
+    assert_eq!((names(&settled), settled.runs.len()), (vec!["o0", "o1", "o2"], 8));
+    assert_eq!(left_out(&settled), [("o3 1", NO_DISKS), ("o4 1", NO_DISKS)]);
+    let named = settled_of("ext4@uml", factors(5), Room { are_named: true, ..few }).unwrap_err().message;
+    assert!(named.contains("disks for 8: name 3 options at most"), "{named}");
+    let none = settled_of("ext4/raid0:16@uml", factors(1), room("ext4/raid0:16@uml")).unwrap_err().message;
+    assert!(none.contains("no disks for two lanes on 16 each"), "{none}");
+}
+
+/// Of a lane whose mount shows these options.
+fn made(shown: &[String]) -> Tried {
+    Tried::Works(Made { mount: shown.to_vec(), ..Made::default() })
+}
+
+/// Settles four options where lanes are refused that hold all options of one of these lists.
+fn settled(refused: &[&[&str]], excluded: &[[&str; 2]]) -> (Result<Settled, Failure>, Vec<String>) {
+    let factors = ["a", "b", "c", "d"].map(|name| factor(name, &["0", "1"])).to_vec();
+    let mut tried = Vec::new();
+    let mut try_one = |lane: &LaneSpec| {
+        tried.push(lane.to_line());
+        let has = |option: &&str| lane.mount_options.iter().any(|of| of == option);
+        let no = refused.iter().find(|list| list.iter().all(|option| has(option)));
+        let why = no.map(|list| format!("the kernel\nrefuses {}.", list.join(" with ")));
+        Ok(why.map_or_else(|| made(&lane.mount_options), Tried::Refused))
+    };
+    let excludes = |one: &str, other: &str| excluded.contains(&[one, other]) || excluded.contains(&[other, one]);
+    let settled = settle(&base(), factors, (ROOM, &excludes), &mut try_one);
+    (settled, tried)
+}
+
+fn names(settled: &Settled) -> Vec<&str> {
+    settled.factors.iter().map(|factor| factor.name.as_str()).collect()
+}
+
+fn left_out(settled: &Settled) -> Vec<(&str, &str)> {
+    settled.left_out.iter().map(|of| (of.option.as_str(), of.why.as_str())).collect()
+}
+
+#[test]
+fn all_that_can_be_made_is_screened_and_no_lane_is_tried_twice() {
+    let (settled, mut tried) = settled(&[], &[]);
+    let settled = settled.unwrap();
+    assert_eq!((names(&settled).len(), settled.runs.len()), (4, 16));
+    assert_eq!(settled.design, DesignKind::FullFactorial);
+    assert!(settled.left_out.is_empty() && settled.runs[0].iter().all(|other| !other));
+    let count = tried.len();
+    tried.sort();
+    tried.dedup();
+    assert_eq!(tried.len(), count, "{tried:?}");
+}
+
+#[test]
+fn what_is_so_by_itself_is_left_out_or_screened_at_a_level_that_is_not() {
+    let costly = |labels: &[&str]| Factor { costs: "much".to_owned(), ..factor("a", labels) };
+    for (labels, same, wanted) in [
+        (&["0", "1"][..], &["a=1"][..], None),
+        (&["0", "1", "2", "3"][..], &["a=1"][..], Some((2, 1, ""))),
+        (&["0", "1", "2"][..], &["a=2"][..], Some((1, 1, "much"))),
+        (&["0", "1", "2"][..], &["a=1", "a=2"][..], None),
+        (&["0", "1", "bad"][..], &["a=1"][..], None),
+    ] {
+        let mut try_one = |lane: &LaneSpec| {
+            let shown: Vec<String> =
+                lane.mount_options.iter().filter(|of| **of != "a=0" && !same.contains(&of.as_str())).cloned().collect();
+            let is_bad = shown.iter().any(|of| of == "a=bad");
+            Ok(if is_bad { Tried::Refused("no".to_owned()) } else { made(&shown) })
+        };
+        let factors = vec![costly(labels), factor("b", &["0", "1"])];
+        let settled = settle(&base(), factors, (ROOM, &|_: &str, _: &str| false), &mut try_one).unwrap();
+        let kept = settled.factors.iter().find(|factor| factor.name == "a");
+        let kept = kept.map(|factor| (factor.other.label.clone(), factor.further.len(), factor.costs.clone()));
+        let wanted =
+            wanted.map(|(other, further, costs): (i32, usize, &str)| (other.to_string(), further, costs.to_owned()));
+        assert_eq!(kept, wanted, "{labels:?} {same:?}");
+        let says = |of: &LeftOutOption| of.option == "a 1" && of.why == SO_ALREADY;
+        assert_eq!(settled.left_out.iter().any(says), kept.is_none(), "{labels:?} {same:?}");
+    }
+    let factors = vec![factor("a", &["0", "1"])];
+    let settled = settle(&base(), factors, (ROOM, &|_: &str, _: &str| false), &mut |_| Ok(Tried::NotTried)).unwrap();
+    assert_eq!(settled.factors.len(), 1, "what was not tried is screened");
+}
+
+#[test]
+fn a_queue_that_is_not_the_filesystem_s_own_is_not_screened() {
+    let mut scheduler = factor("scheduler", &["none", "bfq"]);
+    scheduler.other =
+        OptionLevel { queue: vec!["scheduler=bfq".to_owned()], label: "bfq".to_owned(), ..OptionLevel::default() };
+    let images = Ground::Images(PathBuf::from("."));
+    let all = || vec![scheduler.clone(), factor("a", &["0", "1"])];
+    let kept = |lane: &str, on: &Ground| {
+        let (kept, left_out) = without_queue(&lane.parse().unwrap(), all(), on).unwrap();
+        (kept.len(), left_out.into_iter().map(|of| of.option).collect::<Vec<_>>())
+    };
+    assert_eq!(kept("ext4", &images), (2, Vec::new()));
+    assert_eq!(kept("ext4/crypt", &images), (1, vec!["scheduler bfq".to_owned()]));
+    let gone = Ground::Device(PathBuf::from("/dev/no-such-disk"));
+    assert_eq!(kept("ext4", &gone), (1, vec!["scheduler bfq".to_owned()]));
+    let layered: LaneSpec = "ext4/crypt".parse().unwrap();
+    let none = without_queue(&layered, vec![scheduler.clone()], &images).unwrap_err();
+    assert!(none.message.contains("scheduler bfq (layers stand between"), "{}", none.message);
+}
+
+#[test]
+fn what_is_refused_alone_is_left_out_with_the_words_of_who_refuses_it() {
+    let (settled, _) = settled(&[&["b=1"], &["c=0"]], &[]);
+    let settled = settled.unwrap();
+    assert_eq!(names(&settled), ["a", "d"]);
+    assert_eq!(left_out(&settled), [("b 1", "the kernel refuses b=1"), ("c 0", "the kernel refuses c=0")]);
+    assert_eq!(settled.runs.len(), 4);
+}
+
+#[test]
+fn of_options_that_do_not_go_together_the_later_one_is_left_out() {
+    let (of_pair, _) = settled(&[&["a=1", "c=1"]], &[["b", "d"]]);
+    let of_pair = of_pair.unwrap();
+    assert_eq!(names(&of_pair), ["a", "b"]);
+    let why = [
+        ("d 1", "it does not go with b, which is screened"),
+        ("c 1", "it does not go with a 1: the kernel refuses a=1 with c=1"),
+    ];
+    assert_eq!(left_out(&of_pair), why);
+    let (of_three, _) = settled(&[&["a=1", "b=1", "d=1"]], &[]);
+    let of_three = of_three.unwrap();
+    assert_eq!(names(&of_three), ["a", "b", "c"]);
+    assert!(of_three.left_out[0].why.starts_with("it does not go with the others: "), "{of_three:?}");
+}
+
+#[test]
+fn a_lane_that_cannot_be_made_and_one_without_options_are_refused() {
+    let (refused, tried) = settled(&[&[]], &[]);
+    let message = refused.unwrap_err().message;
+    assert!(message.contains("lane ext4 cannot be made and mounted here: the kernel refuses"), "{message}");
+    assert_eq!(tried.len(), 1);
+    let (nothing, _) = settled(&[&["a=1"], &["b=1"], &["c=1"], &["d=1"]], &[]);
+    let message = nothing.unwrap_err().message;
+    assert!(message.contains("no option of ext4 is left") && message.contains("d 1 (the kernel"), "{message}");
+}
