@@ -3277,6 +3277,10 @@ export interface ScreeningFinding {
    * The race of the proposal against the default; absent: it was not raced.
    */
   confirmation?: Confirmation | null;
+  /**
+   * Why the record that lies beside as that race is none, as a sentence without a full stop; absent: none was left out.
+   */
+  confirmation_left_out?: string | null;
   design: DesignKind;
   /**
    * What was varied, in the order of the effects.
@@ -3300,6 +3304,10 @@ export interface ScreeningFinding {
    */
   left_out?: LeftOutOption[];
   /**
+   * An option of the disk's queue was varied on images: the queue is that of each image's loop device.
+   */
+  loop_queue?: boolean;
+  /**
    * Effects within this share do not matter.
    */
   margin: number;
@@ -3308,6 +3316,10 @@ export interface ScreeningFinding {
    * One per workload and group.
    */
   results: ScreenedResult[];
+  /**
+   * The race is not over: what is open may still be told.
+   */
+  unfinished?: boolean;
 }
 /**
  * The race of the proposal against the default, with another seed.
@@ -3317,9 +3329,21 @@ export interface ScreeningFinding {
  */
 export interface Confirmation {
   /**
+   * The commands that set by hand what was raced, a line each; empty where it was not confirmed.
+   */
+  commands?: string[];
+  /**
+   * Rows whose gain confirms: those that were expected to gain, or all where nothing was expected.
+   */
+  counted?: number;
+  /**
    * The default.
    */
   default_lane: string;
+  /**
+   * Those of them that gain, sure over the whole race.
+   */
+  gained?: number;
   /**
    * The lane of the proposal.
    */
@@ -3333,6 +3357,27 @@ export interface Confirmation {
    * The seed of that race.
    */
   seed: number;
+  /**
+   * Levels that tuning chose and that were raced instead of the proposal's, of options that are not as usual; empty: the
+   * proposal was raced as it is.
+   */
+  tuned?: TunedLevel[];
+}
+/**
+ * An option at a level that tuning chose.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "TunedLevel".
+ */
+export interface TunedLevel {
+  /**
+   * The factor.
+   */
+  factor: string;
+  /**
+   * Label of the level.
+   */
+  level: string;
 }
 /**
  * A row of the confirmation.

@@ -82,7 +82,10 @@ export function finding(): ScreeningFinding {
         { title: "commit 4 KiB", expected: 1.12, ratio: 1.09, low: 1.06, high: 1.12, verdict: "faster" as const, cpu_shares: [0.121, 0.117] },
         { title: "small files: create", ratio: 1.004, low: 0.98, high: 1.03, verdict: "tie" as const },
       ],
+      counted: 1,
+      gained: 1,
       outcome: "confirmed" as const,
+      commands: ["mkfs   mkfs.ext4 -J size=1024 DEVICE", "mount  mount DEVICE /mnt"],
     },
   });
 }

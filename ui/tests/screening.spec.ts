@@ -108,7 +108,9 @@ test("what a screening found is told in every language, and nothing of lanes aga
     "Better with some work or options and worse with others, so not proposed: noatime on.",
     "Would gain, and not taken because it changes what is promised: barrier off.",
     "bigalloc on: mkfs.ext4 refuses it: invalid cluster size.",
-    "Confirmed: in a race of its own the proposal is better beyond doubt where that was expected, and found worse nowhere.",
+    "Confirmed: in a race of its own the proposal is better beyond doubt in the one figure where that was expected, and found worse nowhere.",
+    "Set it",
+    "mkfs mkfs.ext4 -J size=1024 DEVICE",
     "small files: create",
   ]) {
     assert.ok(english.includes(part), `${part}\n${english}`);
@@ -152,6 +154,51 @@ test("each end of a screening has a headline and a sentence of its own", async (
     ["mixed", (of) => (of.confirmation!.outcome = "mixed"), "better in some of the work and worse in other", "It gains in some and loses in others"],
     ["not", (of) => (of.confirmation!.outcome = "not-confirmed"), "Keep the default of ext4: raced again", "Not confirmed: keep the default."],
     ["open", (of) => (of.confirmation!.outcome = "open"), "Keep the default of ext4 for now", "Open: the race of the proposal against the default is not over"],
+    [
+      "several",
+      (of) => Object.assign(of.confirmation!, { gained: 2, counted: 3 }),
+      "Take ext4 with journal 1G",
+      "better beyond doubt in 2 of 3 figures where that was expected",
+    ],
+    [
+      "tuned",
+      (of) => {
+        of.proposal.expected = [];
+        of.confirmation!.tuned = [{ factor: "journal", level: "512M" }];
+      },
+      "Take ext4 with journal 512M",
+      "As tuned: journal 512M instead of 64M; this was raced against the default. By the screening alone: journal 1G instead of 64M.",
+    ],
+    [
+      "left-out",
+      (of) => {
+        of.confirmation = null;
+        of.confirmation_left_out = "it ran on another disk";
+      },
+      "was not raced so against the default yet",
+      "Not yet: the record that lies beside as the race of the proposal is left out: it ran on another disk.",
+    ],
+    ["queue", (of) => (of.loop_queue = true), "Take ext4 with journal 1G", "is that of the loop device of each image"],
+    [
+      "unfinished",
+      (of) => {
+        of.proposal = { factors: [] };
+        of.confirmation = null;
+        of.unfinished = true;
+      },
+      "Cannot tell yet which options of ext4 matter",
+      "Cannot tell yet: the race is not over",
+    ],
+    [
+      "no-design",
+      (of) => {
+        of.proposal = { factors: [] };
+        of.confirmation = null;
+        of.results.forEach((one) => Object.assign(one, { effects: [], interactions: [], unknown: "these lanes are no design" }));
+      },
+      "No effect of the options of ext4 could be told: these lanes are no design",
+      "because no effect could be told: these lanes are no design.",
+    ],
     [
       "few",
       (of) => (of.few_spare = true),

@@ -44,7 +44,7 @@ pub use layers::{LayerCost, LayerSpeed};
 pub use level::Level;
 pub use screening::{
     Confirmation, ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, ExpectedGain, FEWEST_SPARE, Interaction,
-    Proposal, ScreenedResult, ScreeningFinding,
+    Proposal, ScreenedResult, ScreeningFinding, TunedLevel,
 };
 pub use settle::Settle;
 pub use shown::Shown;

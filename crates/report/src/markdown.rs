@@ -71,6 +71,9 @@ fn screened(input: &Input, finding: &ScreeningFinding) -> String {
     let untested = answer::untested_list(findings).map(|list| list.say("."));
     labelled(&mut out, words::UNTESTED_TITLE, untested.into_iter().collect());
     screening::markdown(&mut out, finding);
+    if let Some(next) = lines::next_command(findings, input.record_path, false) {
+        out.push_str(&format!("\n{}: {}\n", words::NEXT_TITLE, code(&next, false)));
+    }
     warnings(&mut out, &facts::warnings(input));
     measured(&mut out, findings);
     ground(&mut out, input);

@@ -11,7 +11,7 @@ use crate::Input;
 use crate::clean::shorten;
 use crate::language::{Tongue, fill};
 use crate::layout::{Phrase, Tone};
-use crate::words;
+use crate::{screening, words};
 use decision::raced;
 use model::findings::Findings;
 use model::page::Language;
@@ -45,6 +45,12 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
         page.section(said.costs, &decision::costs(findings, decision, &tongue));
     }
     let settle = settle.as_deref().filter(|command| place::inline(Some(*command)).is_some());
+    if let Some(finding) = &findings.screening {
+        // Half of them would set half of it.
+        let commands = screening::commands(finding);
+        let points: Vec<Phrase> = commands.iter().map(|line| Phrase::default().tone(Tone::Name, line)).collect();
+        page.section_keeping(said.set_it, &points, points.len());
+    }
     page.section(said.untold, &open::untold(findings, decision, settle, &tongue));
     page.section(said.untested, &open::untested(findings, &tongue));
     page.section(said.flips, &open::flips(findings, decision, &tongue));

@@ -1,21 +1,24 @@
 //! What a screening found, for a terminal and as Markdown: which options matter, what to take, and what came of it.
 
-use crate::clean::{columns, name, shorten};
+use crate::clean::{clean, columns, name, shorten};
 use crate::facts::TITLE_COLUMNS;
 use crate::layout::{Phrase, Tone, align, hang};
-use crate::lines::CLOSING_COLUMNS;
-use crate::markdown::{escape, row};
+use crate::lines::{CLOSING_COLUMNS, command};
+use crate::markdown::{code, escape, row};
 use crate::words::{self, screening as wording};
 use crate::{Style, figures};
-use model::findings::{ConfirmedRow, Effect, EffectVerdict, Interaction, ScreenedResult, ScreeningFinding, Verdict};
+use model::findings::{
+    ConfirmedRow, Effect, EffectVerdict, Interaction, ScreenedResult, ScreeningFinding, TunedLevel, Verdict,
+};
 use model::screening::{Factor, OptionClass, OptionLevel};
 
 /// Columns of an option's name, and of one of its levels.
 const OPTION_COLUMNS: usize = 40;
 const LEVEL_COLUMNS: usize = 24;
 
-/// A screening for a terminal: SCREENING with a table for each figure, PROPOSAL, CONFIRMED. Whatever the finding holds, a
-/// line keeps to the style's width. Ends in a line break.
+/// A screening for a terminal: SCREENING with a table for each figure, PROPOSAL, CONFIRMED, and the commands that set what was
+/// confirmed. Whatever the finding holds, a line keeps to the style's width, but for those commands, which are to be copied.
+/// Ends in a line break.
 pub fn screening_text(finding: &ScreeningFinding, style: &Style) -> String {
     let mut out = String::new();
     block(&mut out, wording::SCREENING, &head(finding), style);
@@ -33,6 +36,13 @@ pub fn screening_text(finding: &ScreeningFinding, style: &Style) -> String {
         out.push('\n');
         block(&mut out, wording::CONFIRMED, &confirmed, style);
         confirmed_rows(&mut out, finding, style);
+    }
+    let commands = commands(finding);
+    if !commands.is_empty() {
+        out.push('\n');
+    }
+    for (at, line) in commands.iter().enumerate() {
+        command(&mut out, if at == 0 { wording::SET_IT } else { "" }, line, style);
     }
     out
 }
@@ -83,6 +93,11 @@ pub(crate) fn markdown(out: &mut String, finding: &ScreeningFinding) {
             rows.iter().for_each(|cells| row(out, &cells.each_ref().map(|cell| escape(cell))));
         }
     }
+    let commands = commands(finding);
+    if !commands.is_empty() {
+        out.push_str(&format!("\n**{}:**\n\n", wording::SET_IT_TITLE));
+        commands.iter().for_each(|line| out.push_str(&format!("- {}\n", code(line, false))));
+    }
 }
 
 fn paragraph(out: &mut String, title: &str, lines: &[String]) {
@@ -94,19 +109,31 @@ pub(crate) fn answer(finding: &ScreeningFinding) -> Phrase {
     let base = Phrase::default().name(&finding.base);
     let options = taken(finding);
     if options.is_empty() {
-        return base.say(wording::answer_keep(tells(finding)));
+        return match (finding.unfinished, finding.tells()) {
+            (true, _) => base.say(wording::ANSWER_UNFINISHED),
+            (false, true) => base.say(wording::ANSWER_KEEP),
+            (false, false) => base.say(wording::answer_untold(why_untold(finding).as_deref())),
+        };
     }
     base.say(wording::answer(&options, finding.confirmation.as_ref().map(|of| of.outcome)))
 }
 
-/// The options that are proposed, each with its other level.
+/// The options that were raced against the default, each with its level; those that are proposed where nothing was.
 pub(crate) fn taken(finding: &ScreeningFinding) -> Vec<String> {
-    named(finding, &finding.proposal.factors)
+    match finding.tuned() {
+        [] => named(finding, &finding.proposal.factors),
+        tuned => tuned.iter().map(tuned_option).collect(),
+    }
 }
 
-/// Whether the effect of any option is told.
-pub(crate) fn tells(finding: &ScreeningFinding) -> bool {
-    finding.results.iter().any(|result| !result.effects.is_empty())
+/// Why no effect is told, where that is one reason for all figures; without a full stop.
+pub(crate) fn why_untold(finding: &ScreeningFinding) -> Option<String> {
+    finding.why_untold().map(words::sentence)
+}
+
+/// The commands that set what was confirmed, a line each, fit to be shown.
+pub(crate) fn commands(finding: &ScreeningFinding) -> Vec<String> {
+    finding.confirmation.iter().flat_map(|of| &of.commands).map(|line| clean(line)).collect()
 }
 
 /// Sentences below a label.
@@ -119,7 +146,8 @@ fn block(out: &mut String, label: &str, lines: &[String], style: &Style) {
 /// What was screened, what the tables' words claim, and where that does not hold.
 fn head(finding: &ScreeningFinding) -> Vec<String> {
     let few = finding.few_spare.then(|| wording::FEW_SPARE.to_owned());
-    [summary(finding), wording::legend(finding.margin)].into_iter().chain(few).collect()
+    let queue = finding.loop_queue.then(|| wording::LOOP_QUEUE.to_owned());
+    [summary(finding), wording::legend(finding.margin)].into_iter().chain(few).chain(queue).collect()
 }
 
 fn summary(finding: &ScreeningFinding) -> String {
@@ -259,17 +287,26 @@ fn proposal(finding: &ScreeningFinding) -> Vec<String> {
     let proposal = &finding.proposal;
     let taken: Vec<&Factor> = proposal.factors.iter().filter_map(|name| factor_named(finding, name)).collect();
     let (mixed, promises) = (named(finding, &proposal.mixed), named(finding, &proposal.promises));
+    let instead = |name: &str, option: String| match factor_named(finding, name) {
+        Some(factor) => wording::instead(&option, &level(&factor.usual)),
+        None => option,
+    };
+    let proposed: Vec<String> =
+        proposal.factors.iter().map(|name| instead(name, option_named(finding, name))).collect();
+    let tuned: Vec<String> = finding.tuned().iter().map(|of| instead(&of.factor, tuned_option(of))).collect();
     let mut said = Vec::new();
-    if proposal.factors.is_empty() {
-        let others = !mixed.is_empty() || !promises.is_empty();
-        said.push(wording::keep(tells(finding), others).to_owned());
-    } else {
-        let instead = |name: &String| match factor_named(finding, name) {
-            Some(factor) => wording::instead(&option(factor), &level(&factor.usual)),
-            None => shorten(name, OPTION_COLUMNS),
-        };
-        said.push(wording::take(&proposal.factors.iter().map(instead).collect::<Vec<_>>()));
+    if !tuned.is_empty() {
+        said.push(wording::tuned(&tuned));
     }
+    match (proposed.as_slice(), tuned.is_empty()) {
+        ([], true) if finding.unfinished => said.push(wording::UNFINISHED.to_owned()),
+        ([], true) if !finding.tells() => said.push(wording::untold(why_untold(finding).as_deref())),
+        ([], true) => said.push(wording::keep(!mixed.is_empty() || !promises.is_empty()).to_owned()),
+        ([], false) => {}
+        (proposed, true) => said.push(wording::take(proposed)),
+        (proposed, false) => said.push(wording::untuned(proposed)),
+    }
+    said.extend((finding.unfinished && !proposed.is_empty()).then(|| wording::SO_FAR.to_owned()));
     let gain = |of: &model::findings::ExpectedGain| {
         format!("{} {}", shorten(&of.title, TITLE_COLUMNS), wording::gain(of.ratio, None).0)
     };
@@ -283,13 +320,15 @@ fn proposal(finding: &ScreeningFinding) -> Vec<String> {
 
 /// What the race of the proposal showed; nothing where there was nothing to race.
 fn confirmed(finding: &ScreeningFinding) -> Vec<String> {
+    let left_out =
+        finding.confirmation_left_out.as_deref().map(|why| wording::confirmation_left_out(&words::sentence(why)));
     match &finding.confirmation {
         Some(of) => vec![
-            wording::outcome(of.outcome).to_owned(),
+            wording::outcome(of.outcome, (of.gained, of.counted), !finding.proposal.expected.is_empty()),
             wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed),
         ],
-        None if finding.proposal.factors.is_empty() => Vec::new(),
-        None => vec![wording::NOT_RACED.to_owned()],
+        None if left_out.is_none() && !finding.proposal.factors.is_empty() => vec![wording::NOT_RACED.to_owned()],
+        None => left_out.into_iter().collect(),
     }
 }
 
@@ -354,6 +393,11 @@ fn named(finding: &ScreeningFinding, names: &[String]) -> Vec<String> {
 
 fn option_named(finding: &ScreeningFinding, name: &str) -> String {
     factor_named(finding, name).map_or_else(|| shorten(name, OPTION_COLUMNS), option)
+}
+
+/// `logbsize 64k`, of a level that tuning chose.
+fn tuned_option(of: &TunedLevel) -> String {
+    format!("{} {}", shorten(&of.factor, OPTION_COLUMNS), shorten(&of.level, LEVEL_COLUMNS))
 }
 
 /// `logbsize 256k`.

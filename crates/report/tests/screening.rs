@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{RECORD_PATH, record, screenings, told};
 use model::event::Event;
-use model::findings::{ConfirmationOutcome, Findings, ScreeningFinding, Verdict};
+use model::findings::{ConfirmationOutcome, Findings, ScreeningFinding, TunedLevel, Verdict};
 use model::page::Language;
 use model::screening::OptionClass;
 use report::{Input, Render, Screen, ScreenOptions, Style};
@@ -126,7 +126,8 @@ fn a_proposal_says_what_it_expects_what_it_costs_and_what_is_not_taken() {
     let mut untold = screenings::kept();
     untold.results.truncate(1);
     let untold = one_line(&text(&untold, 100));
-    assert!(untold.contains("Nothing is proposed: no effect could be told."), "{untold}");
+    let why = "Nothing is proposed, because no effect could be told: effects need two rounds in which every lane has";
+    assert!(untold.contains(why), "{untold}");
     assert!(!untold.contains("beyond doubt"), "{untold}");
 }
 
@@ -218,6 +219,16 @@ fn nothing_is_said_of_lanes_that_are_runs_of_a_design() {
 fn a_screening_that_was_interrupted_says_how_it_goes_on() {
     let mut findings = screenings::screened(screenings::kept());
     findings.outcome = "interrupted".to_owned();
+    findings.screening.as_mut().unwrap().unfinished = true;
+    for (format, says) in [
+        ("text", "ANSWER ext4: cannot tell yet which of its options matter, because the race is not over."),
+        ("text", "PROPOSAL Cannot tell yet: the race is not over"),
+        ("markdown", "**Proposal:** Cannot tell yet: the race is not over"),
+        ("memo", "which options of `ext4` matter cannot be told yet, because the race is not over."),
+    ] {
+        let said = one_line(&of_race(&findings, format));
+        assert!(said.contains(says) && !said.to_lowercase().contains("keep the default"), "{format}: {said}");
+    }
     let said = of_race(&findings, "text");
     assert!(said.contains("NEXT      fairlane screen ext4 --resume ~/.local/state"), "{said}");
     findings.results.clear();
@@ -248,6 +259,80 @@ fn the_screen_of_a_screening_shows_its_answer_and_no_verdict_meanwhile() {
     assert!(!data.contains("run-07"), "{data}");
 }
 
+#[test]
+fn what_was_raced_is_named_as_tuning_made_it() {
+    let mut finding = screenings::finding();
+    finding.proposal.expected.clear();
+    let confirmation = finding.confirmation.as_mut().unwrap();
+    confirmation.tuned = vec![TunedLevel { factor: "journal".to_owned(), level: "512M".to_owned() }];
+    (confirmation.gained, confirmation.counted) = (1, 2);
+    for (format, says) in [
+        ("text", "ANSWER ext4 with journal 512M: raced again"),
+        ("text", "PROPOSAL As tuned: journal 512M instead of 64M; this was raced against the default."),
+        ("text", "By the screening alone: journal 1G instead of 64M."),
+        ("text", "better beyond doubt in 1 of 2 figures, and found worse nowhere."),
+        ("markdown", "**Proposal:** As tuned: journal 512M instead of 64M"),
+        ("memo", "Take `ext4` with `journal 512M`"),
+    ] {
+        let said = one_line(&rendered(finding.clone(), format));
+        assert!(said.contains(says), "{format}: {says} is not in {said}");
+    }
+    finding.proposal.factors.clear();
+    let said = one_line(&text(&finding, 100));
+    assert!(!said.contains("By the screening alone") && !said.contains("Keep the default:"), "{said}");
+}
+
+#[test]
+fn a_confirmed_proposal_has_its_commands_in_every_report_and_another_has_none() {
+    let mut finding = screenings::finding();
+    for format in ["text", "markdown", "memo"] {
+        let said = rendered(finding.clone(), format);
+        assert!(said.contains("mkfs   mkfs.ext4 -J size=1024 DEVICE"), "{format}: {said}");
+    }
+    finding.confirmation.as_mut().unwrap().commands = vec![format!("mount  {}\u{1b}[2J", "o".repeat(120))];
+    let said = text(&finding, 80);
+    // A command is to be copied: it stands in one line, and nothing of it is obeyed.
+    assert!(said.contains(&"o".repeat(120)) && !said.contains('\u{1b}'), "{said}");
+    finding.confirmation.as_mut().unwrap().commands.clear();
+    assert!(!text(&finding, 100).contains("SET IT"));
+}
+
+#[test]
+fn a_confirmation_that_is_left_out_says_why_and_gains_are_counted() {
+    let mut finding = screenings::finding();
+    finding.confirmation = None;
+    finding.confirmation_left_out = Some("it ran on another disk".to_owned());
+    let says = "Not yet: the record that lies beside as the race of the proposal is left out: it ran on another disk.";
+    for format in ["text", "markdown"] {
+        let said = one_line(&rendered(finding.clone(), format));
+        assert!(said.contains(says) && !said.contains("was not raced against the default, and before"), "{said}");
+    }
+    let mut several = screenings::finding();
+    let confirmation = several.confirmation.as_mut().unwrap();
+    (confirmation.gained, confirmation.counted) = (2, 3);
+    let said = one_line(&text(&several, 100));
+    assert!(said.contains("better beyond doubt in 2 of 3 figures where that was expected"), "{said}");
+}
+
+#[test]
+fn lanes_that_are_no_design_and_queues_of_loop_devices_are_told() {
+    let mut finding = screenings::kept();
+    finding.loop_queue = true;
+    for result in &mut finding.results {
+        result.effects.clear();
+        result.unknown = Some("the lanes are not the runs of a design".to_owned());
+    }
+    for (format, says) in [
+        ("text", "ANSWER ext4: no effect of its options could be told: the lanes are not the runs of a design."),
+        ("text", "The disk's queue that was varied is that of the loop device of each image"),
+        ("memo", "no effect of the options of `ext4` could be told: the lanes are not the runs of a design."),
+    ] {
+        let said = one_line(&rendered(finding.clone(), format));
+        assert!(said.contains(says), "{format}: {says} is not in {said}");
+    }
+    assert!(!text(&screenings::finding(), 100).contains("loop device"));
+}
+
 /// A finding in which one string stands wherever a string may stand.
 fn filled_with(text: &str) -> ScreeningFinding {
     let mut finding = screenings::finding();
@@ -270,6 +355,8 @@ fn filled_with(text: &str) -> ScreeningFinding {
     finding.proposal.expected[0].title = text.to_owned();
     let confirmation = finding.confirmation.as_mut().unwrap();
     confirmation.lane = text.to_owned();
+    confirmation.tuned = vec![TunedLevel { factor: text.to_owned(), level: text.to_owned() }];
+    confirmation.commands.clear();
     confirmation.rows[0].title = text.to_owned();
     finding
 }

@@ -231,13 +231,27 @@ fn nothing_is_decided_before_the_planned_rounds_are_done() {
     race.header.plan.rounds = Rounds::Fixed(8);
     race.end = Some(EndOutcome::Interrupted);
     let of = found(&race);
+    assert!(of.unfinished, "{of:#?}");
     let open = of.results[0].effects.iter().all(|of| of.verdict == EffectVerdict::Open);
     assert!(open && of.results[0].interactions.is_empty() && of.proposal.factors.is_empty());
     assert!(effect(&of.results[0], "o0").ratio > 1.4);
     race.end = Some(EndOutcome::Complete);
     assert_eq!(matter(&found(&race).results[0]), ["o0"], "the end of the budget is a look");
+    assert!(!found(&race).unfinished);
     race.header.plan.rounds = Rounds::Fixed(4);
     assert_eq!(found(&race).results[0].rounds, 4, "rounds past the look do not count");
+}
+
+#[test]
+fn the_queue_of_images_is_that_of_their_loop_devices() {
+    let mut race = empty(5, 6, vec![commit()]);
+    race.header.lanes[0].venue = "image".to_owned();
+    assert!(!found(&race).loop_queue, "no queue was varied");
+    let planned = race.header.plan.screening.as_mut().unwrap();
+    planned.factors[2].other.queue = vec!["scheduler=bfq".to_owned()];
+    assert!(found(&race).loop_queue);
+    race.header.lanes[0].venue = "device".to_owned();
+    assert!(!found(&race).loop_queue);
 }
 
 #[test]
@@ -277,6 +291,7 @@ fn the_race_of_the_proposal_says_what_came_of_what_was_expected() {
         let found = of.confirmation.unwrap();
         assert_eq!((found.lane.as_str(), found.default_lane.as_str(), found.seed), ("proposal", "default", 99));
         assert_eq!((found.outcome, found.rows.len(), found.rows[0].verdict), (outcome, 1, verdict));
+        assert_eq!((found.gained, found.counted), (u32::from(outcome == ConfirmationOutcome::Confirmed), 1));
         let row = &found.rows[0];
         assert!((row.ratio.unwrap() - rates[1] / rates[0]).abs() < 0.02, "{row:?}");
         assert!(row.low.unwrap() < row.ratio.unwrap() && row.ratio.unwrap() < row.high.unwrap());

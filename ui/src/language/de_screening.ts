@@ -8,7 +8,9 @@ const count = (of: number, one: string, many: string) => (of === 1 ? `1 ${one}` 
 export const screening: typeof english = {
   title: "Welche Optionen zählen",
   headline: {
-    untold: (base) => say`Keine Wirkung der Optionen von ${base} ließ sich bestimmen`,
+    untold: (base, why) =>
+      say`Keine Wirkung der Optionen von ${base} ließ sich bestimmen${why === null ? "" : say`: ${why}`}`,
+    unfinished: (base) => say`Welche Optionen von ${base} zählen, ist noch offen: Das Rennen ist nicht zu Ende`,
     keep: (base) => say`Bei der Voreinstellung von ${base} bleiben: Von dem, was geprüft wurde, wird nichts vorgeschlagen`,
     yet: (base, options) =>
       say`${base} würde nach dieser Prüfung mit ${options} gewinnen und lief so noch nicht gegen die Voreinstellung`,
@@ -52,6 +54,7 @@ export const screening: typeof english = {
   lanesDiffer: "Die Bahnen unterscheiden sich mehr, als ihre Runden streuen und die Optionen erklären; um so viel sind die Intervalle breiter.",
   fewSpare:
     "Der Plan hat weniger als 3 Spalten ohne Option; Bahnen, die sich von sich aus unterscheiden, fielen deshalb nicht auf: Was hier zählt, kann ein solcher Unterschied sein.",
+  loopQueue: "Verändert wurde die Warteschlange des Loop-Geräts jedes Abbilds; der Datenträger darunter hat seine eigene.",
   noRound: "Nichts ist bestimmt: In keiner Runde hat jede Bahn einen Wert.",
   unknown: (why) => say`Nichts ist bestimmt: ${why}.`,
   spare: (columns, largest) =>
@@ -61,7 +64,11 @@ export const screening: typeof english = {
   proposal: "Vorschlag",
   keep: "Bei der Voreinstellung bleiben: Nichts von dem, was geprüft wurde, ist zweifelsfrei besser.",
   keepOthers: "Bei der Voreinstellung bleiben: Keine Option, die keine Zusage ändert, ist zweifelsfrei besser, ohne dass sie sich irgendwo als schlechter zeigt.",
-  untold: "Nichts wird vorgeschlagen: Keine Wirkung ließ sich bestimmen.",
+  untold: (why) => say`Nichts wird vorgeschlagen, weil sich keine Wirkung bestimmen ließ${why === null ? "" : say`: ${why}`}.`,
+  unfinished: "Noch offen: Das Rennen ist nicht zu Ende, und vor seiner letzten Runde wird nichts vorgeschlagen.",
+  soFar: "Das Rennen ist nicht zu Ende: So viel sagt, was davon fertig ist; der Rest ist noch offen.",
+  tuned: (options) => say`Nach der Feinabstimmung: ${options}; so lief es gegen die Voreinstellung.`,
+  untuned: (options) => say`Nach der Prüfung allein: ${options}.`,
   instead: (option, usual) => say`${option} statt ${usual}`,
   take: (options) => say`${options}.`,
   expected: (gains) =>
@@ -71,13 +78,15 @@ export const screening: typeof english = {
   notTaken: (options) => say`Würde gewinnen und wird nicht genommen, weil sich damit Zusagen ändern: ${options}.`,
   confirmed: "Bestätigung",
   notRaced: "Noch keine: Der Vorschlag lief nicht gegen die Voreinstellung, und vorher ist von ihm als Ganzem nichts sicher.",
+  confirmationLeftOut: (why) => say`Noch keine: Die Aufzeichnung, die als Rennen des Vorschlags daneben liegt, zählt nicht: ${why}.`,
+  setIt: "So wird es eingestellt",
+  confirmedIn: (gained, counted, expected) =>
+    `Bestätigt: In einem eigenen Rennen ist der Vorschlag zweifelsfrei besser, und zwar bei ${counted === 1 ? "dem einen Wert" : `${gained} von ${counted} Werten`}${expected ? ", wo das erwartet war" : ""}, und zeigt sich nirgends schlechter.`,
   outcomes: {
-    confirmed:
-      "Bestätigt: In einem eigenen Rennen ist der Vorschlag zweifelsfrei besser, wo das erwartet war, und zeigt sich nirgends schlechter.",
     mixed: "Er gewinnt bei einigem und verliert bei anderem: nur nehmen, wo es auf die Arbeit ankommt, die gewinnt.",
     "not-confirmed": "Nicht bestätigt: bei der Voreinstellung bleiben. In einem eigenen Rennen zeigt der Vorschlag nicht den Gewinn, der erwartet war.",
     open: "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist nicht zu Ende oder lässt noch nichts erkennen. Bei der Voreinstellung bleiben, bis mehr Runden es zeigen.",
-  } as Record<ConfirmationOutcome, string>,
+  } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   raced: (lane, other, seed) => say`${lane} gegen ${other}, Seed ${seed}.`,
   confirmation: "Der Vorschlag gegen die Voreinstellung",
   confirmationCaption: (rows) =>

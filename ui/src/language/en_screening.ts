@@ -7,7 +7,9 @@ const count = (of: number, one: string, many: string) => (of === 1 ? `1 ${one}` 
 export const screening = {
   title: "Which options matter",
   headline: {
-    untold: (base: Said) => say`No effect of the options of ${base} could be told`,
+    untold: (base: Said, why: Said | null) =>
+      say`No effect of the options of ${base} could be told${why === null ? "" : say`: ${why}`}`,
+    unfinished: (base: Said) => say`Cannot tell yet which options of ${base} matter: the race is not over`,
     keep: (base: Said) => say`Keep the default of ${base}: of what was screened nothing is proposed`,
     yet: (base: Said, options: Said) =>
       say`${base} would gain with ${options} by this screening, and was not raced so against the default yet`,
@@ -51,6 +53,7 @@ export const screening = {
   lanesDiffer: "The lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.",
   fewSpare:
     "The design has fewer than 3 columns without an option, so that lanes that differ by themselves would not be noticed: what matters here may be such a difference.",
+  loopQueue: "The disk's queue that was varied is that of the loop device of each image; the disk below has its own.",
   noRound: "Nothing is told: there is no round in which every lane has a figure.",
   unknown: (why: Said) => say`Nothing is told: ${why}.`,
   spare: (columns: number, largest: string) =>
@@ -60,7 +63,11 @@ export const screening = {
   proposal: "Proposal",
   keep: "Keep the default: nothing that was screened is better beyond doubt.",
   keepOthers: "Keep the default: no option that changes no promise is better beyond doubt and found worse nowhere.",
-  untold: "Nothing is proposed: no effect could be told.",
+  untold: (why: Said | null) => say`Nothing is proposed, because no effect could be told${why === null ? "" : say`: ${why}`}.`,
+  unfinished: "Cannot tell yet: the race is not over, and nothing is proposed before all of its rounds are done.",
+  soFar: "The race is not over: this is what its finished work says, and the rest cannot be told yet.",
+  tuned: (options: Said) => say`As tuned: ${options}; this was raced against the default.`,
+  untuned: (options: Said) => say`By the screening alone: ${options}.`,
   instead: (option: Said, usual: Said) => say`${option} instead of ${usual}`,
   take: (options: Said) => say`${options}.`,
   expected: (gains: Said) =>
@@ -71,13 +78,15 @@ export const screening = {
     say`Would gain, and not taken because ${one ? "it changes" : "they change"} what is promised: ${options}.`,
   confirmed: "Confirmed",
   notRaced: "Not yet: the proposal was not raced against the default, and before that nothing is sure of it as a whole.",
+  confirmationLeftOut: (why: Said) => say`Not yet: the record that lies beside as the race of the proposal is left out: ${why}.`,
+  setIt: "Set it",
+  confirmedIn: (gained: number, counted: number, expected: boolean) =>
+    `Confirmed: in a race of its own the proposal is better beyond doubt in ${counted === 1 ? "the one figure" : `${gained} of ${counted} figures`}${expected ? " where that was expected" : ""}, and found worse nowhere.`,
   outcomes: {
-    confirmed:
-      "Confirmed: in a race of its own the proposal is better beyond doubt where that was expected, and found worse nowhere.",
     mixed: "It gains in some and loses in others: take it only where the work that gains is what counts.",
     "not-confirmed": "Not confirmed: keep the default. In a race of its own the proposal does not show the gain that was expected.",
     open: "Open: the race of the proposal against the default is not over, or cannot tell yet. Keep the default until more rounds can.",
-  } as Record<ConfirmationOutcome, string>,
+  } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   raced: (lane: Said, other: Said, seed: string) => say`${lane} against ${other}, seed ${seed}.`,
   confirmation: "The proposal against the default",
   confirmationCaption: (rows: Said) =>

@@ -6,7 +6,8 @@ import type { screening as english } from "./en_screening";
 export const screening: typeof english = {
   title: "哪些选项有影响",
   headline: {
-    untold: (base) => say`${base} 各选项的效果都未能测出`,
+    untold: (base, why) => say`${base} 各选项的效果都未能测出${why === null ? "" : say`：${why}`}`,
+    unfinished: (base) => say`尚难断定 ${base} 的哪些选项有影响：比赛尚未结束`,
     keep: (base) => say`保持 ${base} 的默认设置：筛选过的选项中没有可推荐的`,
     yet: (base, options) => say`按这次筛选，${base} 设 ${options} 会更好，但还没有这样与默认设置对测`,
     confirmed: (base, options) => say`采用 ${base}，设 ${options}`,
@@ -45,6 +46,7 @@ export const screening: typeof english = {
   pair: (one, other) => say`${one} × ${other}`,
   lanesDiffer: "各赛道之间的差别超出各轮波动与选项所能解释的范围，区间因此加宽。",
   fewSpare: "该设计不含选项的列不足 3 列，赛道自身的差别不会被察觉：这里有影响的可能就是这种差别。",
+  loopQueue: "所改变的是每个映像的回环设备的队列；其下的磁盘有自己的队列。",
   noRound: "无法判断：没有一轮是所有赛道都有数据的。",
   unknown: (why) => say`无法判断：${why}。`,
   spare: (columns, largest) => `该设计有 ${columns} 列不含选项：其中最大的效果为 ${largest}，属于偶然，或是三个选项的共同作用。`,
@@ -53,7 +55,11 @@ export const screening: typeof english = {
   proposal: "建议",
   keep: "保持默认设置：筛选过的选项中没有确定更好的。",
   keepOthers: "保持默认设置：在不改变承诺的选项中，没有一个能确定更好而又未在任何地方显得更差。",
-  untold: "没有建议：未能测出任何效果。",
+  untold: (why) => say`没有建议：未能测出任何效果${why === null ? "" : say`：${why}`}。`,
+  unfinished: "尚难断定：比赛尚未结束，在全部轮次完成之前不作建议。",
+  soFar: "比赛尚未结束：这里只反映已完成的部分，其余尚难断定。",
+  tuned: (options) => say`经调优：${options}；与默认设置对测的就是它。`,
+  untuned: (options) => say`仅按筛选：${options}。`,
   instead: (option, usual) => say`${option}（代替 ${usual}）`,
   take: (options) => say`${options}。`,
   expected: (gains) =>
@@ -63,12 +69,15 @@ export const screening: typeof english = {
   notTaken: (options) => say`会更快，但因改变承诺而不采用：${options}。`,
   confirmed: "验证",
   notRaced: "尚未验证：建议还没有与默认设置对测，在此之前整体效果并不确定。",
+  confirmationLeftOut: (why) => say`尚未验证：旁边那份作为建议对测的记录未被采用：${why}。`,
+  setIt: "如何设置",
+  confirmedIn: (gained, counted, expected) =>
+    `已验证：在单独的对测中，建议在${expected ? "预期更好的" : ""}${counted === 1 ? "唯一一项数值" : ` ${counted} 项数值中的 ${gained} 项`}上确定更好，且未发现任何一处更差。`,
   outcomes: {
-    confirmed: "已验证：在单独的对测中，建议在预期之处确定更好，且未发现任何一处更差。",
     mixed: "有的工作更好，有的更差：仅当变好的工作才是要紧的时候采用。",
     "not-confirmed": "未获验证：保持默认设置。在单独的对测中，建议没有显示出预期的提升。",
     open: "未定：建议与默认设置的对测尚未结束，或尚难断定。在更多轮次得出结论之前，保持默认设置。",
-  } as Record<ConfirmationOutcome, string>,
+  } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   raced: (lane, other, seed) => say`${lane} 对 ${other}，随机种子 ${seed}。`,
   confirmation: "建议与默认设置对照",
   confirmationCaption: (rows) =>

@@ -16,7 +16,9 @@ export function Answer({ race }: { race: RacePage }) {
   const brief = briefAdvice(ui, findings.screening == null ? findings.advice : []);
   const screened = findings.screening != null;
   // What to do about a screening is its proposal. The statistics do not know where the record lies.
-  const next = (screened ? [] : (findings.answer?.next ?? [])).map((word) => (word === "RECORD" ? (race.record ?? word) : word));
+  const goesOn = findings.screening?.unfinished === true && findings.outcome !== "running" && race.record != null;
+  const screening = goesOn ? ["screen", findings.screening?.base ?? "", "--resume", "RECORD"] : [];
+  const next = (screened ? screening : (findings.answer?.next ?? [])).map((word) => (word === "RECORD" ? (race.record ?? word) : word));
   return (
     <section id="answer" class="answer" aria-labelledby="answer-title">
       <p class="dateline">

@@ -16,8 +16,11 @@ import {
   screenedTitle,
   tells,
   titleSaid,
+  tunedOf,
+  tunedSaid,
+  whyUntold,
 } from "../words/screened";
-import { joined, name, plain, say, shorten, shown, text, type Said } from "../words/say";
+import { clean, joined, name, plain, say, shorten, shown, text, type Said } from "../words/say";
 import { latencyOf } from "../words/told";
 import { Section, Speak } from "./basics";
 import { Figure } from "./figure";
@@ -47,6 +50,7 @@ export function Screening({ race }: { race: RacePage }) {
         <Speak said={w.summary(name(of.base), of.factors.length, of.lanes, full, raced)} />
       </p>
       {of.few_spare === true ? <p>{w.fewSpare}</p> : null}
+      {of.loop_queue === true ? <p>{w.loopQueue}</p> : null}
       {of.results.map((result) => (
         <Result key={`${result.workload} ${result.group}`} race={race} of={of} result={result} />
       ))}
@@ -266,14 +270,25 @@ function costsSaid(ui: Ui, of: ScreeningFinding, factors: readonly string[]): Sa
 function proposalSaid(ui: Ui, race: RacePage, of: ScreeningFinding): Said[] {
   const w = ui.words.screening;
   const { factors, mixed = [], promises = [], expected = [] } = of.proposal;
-  const instead = factors.map((factor) => {
+  const instead = (factor: string, option: Said): Said => {
     const known = factorOf(of, factor);
-    return known === null ? name(factor) : w.instead(optionSaid(of, factor), levelSaid(known.usual));
-  });
-  const keep = !tells(of) ? w.untold : mixed.length + promises.length > 0 ? w.keepOthers : w.keep;
+    return known === null ? option : w.instead(option, levelSaid(known.usual));
+  };
+  const proposed = factors.map((factor) => instead(factor, optionSaid(of, factor)));
+  const tuned = tunedOf(of).map((one) => instead(one.factor, tunedSaid(one)));
+  const listed = (options: Said[]) => ui.words.list(options, "and");
+  const why = whyUntold(of);
+  const keep: Said =
+    of.unfinished === true
+      ? [w.unfinished]
+      : !tells(of)
+        ? w.untold(why === null ? null : sentence(ui, why))
+        : [mixed.length + promises.length > 0 ? w.keepOthers : w.keep];
   const gains = expected.map((one) => w.gain(titleSaid(ui, race.findings, one.title), gainSaid(ui, one.ratio, null, null)));
   return [
-    factors.length === 0 ? [keep] : w.take(ui.words.list(instead, "and")),
+    ...(tuned.length > 0 ? [w.tuned(listed(tuned))] : proposed.length === 0 ? [keep] : [w.take(listed(proposed))]),
+    ...(tuned.length > 0 && proposed.length > 0 ? [w.untuned(listed(proposed))] : []),
+    ...(of.unfinished === true && proposed.length > 0 ? [[w.soFar]] : []),
     ...(gains.length > 0 ? [w.expected(joined(gains, ui.words.semicolon))] : []),
     ...costsSaid(ui, of, factors),
     ...(mixed.length > 0 ? [w.mixed(optionsSaid(ui, of, mixed))] : []),
@@ -286,19 +301,35 @@ function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
   const ui = useUi();
   const w = ui.words.screening;
   const confirmation = of.confirmation ?? null;
-  if (confirmation === null && of.proposal.factors.length === 0) return null;
+  const leftOut = of.confirmation_left_out ?? null;
+  if (confirmation === null && leftOut === null && of.proposal.factors.length === 0) return null;
+  const commands = confirmation?.commands ?? [];
+  const outcome = (of: Confirmation, expected: boolean) =>
+    of.outcome === "confirmed" ? w.confirmedIn(of.gained ?? 0, of.counted ?? 0, expected) : w.outcomes[of.outcome];
   return (
     <article class="result">
       <h3>{w.confirmed}</h3>
       {confirmation === null ? (
-        <p>{w.notRaced}</p>
+        <p>{leftOut === null ? w.notRaced : <Speak said={w.confirmationLeftOut(sentence(ui, leftOut))} />}</p>
       ) : (
         <>
-          <p class="verdict">{w.outcomes[confirmation.outcome]}</p>
+          <p class="verdict">{outcome(confirmation, (of.proposal.expected ?? []).length > 0)}</p>
           <p class="small">
             <Speak said={w.raced(name(confirmation.lane), name(confirmation.default_lane), String(confirmation.seed))} />
           </p>
           {confirmation.rows.length > 0 ? <ConfirmedRows race={race} of={confirmation} /> : null}
+          {commands.length > 0 ? (
+            <>
+              <h4>{w.setIt}</h4>
+              <ul class="notes">
+                {commands.map((line, at) => (
+                  <li key={at}>
+                    <code class="breaks">{clean(line)}</code>
+                  </li>
+                ))}
+              </ul>
+            </>
+          ) : null}
         </>
       )}
     </article>

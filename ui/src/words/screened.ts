@@ -1,6 +1,6 @@
 // What a screening found as sentences of the reader's language: all of it was decided before.
-import type { Effect, Factor, Findings, OptionLevel, ScreenedResult, ScreeningFinding, Verdict } from "../types";
-import { known, resultTitle, type Ui } from "../ui";
+import type { Effect, Factor, Findings, OptionLevel, ScreenedResult, ScreeningFinding, TunedLevel, Verdict } from "../types";
+import { known, resultTitle, sentence, type Ui } from "../ui";
 import { hasGroups } from "./answer";
 import { name, say, shorten, text, type Said } from "./say";
 
@@ -11,14 +11,35 @@ const LEVEL = 24;
 export function headlineSaid(ui: Ui, of: ScreeningFinding): Said {
   const w = ui.words.screening.headline;
   const base = name(of.base);
-  if (of.proposal.factors.length === 0) return tells(of) ? w.keep(base) : w.untold(base);
-  const options = optionsSaid(ui, of, of.proposal.factors);
+  const tuned = tunedOf(of);
+  if (of.proposal.factors.length === 0 && tuned.length === 0) {
+    if (of.unfinished === true) return w.unfinished(base);
+    const why = whyUntold(of);
+    return tells(of) ? w.keep(base) : w.untold(base, why === null ? null : sentence(ui, why));
+  }
+  const options = tuned.length > 0 ? ui.words.list(tuned.map(tunedSaid), "and") : optionsSaid(ui, of, of.proposal.factors);
   return of.confirmation == null ? w.yet(base, options) : w[of.confirmation.outcome](base, options);
 }
 
 /** Whether the effect of any option is told. */
 export function tells(of: ScreeningFinding): boolean {
   return of.results.some((result) => result.effects.length > 0);
+}
+
+/** Why no effect is told, where that is one and the same reason for all figures. */
+export function whyUntold(of: ScreeningFinding): string | null {
+  const why = of.results[0]?.unknown ?? null;
+  const alike = (result: ScreenedResult) => result.effects.length === 0 && (result.unknown ?? null) === why;
+  return of.results.every(alike) ? why : null;
+}
+
+/** What tuning made of the proposal and was raced; empty: the proposal itself was, or nothing. */
+export function tunedOf(of: ScreeningFinding): TunedLevel[] {
+  return of.confirmation?.tuned ?? [];
+}
+
+export function tunedSaid(tuned: TunedLevel): Said {
+  return say`${name(tuned.factor)} ${text(shorten(tuned.level, LEVEL))}`;
 }
 
 export function factorOf(of: ScreeningFinding, factor: string): Factor | null {

@@ -34,9 +34,37 @@ pub struct ScreeningFinding {
     pub results: Vec<ScreenedResult>,
     /// What to take.
     pub proposal: Proposal,
+    /// The race is not over: what is open may still be told.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
+    /// An option of the disk's queue was varied on images: the queue is that of each image's loop device.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loop_queue: bool,
     /// The race of the proposal against the default; absent: it was not raced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Confirmation>,
+    /// Why the record that lies beside as that race is none, as a sentence without a full stop; absent: none was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmation_left_out: Option<String>,
+}
+
+impl ScreeningFinding {
+    /// Whether the effect of any option is told.
+    pub fn tells(&self) -> bool {
+        self.results.iter().any(|result| !result.effects.is_empty())
+    }
+
+    /// Why no effect is told, where that is one and the same reason for all figures.
+    pub fn why_untold(&self) -> Option<&str> {
+        let first = self.results.first()?.unknown.as_deref()?;
+        let is_alike = |result: &ScreenedResult| result.effects.is_empty() && result.unknown.as_deref() == Some(first);
+        self.results.iter().all(is_alike).then_some(first)
+    }
+
+    /// What tuning made of the proposal and was raced; empty: the proposal itself was, or nothing.
+    pub fn tuned(&self) -> &[TunedLevel] {
+        self.confirmation.as_ref().map_or(&[], |confirmation| confirmation.tuned.as_slice())
+    }
 }
 
 /// The effects on one figure.
@@ -156,10 +184,32 @@ pub struct Confirmation {
     pub default_lane: String,
     /// The seed of that race.
     pub seed: u64,
+    /// Levels that tuning chose and that were raced instead of the proposal's, of options that are not as usual; empty: the
+    /// proposal was raced as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tuned: Vec<TunedLevel>,
     /// One per result.
     pub rows: Vec<ConfirmedRow>,
+    /// Rows whose gain confirms: those that were expected to gain, or all where nothing was expected.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub counted: u32,
+    /// Those of them that gain, sure over the whole race.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub gained: u32,
     /// What to do after it.
     pub outcome: ConfirmationOutcome,
+    /// The commands that set by hand what was raced, a line each; empty where it was not confirmed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+}
+
+/// An option at a level that tuning chose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TunedLevel {
+    /// The factor.
+    pub factor: String,
+    /// Label of the level.
+    pub level: String,
 }
 
 /// A row of the confirmation.

@@ -40,6 +40,8 @@ pub(super) static WORDS: Words = Words {
     undecided_nothing: "Keine Entscheidung: Nichts von dem, was gemessen wurde, unterscheidet diese Dateisysteme.",
     searched: "Keine Entscheidung nach Geschwindigkeit: Gesucht wurde, wie viele Schreiber jedes Dateisystem trägt; der Bericht zeigt sie (--format text oder html).",
     screened_nothing: "Keine Entscheidung: Von den Optionen von {base} ließ sich keine Wirkung bestimmen.",
+    screened_because: "Keine Entscheidung: Von den Optionen von {base} ließ sich keine Wirkung bestimmen: {why}.",
+    screened_unfinished: "Noch keine Entscheidung: Welche Optionen von {base} zählen, ist noch offen, weil das Rennen nicht zu Ende ist.",
     screened_keep: "Bleiben Sie bei der Voreinstellung von {base}: Von dem, was geprüft wurde, wird nichts vorgeschlagen.",
     screened_yet: "Noch keine Entscheidung: Nach dieser Prüfung würde {base} mit {options} gewinnen; gegen die Voreinstellung lief es noch nicht. Der Bericht zeigt es (--format text oder html).",
     screened_take: "Nehmen Sie {base} mit {options}: Im zweiten Rennen war es bei einem Teil der Arbeit besser als die Voreinstellung und bei keinem schlechter.",
@@ -64,6 +66,7 @@ pub(super) static WORDS: Words = Words {
     untold: "Was dieses Rennen nicht sagen kann",
     untested: "Was nicht geprüft wurde",
     flips: "Was die Entscheidung ändern würde",
+    set_it: "So wird es eingestellt",
     place: "Wo und wann gemessen wurde",
     repeat: "So lässt es sich wiederholen",
 

@@ -38,6 +38,8 @@ pub(super) static WORDS: Words = Words {
     undecided_nothing: "No decision: nothing that was measured sets these filesystems apart.",
     searched: "No decision by speed: this was a search for the number of writers that each filesystem carries; the report shows them (--format text or html).",
     screened_nothing: "No decision: no effect of the options of {base} could be told.",
+    screened_because: "No decision: no effect of the options of {base} could be told: {why}.",
+    screened_unfinished: "No decision yet: which options of {base} matter cannot be told yet, because the race is not over.",
     screened_keep: "Keep the default of {base}: of what was screened nothing is proposed.",
     screened_yet: "No decision yet: by this screening {base} would gain with {options}, which was not raced against the default; the report shows it (--format text or html).",
     screened_take: "Take {base} with {options}: raced again, it was better than the default in some of the work and worse in none.",
@@ -61,6 +63,7 @@ pub(super) static WORDS: Words = Words {
     untold: "What this race cannot tell",
     untested: "What was not tested",
     flips: "What would change the decision",
+    set_it: "How to set it",
     place: "Where and when it was measured",
     repeat: "How to repeat it",
 

@@ -91,6 +91,10 @@ words! {
     searched;
     /// `{base}`: options were screened, and no effect is told.
     screened_nothing;
+    /// `{base}`, `{why}`: the same, for one reason.
+    screened_because;
+    /// `{base}`: nothing is proposed, and the race is not over.
+    screened_unfinished;
     /// `{base}`: nothing is proposed.
     screened_keep;
     /// `{base}`, `{options}`: proposed, and not raced against the default.
@@ -137,6 +141,8 @@ words! {
     untested;
     /// What would change it.
     flips;
+    /// The commands that set what a screening found.
+    set_it;
     /// Machine and lanes.
     place;
     /// The command.

@@ -38,6 +38,8 @@ pub(super) static WORDS: Words = Words {
     undecided_nothing: "没有结论：测得的数据不足以区分这些文件系统。",
     searched: "不按速度作结论：这次测的是每个文件系统能承受多少个写入者；结果见报告（--format text 或 html）。",
     screened_nothing: "暂无结论：{base} 各选项的效果都未能测出。",
+    screened_because: "暂无结论：{base} 各选项的效果都未能测出：{why}。",
+    screened_unfinished: "暂无结论：比赛尚未结束，还不能断定 {base} 的哪些选项有影响。",
     screened_keep: "保持 {base} 的默认设置：筛选过的选项中没有可推荐的。",
     screened_yet: "暂无结论：按这次筛选，{base} 采用 {options} 会更好，但还没有与默认设置对测；详见报告（--format text 或 html）。",
     screened_take: "采用 {base}，设 {options}：重新对测后，它在部分工作上优于默认设置，没有一项更差。",
@@ -61,6 +63,7 @@ pub(super) static WORDS: Words = Words {
     untold: "本次对比无法回答的",
     untested: "没有测试的",
     flips: "什么会改变结论",
+    set_it: "如何设置",
     place: "测量的时间与环境",
     repeat: "如何重复这次测量",
 

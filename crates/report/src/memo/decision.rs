@@ -71,7 +71,9 @@ fn of_options(finding: &ScreeningFinding, tongue: &Tongue) -> Phrase {
     let words = tongue.words;
     let options = screening::taken(finding);
     let template = match finding.confirmation.as_ref().map(|of| of.outcome) {
-        _ if options.is_empty() && screening::tells(finding) => words.screened_keep,
+        _ if options.is_empty() && finding.unfinished => words.screened_unfinished,
+        _ if options.is_empty() && finding.tells() => words.screened_keep,
+        _ if options.is_empty() && finding.why_untold().is_some() => words.screened_because,
         _ if options.is_empty() => words.screened_nothing,
         None => words.screened_yet,
         Some(ConfirmationOutcome::Confirmed) => words.screened_take,
@@ -79,8 +81,12 @@ fn of_options(finding: &ScreeningFinding, tongue: &Tongue) -> Phrase {
         Some(ConfirmationOutcome::NotConfirmed) => words.screened_not,
         Some(ConfirmationOutcome::Open) => words.screened_open,
     };
-    let values =
-        [("base", Phrase::default().name(&finding.base)), ("options", tongue.listed(named(&options), words.and))];
+    let why = screening::why_untold(finding).unwrap_or_default();
+    let values = [
+        ("base", Phrase::default().name(&finding.base)),
+        ("options", tongue.listed(named(&options), words.and)),
+        ("why", Phrase::new(tongue.name(&why))),
+    ];
     fill(template, &values)
 }
 

@@ -9,10 +9,12 @@ pub(crate) const SCREENING: &str = "SCREENING";
 pub(crate) const PROPOSAL: &str = "PROPOSAL";
 pub(crate) const CONFIRMED: &str = "CONFIRMED";
 pub(crate) const LEFT_OUT: &str = "LEFT OUT";
+pub(crate) const SET_IT: &str = "SET IT";
 pub(crate) const SCREENING_TITLE: &str = "Which options matter";
 pub(crate) const PROPOSAL_TITLE: &str = "Proposal";
 pub(crate) const CONFIRMED_TITLE: &str = "Confirmed";
 pub(crate) const LEFT_OUT_TITLE: &str = "Left out";
+pub(crate) const SET_IT_TITLE: &str = "Set it";
 
 pub(crate) const EFFECT_COLUMNS: [&str; 5] =
     ["option", "usual → other", "effect", "95\u{a0}% interval", "does it matter"];
@@ -122,6 +124,8 @@ pub(crate) const LANES_DIFFER: &str =
     "The lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.";
 pub(crate) const FEW_SPARE: &str = "The design has fewer than 3 columns without an option, so that lanes that differ by \
                                     themselves would not be noticed: what matters here may be such a difference.";
+pub(crate) const LOOP_QUEUE: &str =
+    "The disk's queue that was varied is that of the loop device of each image; the disk below has its own.";
 pub(crate) const NO_ROUND: &str = "Nothing is told: there is no round in which every lane has a figure.";
 
 /// Why nothing is told of a figure.
@@ -147,15 +151,35 @@ pub(crate) fn left_out(option: &str, why: &str) -> String {
     format!("{option}: {why}.")
 }
 
-/// Nothing is proposed. `told`: some effect is; `others`: some option would gain and is not proposed.
-pub(crate) fn keep(told: bool, others: bool) -> &'static str {
-    match (told, others) {
-        (false, _) => "Nothing is proposed: no effect could be told.",
-        (true, false) => "Keep the default: nothing that was screened is better beyond doubt.",
-        (true, true) => {
-            "Keep the default: no option that changes no promise is better beyond doubt and found worse nowhere."
-        }
+/// Nothing is proposed. `others`: some option would gain and is not proposed.
+pub(crate) fn keep(others: bool) -> &'static str {
+    match others {
+        false => "Keep the default: nothing that was screened is better beyond doubt.",
+        true => "Keep the default: no option that changes no promise is better beyond doubt and found worse nowhere.",
     }
+}
+
+/// No effect is told. `why`: one reason for all figures.
+pub(crate) fn untold(why: Option<&str>) -> String {
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    format!("Nothing is proposed, because no effect could be told{why}.")
+}
+
+/// Nothing is proposed yet.
+pub(crate) const UNFINISHED: &str =
+    "Cannot tell yet: the race is not over, and nothing is proposed before all of its rounds are done.";
+/// Behind what is proposed where the race is not over.
+pub(crate) const SO_FAR: &str =
+    "The race is not over: this is what its finished work says, and the rest cannot be told yet.";
+
+/// `options`: what tuning made of the proposal, each with its usual level.
+pub(crate) fn tuned(options: &[String]) -> String {
+    format!("As tuned: {}; this was raced against the default.", listed_names(options))
+}
+
+/// What the screening proposes by itself, beside that.
+pub(crate) fn untuned(options: &[String]) -> String {
+    format!("By the screening alone: {}.", listed_names(options))
 }
 
 /// `options`: each with its usual level.
@@ -184,11 +208,25 @@ pub(crate) fn promises(options: &[String]) -> String {
 pub(crate) const NOT_RACED: &str =
     "Not yet: the proposal was not raced against the default, and before that nothing is sure of it as a whole.";
 
-/// What a confirmation comes to.
-pub(crate) fn outcome(outcome: ConfirmationOutcome) -> &'static str {
-    match outcome {
+/// A record that lies beside as the confirmation, and is none.
+pub(crate) fn confirmation_left_out(why: &str) -> String {
+    format!("Not yet: the record that lies beside as the race of the proposal is left out: {why}.")
+}
+
+/// What a confirmation comes to. `gained`, `counted`: figures that gain, of those whose gain counts; `expected`: they were
+/// expected to gain.
+pub(crate) fn outcome(outcome: ConfirmationOutcome, (gained, counted): (u32, u32), expected: bool) -> String {
+    let text = match outcome {
         ConfirmationOutcome::Confirmed => {
-            "Confirmed: in a race of its own the proposal is better beyond doubt where that was expected, and found worse nowhere."
+            let figures = match counted {
+                1 => "the one figure".to_owned(),
+                counted => format!("{gained} of {counted} figures"),
+            };
+            let expected = if expected { " where that was expected" } else { "" };
+            return format!(
+                "Confirmed: in a race of its own the proposal is better beyond doubt in {figures}{expected}, and found worse \
+                 nowhere."
+            );
         }
         ConfirmationOutcome::Mixed => {
             "It gains in some and loses in others: take it only where the work that gains is what counts."
@@ -200,7 +238,8 @@ pub(crate) fn outcome(outcome: ConfirmationOutcome) -> &'static str {
             "Open: the race of the proposal against the default is not over, or cannot tell yet. Keep the default until more \
              rounds can."
         }
-    }
+    };
+    text.to_owned()
 }
 
 /// Which race that was.
@@ -248,11 +287,15 @@ pub(crate) fn answer(options: &[String], outcome: Option<ConfirmationOutcome>) -
 }
 
 /// The answer behind that name where nothing is proposed.
-pub(crate) fn answer_keep(told: bool) -> &'static str {
-    match told {
-        true => ": keep the default. Of what was screened nothing is proposed.",
-        false => ": no effect of its options could be told.",
-    }
+pub(crate) const ANSWER_KEEP: &str = ": keep the default. Of what was screened nothing is proposed.";
+/// The answer behind that name where nothing is proposed yet.
+pub(crate) const ANSWER_UNFINISHED: &str =
+    ": cannot tell yet which of its options matter, because the race is not over.";
+
+/// The answer behind that name where no effect is told. `why`: one reason for all figures.
+pub(crate) fn answer_untold(why: Option<&str>) -> String {
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    format!(": no effect of its options could be told{why}.")
 }
 
 #[cfg(test)]

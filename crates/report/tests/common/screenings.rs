@@ -105,7 +105,10 @@ pub fn finding() -> ScreeningFinding {
             promises: names(&["barrier"]),
             expected: vec![expected(COMMIT, 1.12)],
         },
+        unfinished: false,
+        loop_queue: false,
         confirmation: Some(confirmation()),
+        confirmation_left_out: None,
     }
 }
 
@@ -129,6 +132,10 @@ pub fn confirmation() -> Confirmation {
             row(CREATE, None, (1.004, 0.98, 1.03), Verdict::Tie),
         ],
         outcome: ConfirmationOutcome::Confirmed,
+        tuned: Vec::new(),
+        counted: 1,
+        gained: 1,
+        commands: names(&["mkfs   mkfs.ext4 -J size=1024 DEVICE", "mount  mount DEVICE /mnt"]),
     }
 }
 

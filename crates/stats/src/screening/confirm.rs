@@ -17,6 +17,13 @@ struct Judged {
     counts: bool,
 }
 
+impl Judged {
+    /// Whether it confirms the proposal.
+    fn gains(&self) -> bool {
+        self.row.verdict == Verdict::Faster && self.counts && self.is_sure
+    }
+}
+
 /// Puts the race that confirms a proposal into the finding: its first lane is the default, its second the proposal. Of a record
 /// that is a screening itself or has no two lanes nothing is taken.
 pub fn confirm(finding: &mut ScreeningFinding, confirmed: &Record) {
@@ -35,8 +42,12 @@ pub fn confirm(finding: &mut ScreeningFinding, confirmed: &Record) {
         lane: proposal.name.clone(),
         default_lane: default.name.clone(),
         seed: header.seed,
+        tuned: Vec::new(),
+        counted: rows.iter().filter(|of| of.counts).count() as u32,
+        gained: rows.iter().filter(|of| of.gains()).count() as u32,
         outcome: outcome(&rows, is_over),
         rows: rows.into_iter().map(|of| of.row).collect(),
+        commands: Vec::new(),
     });
 }
 
@@ -65,7 +76,7 @@ fn judged(finding: &ScreeningFinding, result: &ResultFinding, title: String, lan
 /// each right in 95 % some are wrong. A loss need not, because a gain with a price is none.
 fn outcome(rows: &[Judged], is_over: bool) -> ConfirmationOutcome {
     let verdict = |of: &Judged| of.row.verdict;
-    let gains = rows.iter().any(|of| verdict(of) == Verdict::Faster && of.counts && of.is_sure);
+    let gains = rows.iter().any(Judged::gains);
     let loses = rows.iter().any(|of| verdict(of) == Verdict::Slower);
     let tells = rows.iter().any(|of| of.counts && verdict(of) != Verdict::None);
     let is_open =

@@ -22,7 +22,7 @@ use effects::{contrast, means};
 use errors::Errors;
 use figures::{Asked, Observed, measured_otherwise};
 use model::findings::{Effect, EffectVerdict, FEWEST_SPARE, ResultFinding, ScreenedResult, ScreeningFinding};
-use model::record::Record;
+use model::record::{EndOutcome, Record};
 use model::screening::{EFFECT_MARGIN, Factor, Screening};
 use model::workload::Workload;
 
@@ -78,8 +78,17 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
         margin: EFFECT_MARGIN,
         proposal: proposal::propose(&screening.factors, &results),
         results,
+        unfinished: view.lanes.is_some() && !record.end.is_some_and(EndOutcome::rounds_are_done),
+        loop_queue: is_of_loop_devices(record, &screening.factors),
         confirmation: None,
+        confirmation_left_out: None,
     })
+}
+
+/// Whether an option of the disk's queue was varied where lanes live in images, each on a loop device of its own.
+fn is_of_loop_devices(record: &Record, factors: &[Factor]) -> bool {
+    let mut levels = factors.iter().flat_map(|factor| [&factor.usual, &factor.other]);
+    record.header.lanes.first().is_some_and(|lane| lane.venue == "image") && levels.any(|level| !level.queue.is_empty())
 }
 
 /// A screening with its design.
@@ -135,9 +144,9 @@ impl View<'_> {
             lanes_differ: false,
         };
         let observed = match (judged.map(measured_otherwise), &self.lanes) {
+            (_, None) => Err(NO_DESIGN.to_owned()),
             (None, _) => Err(statement::no_round_completed().to_string()),
             (Some(Some(why)), _) => Err(why.to_string()),
-            (_, None) => Err(NO_DESIGN.to_owned()),
             (_, Some(lanes)) => {
                 let (metric, last) = (told.metric.as_str(), series.last_round(standing));
                 let Observed { rounds, logs } =

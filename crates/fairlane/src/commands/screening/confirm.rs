@@ -1,14 +1,15 @@
 //! The race of a proposal against the default: its plan, where its record lies, and whose it is.
 
-use super::{levels, tune};
+use super::{levels, told, tune};
 use crate::terminal;
 use crate::{owned, state};
 use levels::Combination;
-use model::findings::{Findings, ScreeningFinding};
+use model::findings::{ConfirmationOutcome, Findings, ScreeningFinding, TunedLevel};
 use model::lane::LaneSpec;
 use model::machine::is_untold;
 use model::plan::{Plan, Rounds};
 use model::record::{Header, Record};
+use model::screening::Factor;
 use model::text::escaped_path;
 use std::path::{Path, PathBuf};
 
@@ -86,50 +87,94 @@ pub fn command_line(screened: &Plan, lanes: Vec<String>, length: Length, seed: O
     line
 }
 
-/// Puts a confirmation into what a screening found. `false`: the record is not the race of its proposal, or of what tuning
-/// made of that, against its default, and is left out.
-pub fn put_in(finding: &mut ScreeningFinding, screened: &Record, confirmed: &Record) -> bool {
-    let Some(combination) = raced(finding, screened, confirmed) else { return false };
+/// Puts a confirmation into what a screening found. A record that is not the race of its proposal, or of what tuning made of
+/// that, against its default is left out, and the finding says why.
+pub fn put_in(finding: &mut ScreeningFinding, screened: &Record, confirmed: &Record) {
+    let combination = match raced(finding, screened, confirmed) {
+        Ok(combination) => combination,
+        Err(why) => {
+            finding.confirmation_left_out = Some(why);
+            return;
+        }
+    };
     let is_tuned = combination != proposed(finding);
     if is_tuned {
         // What the screening expects is of its own proposal.
         finding.proposal.expected.clear();
     }
     stats::screening::confirm(finding, confirmed);
-    if let Some(confirmation) = finding.confirmation.as_mut().filter(|_| is_tuned) {
-        let words = levels::in_words(&finding.factors, &combination);
+    let ScreeningFinding { factors, confirmation, .. } = finding;
+    let Some(confirmation) = confirmation else { return };
+    if is_tuned {
+        let words = levels::in_words(factors, &combination);
         confirmation.lane = format!("{} as tuned ({words})", confirmation.lane);
+        confirmation.tuned = levels_that_differ(factors, &combination);
     }
-    true
+    // What also loses is for a person to weigh.
+    if confirmation.outcome == ConfirmationOutcome::Confirmed
+        && let Some(lane) = confirmed.header.plan.lanes.get(1)
+    {
+        confirmation.commands = told::commands(lane, factors, &combination);
+    }
+}
+
+/// The options of a combination that are not as usual, each with its level.
+fn levels_that_differ(factors: &[Factor], combination: &[usize]) -> Vec<TunedLevel> {
+    let changed = factors.iter().zip(combination).filter(|(_, place)| **place > 0);
+    let level = |(factor, place): (&Factor, &usize)| {
+        let level = levels::level(factor, *place)?.label.clone();
+        Some(TunedLevel { factor: factor.name.clone(), level })
+    };
+    changed.filter_map(level).collect()
 }
 
 /// The combination that a record races against the screening's default: in the screening's work, where that was raced, and in
-/// an order of its own. `None`: it does not.
-pub fn raced(finding: &ScreeningFinding, screened: &Record, confirmed: &Record) -> Option<Combination> {
+/// an order of its own.
+///
+/// # Errors
+/// Why it does not, as a sentence without a full stop.
+pub fn raced(finding: &ScreeningFinding, screened: &Record, confirmed: &Record) -> Result<Combination, String> {
     let (of, plan) = (&screened.header.plan, &confirmed.header.plan);
-    let base = base(of)?;
-    let [default, lane] = plan.lanes.as_slice() else { return None };
-    let alike = of.lanes.first() == Some(default) && of.workloads == plan.workloads && of.lane_size == plan.lane_size;
-    if !alike || screened.header.seed == confirmed.header.seed || !same_place(&screened.header, &confirmed.header) {
-        return None;
+    let base = base(of).ok_or("the lane of this screening is none that can be typed")?;
+    let [default, lane] = plan.lanes.as_slice() else {
+        return Err("it is no race of two lanes".to_owned());
+    };
+    if of.lanes.first() != Some(default) {
+        return Err("its first lane is not the default of this screening".to_owned());
+    }
+    if of.workloads != plan.workloads {
+        return Err("it raced other work".to_owned());
+    }
+    if of.lane_size != plan.lane_size {
+        return Err("its lanes have another size".to_owned());
+    }
+    if screened.header.seed == confirmed.header.seed {
+        return Err("it has the same seed as the screening, so that its order is not another one".to_owned());
+    }
+    if let Some(elsewhere) = elsewhere(&screened.header, &confirmed.header) {
+        return Err(format!("it ran on {elsewhere}"));
     }
     let is_it = |combination: &Combination| {
         levels::lane(&base, PROPOSAL, &finding.factors, combination).is_ok_and(|made| made == *lane)
     };
-    std::iter::once(proposed(finding)).chain(tune::candidates(finding)).find(is_it)
+    let mut known = std::iter::once(proposed(finding)).chain(tune::candidates(finding));
+    known.find(is_it).ok_or_else(|| "its second lane is neither the proposal nor what tuning makes of it".to_owned())
 }
 
-/// Whether two races ran on one machine, disk and kernel.
-fn same_place(one: &Header, other: &Header) -> bool {
+/// What the second race ran on that the first one did not: another machine, disk or kernel; `None`: nothing.
+fn elsewhere(one: &Header, other: &Header) -> Option<String> {
     let mut machine = other.machine.clone();
     // Two records that were shared do not tell whether their machines are one.
     if [&one.machine, &other.machine].iter().any(|machine| is_untold(&machine.machine_id_hash)) {
         machine.machine_id_hash.clone_from(&one.machine.machine_id_hash);
     }
     // Lanes in guests have a kernel of their own.
-    let lanes = one.lanes.first().zip(other.lanes.first());
-    let stand_alike = lanes.is_none_or(|(a, b)| a.backing == b.backing && stats::comparable::same_kernel(a, b));
-    one.machine.differs_from(&machine).is_none() && stand_alike
+    let of_lanes = || match one.lanes.first().zip(other.lanes.first()) {
+        Some((a, b)) if a.backing != b.backing => Some("another disk".to_owned()),
+        Some((a, b)) if !stats::comparable::same_kernel(a, b) => Some("another kernel".to_owned()),
+        _ => None,
+    };
+    one.machine.differs_from(&machine).or_else(of_lanes)
 }
 
 /// The combination of a confirmation that was begun: it goes on, and nothing is tuned again for it.
@@ -137,11 +182,11 @@ pub fn begun(finding: &ScreeningFinding, screened: &Record, path: &Path) -> Opti
     let file = beside(path, CONFIRMED);
     let is_there = owned::metadata(&file).is_ok_and(|found| found.is_file());
     let confirmed = is_there.then(|| state::load(&file).ok()).flatten()?;
-    raced(finding, screened, &confirmed)
+    raced(finding, screened, &confirmed).ok()
 }
 
-/// Puts the confirmation that lies beside a screening's record into its findings; what lies there and is none is said on
-/// standard error.
+/// Puts the confirmation that lies beside a screening's record into its findings; what lies there and is none is said in them
+/// and on standard error.
 pub fn put_in_beside(findings: &mut Findings, screened: &Record, path: &Path) {
     let Some(finding) = &mut findings.screening else { return };
     let file = beside(path, CONFIRMED);
@@ -149,15 +194,11 @@ pub fn put_in_beside(findings: &mut Findings, screened: &Record, path: &Path) {
         return;
     }
     match state::load(&file) {
-        Ok(confirmed) => {
-            if !put_in(finding, screened, &confirmed) {
-                terminal::say!(
-                    "{}: it is not the race of this screening's proposal against its default, and is left out",
-                    escaped_path(&file)
-                );
-            }
-        }
-        Err(failure) => terminal::say!("the confirmation is left out: {}", failure.message),
+        Ok(confirmed) => put_in(finding, screened, &confirmed),
+        Err(failure) => finding.confirmation_left_out = Some(failure.message),
+    }
+    if let Some(why) = &finding.confirmation_left_out {
+        terminal::say!("{} is left out: {}", escaped_path(&file), report::clean_text(why));
     }
 }
 
@@ -195,20 +236,35 @@ mod tests {
             change(&mut other);
             raced(&found, &screened, &other)
         };
-        assert_eq!(raced_with(&|_: &mut Record| ()), Some(vec![1]));
-        let others: [&dyn Fn(&mut Record); 6] = [
-            &|of: &mut Record| of.header.seed -= 1,
-            &|of: &mut Record| of.header.machine.machine_id_hash = "another".to_owned(),
-            &|of: &mut Record| of.header.machine.kernel.push('x'),
-            &|of: &mut Record| of.header.machine.device.name.push('x'),
-            &|of: &mut Record| of.header.lanes[0].kernel = "6.1.0".to_owned(),
-            &|of: &mut Record| of.header.plan.lanes.swap(0, 1),
+        assert_eq!(raced_with(&|_: &mut Record| ()), Ok(vec![1]));
+        let others: [(&str, &dyn Fn(&mut Record)); 9] = [
+            ("the same seed", &|of: &mut Record| of.header.seed -= 1),
+            ("another machine", &|of: &mut Record| of.header.machine.machine_id_hash = "another".to_owned()),
+            ("another kernel", &|of: &mut Record| of.header.machine.kernel.push('x')),
+            ("another disk", &|of: &mut Record| of.header.machine.device.name.push('x')),
+            ("another kernel", &|of: &mut Record| of.header.lanes[0].kernel = "6.1.0".to_owned()),
+            ("its first lane is not the default", &|of: &mut Record| of.header.plan.lanes.swap(0, 1)),
+            ("no race of two lanes", &|of: &mut Record| of.header.plan.lanes.truncate(1)),
+            ("neither the proposal nor", &|of: &mut Record| of.header.plan.lanes[1].name.push('x')),
+            ("other work", &|of: &mut Record| of.header.plan.workloads.clear()),
         ];
-        for (at, change) in others.into_iter().enumerate() {
-            assert_eq!(raced_with(change), None, "{at}");
+        for (says, change) in others {
+            let why = raced_with(change).unwrap_err();
+            assert!(why.contains(says), "{says}: {why}");
+            let (mut left_out, mut other) = (found.clone(), confirmed.clone());
+            change(&mut other);
+            put_in(&mut left_out, &screened, &other);
+            assert_eq!((left_out.confirmation, left_out.confirmation_left_out), (None, Some(why)));
         }
         let shared = |of: &mut Record| of.header.machine.machine_id_hash = untold_identity("t", 1);
-        assert_eq!(raced_with(&shared), Some(vec![1]));
+        assert_eq!(raced_with(&shared), Ok(vec![1]));
+    }
+
+    #[test]
+    fn what_tuning_chose_is_named_with_its_own_levels() {
+        let factors = [factor("commit", &["5", "30", "60"]), factor("stripe", &["0", "64"])];
+        let levels = levels_that_differ(&factors, &[2, 0]);
+        assert_eq!(levels, [TunedLevel { factor: "commit".to_owned(), level: "60".to_owned() }]);
     }
 
     #[test]

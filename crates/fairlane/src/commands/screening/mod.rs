@@ -21,7 +21,7 @@ use crate::options::{Screen, Terms};
 use crate::record_writer::RecordWriter;
 use crate::{owned, state, terminal};
 use confirm::Length;
-use model::findings::{ConfirmationOutcome, ScreeningFinding};
+use model::findings::ScreeningFinding;
 use model::lane::LaneSpec;
 use model::plan::{Plan, Rounds};
 use model::record::{EndOutcome, Record};
@@ -179,7 +179,7 @@ fn finish(mut screened: Screened, options: &Screen, typed: &Typed) -> Result<(),
         combination = tuned.unwrap_or(combination);
     }
     if options.no_confirm || combination.iter().all(|place| *place == 0) {
-        return show(&screened, None);
+        return show(&screened);
     }
     if !options.terms.quiet {
         // It takes a while until the proposal was raced.
@@ -195,7 +195,7 @@ fn finish(mut screened: Screened, options: &Screen, typed: &Typed) -> Result<(),
     if !options.no_report {
         write_page(&screened, &confirmed);
     }
-    show(&screened, Some(&combination)).and(result)
+    show(&screened).and(result)
 }
 
 /// Races a combination against the default, or goes on with that race; `None`: it was a dry run.
@@ -232,27 +232,11 @@ fn write_page(screened: &Screened, confirmed: &Record) {
     }
 }
 
-/// Prints what was found, and of what was confirmed how it is set. `raced`: the combination that raced the default.
-fn show(screened: &Screened, raced: Option<&[usize]>) -> Result<(), Failure> {
-    let finding = &screened.finding;
-    let mut text = report::screening_text(finding, &screen::style());
-    let outcome = finding.confirmation.as_ref().map(|confirmation| confirmation.outcome);
-    if let Some(combination) = raced.filter(|_| is_to_be_set(outcome)) {
-        let made =
-            levels::lane(&screened.base, confirm::PROPOSAL, &finding.factors, combination).map_err(lane_failure)?;
-        let words = levels::in_words(&finding.factors, combination);
-        text.push_str(&format!("\nset it: {}\n", report::clean_text(&words)));
-        for line in told::commands(&made, &finding.factors, combination) {
-            text.push_str(&format!("  {line}\n"));
-        }
-    }
+/// Prints what was found.
+fn show(screened: &Screened) -> Result<(), Failure> {
+    let mut text = report::screening_text(&screened.finding, &screen::style());
     text.push_str(&format!("\n`fairlane report {}` shows this again\n", tilde(&screened.path)));
     shown::print(&text)
-}
-
-/// Whether the commands are said that set a proposal: what also loses is for a person to weigh.
-fn is_to_be_set(outcome: Option<ConfirmationOutcome>) -> bool {
-    outcome == Some(ConfirmationOutcome::Confirmed)
 }
 
 /// What to do instead of comparing screenings.
@@ -278,15 +262,6 @@ mod tests {
     use super::*;
     use crate::options::{Command, Options};
     use clap::Parser;
-
-    #[test]
-    fn only_what_was_confirmed_is_said_to_be_set() {
-        use ConfirmationOutcome::{Confirmed, Mixed, NotConfirmed};
-        assert!(is_to_be_set(Some(Confirmed)));
-        for outcome in [None, Some(Mixed), Some(NotConfirmed)] {
-            assert!(!is_to_be_set(outcome), "{outcome:?}");
-        }
-    }
 
     #[test]
     fn a_screening_goes_on_with_what_its_record_does_not_choose() {

@@ -213,7 +213,10 @@ pub mod tests {
             results: vec![result],
             proposal,
             few_spare: false,
+            unfinished: false,
+            loop_queue: false,
             confirmation: None,
+            confirmation_left_out: None,
         }
     }
 
