@@ -152,10 +152,13 @@ fn a_screening_is_compared_with_nothing_and_a_strangers_confirmation_is_not_its_
         vec!["compare", "r.jsonl", "other.jsonl"],
         vec!["compare", "--baseline", "r.jsonl", "--candidate", "other.jsonl", "--fail-if-slower", "5%"],
         vec!["advise", "r.jsonl"],
+        vec!["explain", "r.jsonl"],
     ] {
         let (_, err) = place.expect(2, &arguments);
         assert_one_sentence(&err, &["r.jsonl is a screening", "runs of a design"]);
     }
+    let (_, err) = place.expect(2, &["trend", "commit", "r.jsonl", "other.jsonl"]);
+    assert_one_sentence(&err, &["only screenings have figures of `commit`", "runs of a design"]);
     // What is private in it is replaced, and its design is a design all the same.
     place.expect(0, &["share", "r.jsonl", "-o", "shared.jsonl"]);
     let (shared, _) = place.expect(0, &["report", "shared.jsonl"]);

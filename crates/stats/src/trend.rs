@@ -28,6 +28,7 @@ pub struct RecordFigures {
     disk: String,
     /// 0: not known.
     disk_bytes: u64,
+    is_screening: bool,
     lanes: Vec<Made>,
     workloads: Vec<(Workload, Vec<GroupFigures>)>,
 }
@@ -81,6 +82,11 @@ struct GroupFigures {
 }
 
 impl RecordFigures {
+    /// Whether its lanes are runs of a design, which have no course.
+    pub fn is_screening(&self) -> bool {
+        self.is_screening
+    }
+
     /// The workloads of the record, each once.
     pub fn workloads(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -114,6 +120,7 @@ impl RecordFigures {
             machine_id_hash: self.machine_id_hash.clone(),
             disk: self.disk.clone(),
             disk_bytes: self.disk_bytes,
+            is_screening: self.is_screening,
             lanes: Vec::new(),
             workloads: Vec::new(),
         }
@@ -163,6 +170,7 @@ pub fn figures(record: &Record, name: &str) -> RecordFigures {
             .collect::<Vec<_>>()
             .join("; "),
         disk_bytes: header.machine.device.size_bytes,
+        is_screening: header.plan.screening.is_some(),
         lanes: header.lanes.iter().map(made).collect(),
         workloads: header.plan.workloads.iter().map(of_workload).collect(),
     }

@@ -45,7 +45,7 @@ pub fn run(options: &Calibrate) -> Result<(), Failure> {
         report: false,
         channel: Channel::Plan,
         remark: None,
-        dry_run_tells: Vec::new(),
+        dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
     };

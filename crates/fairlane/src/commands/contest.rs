@@ -36,6 +36,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What is said of a race, made of its summary.
 pub type Remark<'a> = Box<dyn Fn(&PlanSummary) -> Option<String> + 'a>;
 
+/// What a dry run says behind what would be touched, a line each, made of the plan as the time has room for it.
+pub type Tells<'a> = Box<dyn Fn(&Plan) -> Vec<String> + 'a>;
+
 /// fio does not tell when its measured time begins.
 const FIO_LAYS_OUT: &str = "fio writes its files first, within the measured time: CPU and device figures include that";
 
@@ -57,8 +60,8 @@ pub struct Contest<'a> {
     pub channel: Channel,
     /// What is said after the plan, made of its summary.
     pub remark: Option<Remark<'a>>,
-    /// What a dry run says behind what would be touched, a line each.
-    pub dry_run_tells: Vec<String>,
+    /// What a dry run says behind what would be touched.
+    pub dry_run_tells: Option<Tells<'a>>,
     /// Why lanes are as large as they are, where nobody said how large; one sentence for the plan.
     pub of_size: Option<String>,
     /// Names of workloads, those that tell most first; empty: none is left out for want of time.
@@ -159,6 +162,9 @@ fn trim(plan: &mut Plan, most_telling: &[String], lane_set: &LaneSet) -> Option<
         place += 1;
         is_kept(place - 1)
     });
+    if is_screening {
+        rounds::name_workloads(plan);
+    }
     plan.not_tested.extend(dropped.iter().cloned());
     Some(format!(
         "the time has room for the {} most telling of {} workloads; left out: {}; --budget {}m has room for all",
@@ -311,7 +317,7 @@ fn dry_run(contest: &Contest, lane_set: &LaneSet, run_id: &str) -> Result<String
                 .to_owned(),
         );
     }
-    lines.extend(contest.dry_run_tells.iter().cloned());
+    lines.extend(contest.dry_run_tells.iter().flat_map(|tells| tells(plan)));
     Ok(lines.iter().map(|line| format!("{}\n", report::clean_text(line))).collect())
 }
 

@@ -3,6 +3,7 @@
 use super::outputs;
 use super::report::{named, put};
 use super::screen::style;
+use super::screening;
 use crate::failure::Failure;
 use crate::options::Explain;
 use crate::{state, terminal};
@@ -10,7 +11,8 @@ use crate::{state, terminal};
 /// Renders what the passes of a record showed, or else what its rounds counted.
 ///
 /// # Errors
-/// When the record cannot be read or holds no stacks for a format of stacks, the format is unknown, or the file cannot be written.
+/// When the record cannot be read, is a screening, or holds no stacks for a format of stacks, the format is unknown, or the file
+/// cannot be written.
 pub fn run(options: &Explain) -> Result<(), Failure> {
     report::check_explanation(&options.format).map_err(Failure::usage)?;
     let output = named(options.output.as_deref());
@@ -19,6 +21,11 @@ pub fn run(options: &Explain) -> Result<(), Failure> {
         outputs::check(&[("-o", output)], &[("the record", &path)])?;
     }
     let record = state::load_to_show(&path)?;
+    screening::refuse(
+        &record,
+        &options.record,
+        "explain the race of its proposal, whose record lies beside it (STEM-confirmed.jsonl)",
+    )?;
     let mut findings = stats::judge::findings(&record);
     state::mark_running(&mut findings, &record, &path);
     let missing: Vec<String> = findings.unexplained.iter().map(|said| report::clean_text(said)).collect();

@@ -67,7 +67,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
         report: !options.no_report,
         channel: if elsewhere { Channel::Err } else { Channel::Out },
         remark: Some(Box::new(first_look)),
-        dry_run_tells: Vec::new(),
+        dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
     };

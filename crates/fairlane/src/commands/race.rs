@@ -47,7 +47,7 @@ pub fn run(options: &Race) -> Result<(), Failure> {
         report: !options.no_report,
         channel: Channel::Out,
         remark: None,
-        dry_run_tells: Vec::new(),
+        dry_run_tells: None,
         of_size,
         most_telling,
     };

@@ -121,7 +121,7 @@ fn read(gathered: &Gathered, workload: &str) -> (Figures, Titles) {
             false => add(&mut others, record.header.plan.workloads.into_iter().map(|of| (of.name, of.title))),
         }
     }
-    (Figures { all, left_out: left_out.told }, others)
+    (Figures::new(all, left_out.told), others)
 }
 
 fn add(titles: &mut Titles, more: impl Iterator<Item = (String, String)>) {
@@ -150,6 +150,12 @@ fn listed<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
 fn nothing(options: &Trend, groups: &[String], found: &Found) -> Failure {
     let workload = report::clean_text(&options.workload);
     if found.figures.all.is_empty() {
+        if found.figures.screenings > 0 {
+            return Failure::usage(format!(
+                "only screenings have figures of `{workload}`, and their lanes are runs of a design, which have no trend; \
+                 race it first"
+            ));
+        }
         return Failure::usage(match found.others.is_empty() {
             true => format!("no record has figures of `{workload}`; race it first, or name folders that hold records"),
             false => {

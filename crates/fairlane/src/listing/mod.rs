@@ -30,6 +30,9 @@ const NOTHING: &str = "there is no such record";
 /// Figures of so many records are written into the index at once.
 const SAVED_AT_ONCE: usize = 256;
 
+/// Why a screening has no part in a trend.
+const RUNS_OF_A_DESIGN: &str = "lanes of a screening are runs of a design, and have no course from record to record";
+
 /// A file's name, and what it is or why it cannot be read.
 pub type Surveyed = (String, Result<RecordEntry, String>);
 
@@ -52,8 +55,25 @@ pub struct Unopened {
 pub struct Figures {
     /// Of every record that could be read.
     pub all: Vec<Arc<RecordFigures>>,
-    /// Why others could not, one sentence each.
+    /// Why others could not, one sentence each; of screenings one for all of them.
     pub left_out: Vec<String>,
+    /// How many screenings hold the workload.
+    pub screenings: usize,
+}
+
+impl Figures {
+    /// Without those of screenings.
+    pub fn new(mut all: Vec<Arc<RecordFigures>>, mut left_out: Vec<String>) -> Figures {
+        let count = all.len();
+        all.retain(|of| !of.is_screening());
+        let screenings = count - all.len();
+        match screenings {
+            0 => {}
+            1 => left_out.push(format!("1 screening: {RUNS_OF_A_DESIGN}")),
+            many => left_out.push(format!("{many} screenings: {RUNS_OF_A_DESIGN}")),
+        }
+        Figures { all, left_out, screenings }
+    }
 }
 
 /// The folder, and what was read of it.
@@ -258,7 +278,7 @@ impl Listing {
             }
         }
         self.save_figures(&mut new);
-        Ok(Figures { all, left_out })
+        Ok(Figures::new(all, left_out))
     }
 
     /// The stamp of a record, where it holds a workload.

@@ -216,3 +216,25 @@ fn where_there_can_be_no_index_records_are_read() {
     let mut none = Listing::new(place.at("none"), Some(Index::in_folder(&place.at("none"), true)), u64::MAX);
     assert!(none.survey().unwrap().is_empty() && none.figures("commit").unwrap().all.is_empty());
 }
+
+#[test]
+fn screenings_have_no_part_in_a_trend_and_are_told_once() {
+    let race = Record::parse(RECORD).unwrap();
+    let mut screening = race.clone();
+    screening.header.plan.screening = Some(model::screening::Screening {
+        base: "ext4".to_owned(),
+        design: model::screening::DesignKind::FullFactorial,
+        factors: Vec::new(),
+        runs: Vec::new(),
+        left_out: Vec::new(),
+    });
+    let of = |record: &Record| Arc::new(stats::trend::figures(record, "r").only("commit"));
+    for (all, raced, screenings) in
+        [(vec![of(&race)], 1, 0), (vec![of(&screening)], 0, 1), (vec![of(&screening), of(&race), of(&screening)], 1, 2)]
+    {
+        let figures = Figures::new(all, Vec::new());
+        assert_eq!((figures.all.len(), figures.screenings), (raced, screenings));
+        assert_eq!(figures.left_out.len(), screenings.min(1), "{:?}", figures.left_out);
+        assert!(figures.left_out.iter().all(|said| said.starts_with(&format!("{screenings} screening"))));
+    }
+}

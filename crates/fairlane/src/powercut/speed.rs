@@ -56,7 +56,7 @@ pub fn race(
         report: false,
         channel: Channel::Plan,
         remark: None,
-        dry_run_tells: Vec::new(),
+        dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
     };

@@ -8,6 +8,7 @@ use crate::failure::{LaneFailure, cannot, plain, usage};
 use crate::undo::Thing;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -164,6 +165,12 @@ fn lacks(attribute: &str, device: &Path) -> LaneFailure {
 fn refused(folder: &Path, device: &Path, (attribute, value): (&str, &str), error: &std::io::Error) -> LaneFailure {
     let there = std::fs::read_to_string(folder.join("queue").join(SCHEDULER)).unwrap_or_default();
     let there: Vec<&str> = there.split_whitespace().map(|word| word.trim_matches(['[', ']'])).collect();
+    // A loop device has a scheduler only where somebody sets one.
+    let is_loop = device.file_name().is_some_and(|name| name.as_bytes().starts_with(b"loop"));
+    let has = current(folder, attribute).map_or_else(String::new, |now| match (attribute, is_loop) {
+        (REQUESTS, true) => format!("it has {now}, and loop devices take 128 at most by themselves, so "),
+        _ => format!("it has {now}, so "),
+    });
     let device = device.display();
     usage(match attribute {
         SCHEDULER if !there.is_empty() => format!(
@@ -171,7 +178,13 @@ fn refused(folder: &Path, device: &Path, (attribute, value): (&str, &str), error
             plain(error),
             there.join(", ")
         ),
-        _ => format!("the kernel takes no {attribute}={value} of {device} ({}); write another value", plain(error)),
+        REQUESTS => format!(
+            "the kernel takes no {attribute}={value} of {device} ({}); {has}write a smaller number",
+            plain(error)
+        ),
+        _ => {
+            format!("the kernel takes no {attribute}={value} of {device} ({}); {has}write another value", plain(error))
+        }
     })
 }
 
@@ -346,6 +359,20 @@ mod tests {
             std::fs::remove_dir_all(&folder).unwrap();
             assert_eq!(found, has, "{text} {name}");
         }
+    }
+
+    #[test]
+    fn a_number_that_is_refused_is_told_with_the_one_that_is_there() {
+        let folder = device("requests", &[(SCHEDULER, "none\n"), (REQUESTS, "64\n")]);
+        let said =
+            |device: &str| refused(&folder, Path::new(device), (REQUESTS, "256"), &Errno::INVAL.into()).to_string();
+        let (of_loop, of_disk) = (said("/dev/loop3"), said("/dev/sda"));
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(of_loop.contains("it has 64, and loop devices take 128 at most by themselves"), "{of_loop}");
+        assert!(
+            of_loop.contains("takes no nr_requests=256 of /dev/loop3") && of_loop.ends_with("write a smaller number")
+        );
+        assert!(of_disk.contains("it has 64, so write a smaller number") && !of_disk.contains("loop"), "{of_disk}");
     }
 
     #[test]

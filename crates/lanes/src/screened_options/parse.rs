@@ -14,8 +14,9 @@ const LONGEST: usize = 256;
 const MOST_LEVELS: usize = 8;
 /// What an option is written in beside letters and digits.
 const SIGNS: &str = "_-=^.,:| ";
-/// How settings of a disk's queue begin.
+/// How settings of a disk's queue begin, and how the layer of a lane does.
 const QUEUE: &str = "queue:";
+const QUEUE_LAYER: &str = "queue,";
 /// What belongs to a whole kernel, and how such names begin (sysctl).
 const OF_A_KERNEL: [&str; 8] = [
     "dirty_background_bytes",
@@ -55,18 +56,25 @@ impl Typed {
 /// [`LaneFailure::Usage`] for what no lane may say, with the remedy.
 pub fn parse_option(filesystem: &str, text: &str) -> Result<Factor, LaneFailure> {
     let row = row_named(filesystem)?;
-    let text = text.trim();
+    let text = without_blanks(text);
+    let text = text.as_str();
     check_form(text)?;
     refuse_settings_of_a_kernel(text)?;
     if let Some(known) = row.screened.iter().find(|option| option.name == text) {
         return Ok(factor(known));
     }
-    let typed = match text.strip_prefix(QUEUE) {
-        Some(setting) => of_queue(row, setting)?,
+    let typed = match text.strip_prefix(QUEUE).or_else(|| text.strip_prefix(QUEUE_LAYER)) {
+        Some(setting) => of_queue(row, setting.trim())?,
         None if text.starts_with('-') => of_mkfs(row, text),
         None => of_mount(row, text)?,
     };
     into_factor(row, typed)
+}
+
+/// Without blanks around names and levels.
+fn without_blanks(text: &str) -> String {
+    let around = |text: &str, sign: &str| text.split(sign).map(str::trim).collect::<Vec<_>>().join(sign);
+    around(&around(text, "|"), "=")
 }
 
 fn row_named(filesystem: &str) -> Result<&'static Filesystem, LaneFailure> {
@@ -124,7 +132,7 @@ fn of_queue(row: &'static Filesystem, setting: &str) -> Result<Typed, LaneFailur
     let Some((key, values)) = setting.split_once('=') else {
         return Err(usage(format!(
             "`{QUEUE}{setting}` says nothing to a queue; write {QUEUE}scheduler=none|bfq, {QUEUE}read_ahead=128K|4M or \
-             {QUEUE}requests=64|256"
+             {QUEUE}requests=64|32"
         )));
     };
     let level = |value: &str| OptionLevel {
@@ -199,8 +207,18 @@ fn of_mount(row: &'static Filesystem, text: &str) -> Result<Typed, LaneFailure> 
         return Ok(Typed::new(name.to_owned(), parts.iter().map(level).collect()));
     };
     let parts: Vec<&str> = values.split('|').collect();
-    if let Some(option) = row.screened.iter().find(|option| option.name == name) {
-        let level = |label: &&str| option.levels().find(|level| level.label == *label).map(Level::owned);
+    let known = row.screened.iter().find(|option| option.name == name);
+    if let Some(option) = known {
+        if let [only] = parts.as_slice()
+            && level_called(option, only).is_some_and(|level| level.label == option.usual.label)
+        {
+            let other = option.others.first().map_or("OTHER", |level| level.label);
+            return Err(usage(format!(
+                "{name}={only} is what a lane has that says nothing; write two levels: '{name}={}|{other}'",
+                option.usual.label
+            )));
+        }
+        let level = |label: &&str| level_called(option, label).map(Level::owned);
         if let Some(mut levels) = parts.iter().map(level).collect::<Option<Vec<_>>>() {
             if levels.len() == 1 {
                 levels.insert(0, option.usual.owned());
@@ -210,20 +228,48 @@ fn of_mount(row: &'static Filesystem, text: &str) -> Result<Typed, LaneFailure> 
         let is_of_mount = |level: &Level| level.mount.iter().any(|word| mount_key(word) == mount_key(name));
         if !option.levels().any(is_of_mount) {
             let labels: Vec<&str> = option.levels().map(|level| level.label).collect();
+            let own =
+                own_words(option, values).map_or_else(String::new, |words| format!(", or its own words: '{words}'"));
             return Err(usage(format!(
-                "{name} of {} has the levels {}; write some of these, or the words of mkfs or of the queue themselves: \
-                 '-b 4096|1024', 'queue:read_ahead=128K|4M'",
+                "{name} of {} has the levels {}; write some of these{own}",
                 row.name,
                 labels.join(", ")
             )));
         }
     }
-    let level = |value: &&str| OptionLevel {
-        label: (*value).to_owned(),
-        mount: vec![format!("{name}={value}")],
-        ..OptionLevel::default()
+    let level = |value: &&str| match known.filter(|_| *value == UNSAID) {
+        Some(option) => option.usual.owned(),
+        None => {
+            OptionLevel { label: (*value).to_owned(), mount: vec![format!("{name}={value}")], ..OptionLevel::default() }
+        }
     };
     Ok(Typed::new(name.to_owned(), parts.iter().map(level).collect()))
+}
+
+/// A level of an option by its label; `default` is another word for the usual one.
+fn level_called(option: &'static ScreenedOption, label: &str) -> Option<&'static Level> {
+    match option.levels().find(|level| level.label == label) {
+        None if label == UNSAID => Some(&option.usual),
+        found => found,
+    }
+}
+
+/// How values are typed as words of mkfs or of the queue, of which the option is made: `-l size=64m|128m`. `None`: it takes more
+/// than one word.
+fn own_words(option: &ScreenedOption, values: &str) -> Option<String> {
+    let first = option.others.first()?;
+    match (first.mkfs, first.queue) {
+        ([], [setting]) => Some(format!("{QUEUE}{}={values}", setting.split_once('=')?.0)),
+        ([flag, word], []) => match word.split_once('=') {
+            Some((key, _)) => Some(format!("{flag} {key}={values}")),
+            // What mkfs calls a level may be no value of it: 1024 of 1K.
+            None => {
+                let words = option.levels().filter_map(|level| level.mkfs.get(1).copied());
+                Some(format!("{flag} {}", words.collect::<Vec<_>>().join("|")))
+            }
+        },
+        _ => None,
+    }
 }
 
 /// Has each level pass the checks of a lane that says it.
@@ -337,6 +383,13 @@ mod tests {
             ("f2fs", "queue:scheduler=none|bfq", "scheduler", "none:scheduler=none; bfq:scheduler=bfq"),
             ("nilfs2", "queue:read_ahead=4M", "read_ahead", "default:; 4M:read_ahead=4M"),
             ("nilfs2", "order=relaxed|strict", "order", "relaxed:order=relaxed; strict:order=strict"),
+            ("f2fs", "queue,scheduler=none|bfq", "scheduler", "none:scheduler=none; bfq:scheduler=bfq"),
+            ("xfs", "logbsize=default|256k", "logbsize", "32k:; 256k:logbsize=256k"),
+            ("xfs", "logbsize=default|48k", "logbsize", "32k:; 48k:logbsize=48k"),
+            ("xfs", " logbsize = 32k | 256k ", "logbsize", "32k:; 256k:logbsize=256k"),
+            ("xfs", "-m  reflink = 1 | 0", "-m reflink", "1:-m reflink=1; 0:-m reflink=0"),
+            ("ext4", "nodelalloc | delalloc", "delalloc", "nodelalloc:nodelalloc; delalloc:delalloc"),
+            ("f2fs", "queue: scheduler = none | bfq", "scheduler", "none:scheduler=none; bfq:scheduler=bfq"),
         ] {
             let factor = parsed(filesystem, text);
             assert_eq!((factor.name.as_str(), levels(&factor).join("; ").as_str()), (name, wanted), "{text}");
@@ -426,6 +479,13 @@ mod tests {
             ("ext4", "noatime)@uml", "holds `)`"),
             ("ext4", "no\u{1b}atime", "holds `\\u{1b}`"),
             ("ext4", "block_size=8K|4K", "has the levels 4K, 1K, 2K"),
+            ("xfs", "log_size=64m|100m", "or its own words: '-l size=64m|100m'"),
+            ("xfs", "reflink=1|0", "or its own words: '-m reflink=1|0'"),
+            ("xfs", "read_ahead=128K|1M", "or its own words: 'queue:read_ahead=128K|1M'"),
+            ("ext4", "block_size=8K|4K", "or its own words: '-b 1024|2048'"),
+            ("ext4", "bigalloc=1|0", "has the levels off, 64K, 1M; write some of these"),
+            ("xfs", "logbsize=32k", "write two levels: 'logbsize=32k|256k'"),
+            ("xfs", "logbsize=default", "write two levels: 'logbsize=32k|256k'"),
             ("ext4", "queue:iosched", "says nothing to a queue"),
             ("ext4", "queue:scheduler=none|cfq", "write scheduler=none|mq-deadline|kyber|bfq"),
             ("ext4", "queue:rotational=0|1", "queue has no option"),

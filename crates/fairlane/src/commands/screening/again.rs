@@ -1,6 +1,7 @@
 //! A screening that is gone on with: its race, or what comes after it.
 
-use super::{CONFIRMED, Screened, beside, confirm, finish, levels, rounds, say_how_to_go_on, to_its_end, told};
+use super::told::{self, Then};
+use super::{CONFIRMED, Screened, beside, confirm, finish, levels, rounds, say_how_to_go_on, to_its_end};
 use crate::commands::contest::{Contest, Remark};
 use crate::commands::lane_failure;
 use crate::commands::resume::{self, Resumed, Typed};
@@ -47,7 +48,8 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
         lanes: lanes.clone(),
         ..record.header.plan.clone()
     };
-    let about: Remark<'_> = Box::new(|summary| Some(told::about(&screening, summary)));
+    let then = Then::new(rounds::share_out(options.terms.budget, !options.no_confirm), options);
+    let about: Remark<'_> = Box::new(|summary| Some(told::about(&screening, summary, then)));
     let contest = Contest {
         plan,
         notes: Vec::new(),
@@ -57,7 +59,7 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
         report: !options.no_report,
         channel: Channel::Plan,
         remark: Some(about),
-        dry_run_tells: Vec::new(),
+        dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
     };

@@ -9,7 +9,7 @@ use lanes::screened_options::{self, Tried};
 use lanes::{FailureKind, Journal, undo};
 use model::Bytes;
 use model::bounds::MOST_LANES;
-use model::lane::{LaneSpec, Venue};
+use model::lane::{Contestant, LaneSpec, Venue};
 use model::plan::Ground;
 use model::screening::{DesignKind, Factor, LeftOutOption, OptionLevel};
 use model::stack::QUEUE;
@@ -103,7 +103,8 @@ pub fn settle_here(
     let (factors, of_queue) = without_queue(base, factors, place.on)?;
     let is_tried = can_be_tried(base);
     if says && is_tried {
-        terminal::say!("trying {} options on a small image", factors.len());
+        let options = if factors.len() == 1 { "1 option".to_owned() } else { format!("{} options", factors.len()) };
+        terminal::say!("trying {options} on a small image");
     }
     let excludes = |one: &str, other: &str| excludes(base, one, other);
     let mut settled = trying(base, place, |try_one| settle(base, factors, (room, &excludes), try_one))?;
@@ -217,7 +218,7 @@ fn folder(base: &LaneSpec, on: &Ground) -> Result<PathBuf, Failure> {
 
 /// Whether two options of the table of the lane's filesystem are never set together.
 fn excludes(base: &LaneSpec, one: &str, other: &str) -> bool {
-    let model::lane::Contestant::Filesystem(filesystem) = &base.contestant else { return false };
+    let Contestant::Filesystem(filesystem) = &base.contestant else { return false };
     let names = |of: &str, name: &str| {
         let option = screened_options::options_of(filesystem).iter().find(|option| option.name == of);
         option.is_some_and(|option| option.excludes.contains(&name))
@@ -343,7 +344,11 @@ impl Settling<'_> {
                 }
             }
             match refused {
-                Some((place, why)) => self.leave_out(at, place, why),
+                Some((place, why)) => {
+                    let near = self.factors.get(at).and_then(|factor| meant(self.base, factor));
+                    let near = near.map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
+                    self.leave_out(at, place, format!("{why}{near}"));
+                }
                 None => at += 1,
             }
         }
@@ -468,6 +473,15 @@ fn words(lane: &LaneSpec) -> Vec<String> {
 fn holds(all: &[String], some: &[String]) -> bool {
     let mut rest = all.iter();
     some.iter().all(|word| rest.any(|other| other == word))
+}
+
+/// The option of the table whose misspelt name an option that is refused probably has.
+fn meant(base: &LaneSpec, factor: &Factor) -> Option<&'static str> {
+    let Contestant::Filesystem(filesystem) = &base.contestant else { return None };
+    // `reflink` of `-m reflink`; a flag alone is near to nothing.
+    let word = factor.name.rsplit(' ').next().filter(|word| !word.starts_with('-'))?;
+    let known = screened_options::options_of(filesystem).iter().map(|option| option.name);
+    model::nearest(word, known).filter(|near| *near != word)
 }
 
 /// Makes a level the other one of a factor, without those before it. What is told of the first one's costs is not of this one.

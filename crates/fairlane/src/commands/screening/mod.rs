@@ -12,7 +12,7 @@ mod tune;
 
 pub use confirm::{CONFIRMED, TUNED, beside, put_in, put_in_beside};
 
-use super::contest::{self, Contest, Remark};
+use super::contest::{self, Contest, Remark, Tells};
 use super::resume::{Resumed, Typed};
 use super::screen::{self, Channel, tilde};
 use super::{lane_failure, page, planning, report as shown};
@@ -27,6 +27,7 @@ use model::plan::{Plan, Rounds};
 use model::record::{EndOutcome, Record};
 use plan::Planned;
 use std::path::{Path, PathBuf};
+use told::Then;
 
 /// A screening whose race is over.
 struct Screened {
@@ -82,9 +83,12 @@ fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
     };
     let times = rounds::share_out(terms.budget, confirms);
     let (screening, base) = (plan.screening.clone(), confirm::base(&plan));
-    let about: Remark<'_> = Box::new(|summary| screening.as_ref().map(|screening| told::about(screening, summary)));
+    let then = Then::new(times, options);
+    let about: Remark<'_> =
+        Box::new(|summary| screening.as_ref().map(|screening| told::about(screening, summary, then)));
+    let tells: Tells<'_> = Box::new(|plan| told::dry_run(plan, &path, (times, confirms)));
     let contest = Contest {
-        dry_run_tells: told::dry_run(&plan, &path, (times, confirms)),
+        dry_run_tells: Some(tells),
         plan,
         notes,
         resumed: None,
@@ -118,7 +122,7 @@ fn follow(plan: Plan, resumed: Option<Resumed>, path: &Path, terms: &Terms) -> R
         report: false,
         channel: Channel::Plan,
         remark: None,
-        dry_run_tells: Vec::new(),
+        dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
     })

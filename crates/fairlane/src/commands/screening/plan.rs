@@ -321,8 +321,8 @@ fn command_line(lane: &str, options: &Screen, plan: &Plan) -> Vec<String> {
     options.workloads.iter().for_each(|name| push("--workload", name.clone()));
     options.data.iter().for_each(|data| push("--data", data.clone()));
     options.set.iter().for_each(|assignment| push("--set", assignment.clone()));
-    options.options.iter().for_each(|text| push("--option", text.clone()));
-    options.without.iter().for_each(|name| push("--without", name.clone()));
+    let factors = plan.screening.as_ref().map(|screening| screening.factors.as_slice()).unwrap_or_default();
+    options_again(options, factors).into_iter().for_each(|(name, value)| push(name, value));
     options.tune.iter().for_each(|seconds| push("--tune", format!("{seconds}s")));
     if options.no_confirm {
         line.push("--no-confirm".to_owned());
@@ -341,9 +341,39 @@ fn command_line(lane: &str, options: &Screen, plan: &Plan) -> Vec<String> {
     line
 }
 
+/// Options of the command that screens the same options again, each of them named: a later table may have others by itself.
+fn options_again(options: &Screen, factors: &[Factor]) -> Vec<(&'static str, String)> {
+    if options.options.is_empty() {
+        // Those of the table that are left.
+        return factors.iter().map(|factor| ("--option", factor.name.clone())).collect();
+    }
+    let typed = options.options.iter().map(|text| ("--option", text.clone()));
+    typed.chain(options.without.iter().map(|name| ("--without", name.clone()))).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::levels::tests::factor;
     use super::*;
+    use crate::options::{Command, Options};
+    use clap::Parser;
+
+    #[test]
+    fn who_screens_again_names_every_option_that_is_screened() {
+        let factors = [factor("logbsize", &["32k", "256k"]), factor("noatime", &["off", "on"])];
+        for (typed, again) in [
+            ("xfs", "--option logbsize --option noatime"),
+            ("xfs --without reflink", "--option logbsize --option noatime"),
+            ("xfs --option logbsize=32k|64k", "--option logbsize=32k|64k"),
+            ("xfs --option -K --option noatime --without noatime", "--option -K --option noatime --without noatime"),
+        ] {
+            let words = ["fairlane", "screen"].into_iter().chain(typed.split(' '));
+            let Command::Screen(options) = Options::try_parse_from(words).unwrap().command else { panic!("{typed}") };
+            let words: Vec<String> =
+                options_again(&options, &factors).into_iter().map(|(name, value)| format!("{name} {value}")).collect();
+            assert_eq!(words.join(" "), again, "{typed}");
+        }
+    }
 
     #[test]
     fn lanes_that_nobody_formats_anew_are_not_screened() {

@@ -40,6 +40,22 @@ pub fn whole(screening: f64) -> f64 {
     (screening / (1.0 - CONFIRMATION_SHARE)).min(screening + MOST_CONFIRMATION_SECONDS)
 }
 
+/// Names the workloads that are left in the command of a screening's plan: who screens again has the same ones, and the
+/// confirmation races these.
+pub fn name_workloads(plan: &mut Plan) {
+    let mut line = Vec::new();
+    let mut words = plan.command_line.iter();
+    while let Some(word) = words.next() {
+        if word == "--workload" {
+            words.next();
+        } else {
+            line.push(word.clone());
+        }
+    }
+    line.extend(plan.workloads.iter().flat_map(|workload| ["--workload".to_owned(), workload.name.clone()]));
+    plan.command_line = line;
+}
+
 /// Gives a screening as many rounds as its time has room for, where nobody said how many. Answers what is to be said where
 /// it has room for too few: they are raced all the same.
 pub fn choose(plan: &mut Plan, expected: &[Expected]) -> Option<String> {
@@ -102,6 +118,21 @@ mod tests {
         }
         let mut of_two = plan(Some(92.1), Rounds::Auto);
         assert_eq!((choose(&mut of_two, &[TEN_SECONDS; 2]), of_two.rounds), (None, Rounds::Fixed(4)));
+    }
+
+    #[test]
+    fn the_command_names_the_workloads_that_are_left_and_no_other() {
+        for typed in ["", " --workload commit --workload small-files"] {
+            let mut plan = plan(None, Rounds::Auto);
+            let line = format!("fairlane screen ext4 --suite quick{typed} --seed 7");
+            plan.command_line = line.split(' ').map(str::to_owned).collect();
+            plan.workloads.retain(|workload| workload.name != "commit");
+            assert!(plan.workloads.len() > 1);
+            name_workloads(&mut plan);
+            let named: String =
+                plan.workloads.iter().map(|workload| format!(" --workload {}", workload.name)).collect();
+            assert_eq!(plan.command_line.join(" "), format!("fairlane screen ext4 --suite quick --seed 7{named}"));
+        }
     }
 
     #[test]

@@ -3,17 +3,43 @@
 use super::confirm::{self, Length};
 use super::levels;
 use super::rounds::Times;
+use crate::options::Screen;
 use lanes::filesystems;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec};
 use model::plan::{Plan, Rounds};
-use model::screening::{DesignKind, Factor, Screening};
+use model::screening::{DesignKind, Factor, OptionClass, Screening};
 use model::units::human_seconds;
 use report::{PlanSummary, clean_text, shell_line};
 use std::path::Path;
 
-/// What is raced and what is not, and what all combinations would take: lines behind the plan.
-pub fn about(screening: &Screening, summary: &PlanSummary) -> String {
+/// What comes behind the race of all runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Then {
+    /// Seconds of the confirmation at most; `None`: there is none.
+    confirmation: Option<f64>,
+    /// Seconds of tuning; `None`: nothing is tuned.
+    tuning: Option<f64>,
+}
+
+impl Then {
+    /// As it was asked for.
+    pub fn new(times: Times, options: &Screen) -> Then {
+        Then { confirmation: (!options.no_confirm).then_some(times.confirmation), tuning: options.tune }
+    }
+
+    /// `then at most 15 min for the confirmation; --tune: 5 min more`; `None`: nothing comes.
+    fn in_words(self) -> Option<String> {
+        let confirmation =
+            self.confirmation.map(|seconds| format!("at most {} for the confirmation", human_seconds(seconds)));
+        let tuning = self.tuning.map(|seconds| format!("--tune: {} more", human_seconds(seconds)));
+        let parts: Vec<String> = confirmation.into_iter().chain(tuning).collect();
+        (!parts.is_empty()).then(|| format!("then {}.", parts.join("; ")))
+    }
+}
+
+/// What is raced and what is not, what comes behind it, and what all combinations would take: lines behind the plan.
+pub fn about(screening: &Screening, summary: &PlanSummary, then: Then) -> String {
     let (factors, lanes) = (&screening.factors, screening.runs.len());
     let options = if factors.len() == 1 { "1 option".to_owned() } else { format!("{} options", factors.len()) };
     let design = match screening.design {
@@ -21,6 +47,7 @@ pub fn about(screening: &Screening, summary: &PlanSummary) -> String {
         DesignKind::FoldedPlackettBurman => "a folded design of Plackett and Burman",
     };
     let mut lines = vec![format!("screening: {options} in {lanes} lanes, {design}.")];
+    lines.extend(then.in_words());
     let full = stats::screening::full_factorial(factors.len());
     if full > lanes as u64 {
         let of_lane = summary.seconds_per_round.iter().sum::<f64>() / lanes.max(1) as f64;
@@ -38,7 +65,11 @@ pub fn about(screening: &Screening, summary: &PlanSummary) -> String {
 /// `logbsize: 32k, or 256k`.
 fn option(factor: &Factor) -> String {
     let costs = if factor.costs.is_empty() { String::new() } else { format!(" ({})", factor.costs) };
-    format!("{}: {}, or {}{costs}", factor.name, factor.usual.label, factor.other.label)
+    let promises = match factor.class {
+        OptionClass::Ordinary => "",
+        OptionClass::Promises => "; changes what is promised: it is told, and never proposed",
+    };
+    format!("{}: {}, or {}{costs}{promises}", factor.name, factor.usual.label, factor.other.label)
 }
 
 fn left_out(screening: &Screening) -> impl Iterator<Item = String> {
@@ -56,7 +87,6 @@ pub fn dry_run(plan: &Plan, path: &Path, (times, confirms): (Times, bool)) -> Ve
         let signs = run.at_other.iter().map(|&is_other| if is_other { "+" } else { "-" });
         lines.push(format!("  {:<8} {}", run.lane, signs.collect::<Vec<_>>().join(" ")));
     }
-    lines.extend(left_out(screening));
     if confirms {
         let lanes = plan.lanes.first().map(LaneSpec::to_line).into_iter().chain([format!("{}=…", confirm::PROPOSAL)]);
         let length = Length { rounds: Rounds::Auto, budget: Some(times.confirmation) };
@@ -109,6 +139,28 @@ mod tests {
     use super::super::levels::tests::factor;
     use super::*;
     use model::screening::OptionLevel;
+
+    #[test]
+    fn an_option_that_changes_promises_says_so_before_the_race() {
+        let ordinary = factor("logbsize", &["32k", "256k"]);
+        assert_eq!(option(&ordinary), "logbsize: 32k, or 256k");
+        let wsync = Factor { class: OptionClass::Promises, costs: "time".into(), ..factor("wsync", &["off", "on"]) };
+        assert_eq!(
+            option(&wsync),
+            "wsync: off, or on (time); changes what is promised: it is told, and never proposed"
+        );
+    }
+
+    #[test]
+    fn what_comes_behind_the_race_has_its_time_said() {
+        for (confirmation, tuning, said) in [
+            (Some(900.0), None, Some("then at most 15 min for the confirmation.")),
+            (Some(900.0), Some(300.0), Some("then at most 15 min for the confirmation; --tune: 5 min more.")),
+            (None, None, None),
+        ] {
+            assert_eq!(Then { confirmation, tuning }.in_words().as_deref(), said);
+        }
+    }
 
     #[test]
     fn what_was_found_is_set_by_lines_that_can_be_copied() {

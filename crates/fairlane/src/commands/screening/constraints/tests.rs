@@ -173,6 +173,28 @@ fn what_is_refused_alone_is_left_out_with_the_words_of_who_refuses_it() {
 }
 
 #[test]
+fn a_name_that_is_refused_and_nearly_one_of_the_table_has_that_one_named() {
+    for (name, near) in [
+        ("comit", " (did you mean commit?)"),
+        ("NOATIME", " (did you mean noatime?)"),
+        ("-O flexbg", " (did you mean flex_bg?)"),
+        ("commit", ""),
+        ("-b", ""),
+        ("nothing_like_it", ""),
+    ] {
+        let mut odd = factor("odd", &["0", "1"]);
+        odd.name = name.to_owned();
+        let factors = vec![odd, factor("other", &["0", "1"])];
+        let mut try_one = |lane: &LaneSpec| {
+            let is_odd = lane.mount_options.iter().any(|option| option == "odd=1");
+            Ok(if is_odd { Tried::Refused("no".to_owned()) } else { Tried::NotTried })
+        };
+        let settled = settle(&base(), factors, (ROOM, &|_: &str, _: &str| false), &mut try_one).unwrap();
+        assert_eq!(left_out(&settled), [(format!("{name} 1").as_str(), format!("no{near}").as_str())]);
+    }
+}
+
+#[test]
 fn of_options_that_do_not_go_together_the_later_one_is_left_out() {
     let (of_pair, _) = settled(&[&["a=1", "c=1"]], &[["b", "d"]]);
     let of_pair = of_pair.unwrap();
