@@ -338,7 +338,7 @@ fn confirmed_rows(out: &mut String, finding: &ScreeningFinding, style: &Style) {
     if rows.is_empty() {
         return;
     }
-    let cells: Vec<[String; 6]> = rows.iter().map(|row| confirmed_cells(row)).collect();
+    let cells: Vec<[String; 7]> = rows.iter().map(|row| confirmed_cells(row)).collect();
     let header = std::iter::once(wording::ROW_COLUMNS.map(str::to_owned).to_vec());
     let lines = align(&header.chain(cells.iter().map(|cells| cells.to_vec())).collect::<Vec<_>>());
     if lines.iter().all(|line| columns(line) + 2 <= style.table_columns()) {
@@ -367,7 +367,7 @@ fn tone(verdict: Verdict) -> Tone {
 }
 
 /// The cells of [`wording::ROW_COLUMNS`].
-fn confirmed_cells(row: &ConfirmedRow) -> [String; 6] {
+fn confirmed_cells(row: &ConfirmedRow) -> [String; 7] {
     let absent = || wording::ABSENT.to_owned();
     let measured = row.ratio.map(|ratio| wording::gain(ratio, row.low.zip(row.high)));
     let (measured, interval) = measured.map_or((None, None), |(size, interval)| (Some(size), interval));
@@ -379,6 +379,7 @@ fn confirmed_cells(row: &ConfirmedRow) -> [String; 6] {
         interval.unwrap_or_else(absent),
         wording::row_verdict(row.verdict).to_owned(),
         shares.unwrap_or_else(absent),
+        row.written_per_byte.map_or_else(absent, |written| written.map(figures::times).join(" / ")),
     ]
 }
 

@@ -182,13 +182,14 @@ fn what_was_measured_stands_beside_what_was_expected() {
         let confirmed = said.split("CONFIRMED").nth(1).unwrap_or_default();
         one_line(confirmed.lines().find(|line| line.trim_start().starts_with(title)).unwrap_or_default())
     };
-    assert_eq!(row("commit"), "commit 4 KiB +12 % +9 % +6 to +12 % better 12 % / 12 %");
-    assert_eq!(row("small"), "small files - 0 % -2 to +3 % tie 12 % / 12 %");
+    assert_eq!(row("commit"), "commit 4 KiB +12 % +9 % +6 to +12 % better 12 % / 12 % 2.1x / 1.25x");
+    assert_eq!(row("small"), "small files - 0 % -2 to +3 % tie 12 % / 12 % 2.1x / 1.25x");
     let mut unpaired = screenings::finding();
     let row = &mut unpaired.confirmation.as_mut().unwrap().rows[0];
-    (row.ratio, row.low, row.high, row.verdict, row.cpu_shares) = (None, None, None, Verdict::None, None);
+    (row.ratio, row.low, row.high, row.verdict) = (None, None, None, Verdict::None);
+    (row.cpu_shares, row.written_per_byte) = (None, None);
     let said = one_line(&text(&unpaired, 100));
-    assert!(said.contains("commit 4 KiB +12 % - - no verdict -"), "{said}");
+    assert!(said.contains("commit 4 KiB +12 % - - no verdict - -"), "{said}");
 }
 
 #[test]

@@ -98,6 +98,7 @@ export const screening: typeof english = {
   lookInterval: "Intervall",
   rowVerdict: "Urteil",
   cpu: "CPU-Anteil, Vorschlag / Voreinstellung",
+  written: "Auf den Datenträger geschriebene Bytes je Byte der Arbeit, Vorschlag / Voreinstellung",
   rowVerdicts: {
     faster: "besser",
     slower: "schlechter",

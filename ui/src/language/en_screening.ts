@@ -98,6 +98,7 @@ export const screening = {
   lookInterval: "Interval",
   rowVerdict: "Verdict",
   cpu: "CPU share, proposal / default",
+  written: "Bytes written at the device for each of the work, proposal / default",
   rowVerdicts: {
     faster: "better",
     slower: "worse",

@@ -89,6 +89,7 @@ export const screening: typeof english = {
   lookInterval: "区间",
   rowVerdict: "判定",
   cpu: "CPU 占比，建议 / 默认",
+  written: "每字节工作写入设备的字节数，建议 / 默认",
   rowVerdicts: {
     faster: "更好",
     slower: "更差",

@@ -378,6 +378,7 @@ function ConfirmedRows({ race, of }: { race: RacePage; of: Confirmation }) {
           { label: w.lookInterval, numeric: true },
           { label: w.rowVerdict },
           { label: w.cpu, numeric: true },
+          { label: w.written, numeric: true },
         ],
         rows: of.rows.map((row): (Said | string)[] => {
           const ends = row.low == null || row.high == null ? null : ([row.low, row.high] as const);
@@ -390,6 +391,7 @@ function ConfirmedRows({ race, of }: { race: RacePage; of: Confirmation }) {
             gain === null || gain.ends === null ? ABSENT : w.to(gain.ends[0], gain.ends[1]),
             verdict(row),
             shares === "" ? ABSENT : shares,
+            row.written_per_byte == null ? ABSENT : row.written_per_byte.map((times) => ui.figures.times(times)).join(" / "),
           ];
         }),
       })}

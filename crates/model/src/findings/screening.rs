@@ -234,6 +234,9 @@ pub struct ConfirmedRow {
     /// CPU time of the whole system as a share of all CPUs: proposal, default; absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_shares: Option<[f64; 2]>,
+    /// Bytes written at the device per byte of the work: proposal, default; absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written_per_byte: Option<[f64; 2]>,
 }
 
 /// What a confirmation comes to.

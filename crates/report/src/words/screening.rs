@@ -18,7 +18,8 @@ pub(crate) const SET_IT_TITLE: &str = "Set it";
 
 pub(crate) const EFFECT_COLUMNS: [&str; 5] =
     ["option", "usual → other", "effect", "95\u{a0}% interval", "does it matter"];
-pub(crate) const ROW_COLUMNS: [&str; 6] = ["work", "expected", "measured", "interval", "verdict", "CPU share"];
+pub(crate) const ROW_COLUMNS: [&str; 7] =
+    ["work", "expected", "measured", "interval", "verdict", "CPU share", "written"];
 /// Stands where a figure is not known.
 pub(crate) const ABSENT: &str = "-";
 /// Heads options that are never proposed.
@@ -244,7 +245,10 @@ pub(crate) fn outcome(outcome: ConfirmationOutcome, (gained, counted): (u32, u32
 
 /// Which race that was.
 pub(crate) fn raced(lane: &str, default: &str, seed: u64) -> String {
-    format!("{lane} against {default}, seed {seed}; CPU share: of all CPUs, of the proposal and of the default.")
+    format!(
+        "{lane} against {default}, seed {seed}; of the proposal and of the default, CPU share: of all CPUs; written: bytes at the \
+         device for each byte of the work."
+    )
 }
 
 /// Of the proposal against the default; of times less is better.

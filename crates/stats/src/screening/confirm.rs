@@ -3,7 +3,7 @@
 use crate::answer::title;
 use crate::judge;
 use model::findings::{
-    Confirmation, ConfirmationOutcome, ConfirmedRow, ResultFinding, ScreeningFinding, Shown, Verdict,
+    Confirmation, ConfirmationOutcome, ConfirmedRow, Estimate, ResultFinding, ScreeningFinding, Shown, Verdict,
 };
 use model::lane::Lane;
 use model::record::{EndOutcome, Record};
@@ -56,7 +56,10 @@ fn judged(finding: &ScreeningFinding, result: &ResultFinding, title: String, lan
     let shown = Shown::from_lanes(result, lanes[0], lanes[1]);
     let number = |figure: f64| Some(figure).filter(|figure| figure.is_finite());
     let interval = shown.and_then(|of| of.interval).filter(|(low, high)| low.is_finite() && high.is_finite());
-    let cpu = |lane: &str| result.estimates.iter().find(|of| of.lane == lane)?.cpu_share;
+    let both = |figure: fn(&Estimate) -> Option<f64>| {
+        let of_lane = |lane: &str| figure(result.estimates.iter().find(|of| of.lane == lane)?);
+        Some([of_lane(lanes[0])?, of_lane(lanes[1])?])
+    };
     let expected = finding.proposal.expected.iter().find(|of| of.title == title);
     let row = ConfirmedRow {
         expected: expected.map(|of| of.ratio),
@@ -64,7 +67,8 @@ fn judged(finding: &ScreeningFinding, result: &ResultFinding, title: String, lan
         low: interval.map(|(low, _)| low),
         high: interval.map(|(_, high)| high),
         verdict: shown.map_or(Verdict::None, |of| of.verdict),
-        cpu_shares: cpu(lanes[0]).zip(cpu(lanes[1])).map(|(proposal, default)| [proposal, default]),
+        cpu_shares: both(|of| of.cpu_share),
+        written_per_byte: both(|of| of.write_amplification),
         title,
     };
     // Of what tuning made of a proposal nothing is expected, and any figure may show its gain.
@@ -107,6 +111,7 @@ mod tests {
                 high: None,
                 verdict,
                 cpu_shares: None,
+                written_per_byte: None,
             },
             is_sure,
             counts,
