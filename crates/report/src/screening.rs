@@ -89,7 +89,7 @@ pub(crate) fn markdown(out: &mut String, finding: &ScreeningFinding) {
         if !rows.is_empty() {
             out.push('\n');
             row(out, &wording::ROW_COLUMNS.map(escape));
-            row(out, &["---", "---:", "---:", "---:", "---", "---:"].map(str::to_owned));
+            row(out, &["---", "---:", "---:", "---:", "---", "---:", "---:"].map(str::to_owned));
             rows.iter().for_each(|cells| row(out, &cells.each_ref().map(|cell| escape(cell))));
         }
     }
