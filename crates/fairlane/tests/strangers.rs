@@ -313,13 +313,13 @@ fn root_without_sudo_follows_no_link_that_somebody_planted() {
 fn a_record_of_more_lanes_or_workloads_than_a_race_takes_is_refused_at_once() {
     let place = Place::new();
     let header: serde_json::Value = serde_json::from_str(RECORD.lines().next().unwrap()).unwrap();
-    for (list, count) in [("lanes", 33), ("workloads", 1001)] {
+    for (list, count) in [("lanes", 65), ("workloads", 1001)] {
         let mut many = header.clone();
         let one = many["plan"][list][0].clone();
         many["plan"][list] = vec![one; count].into();
         fs::write(place.path().join("many.jsonl"), format!("{many}\n")).unwrap();
         let (_, err) = place.expect(2, &["report", "many.jsonl"]);
-        assert_one_sentence(&err, &["no race takes more than 32 and 1000"]);
+        assert_one_sentence(&err, &["no race takes more than 64 and 1000"]);
     }
 }
 
