@@ -3364,22 +3364,6 @@ export interface Confirmation {
   tuned?: TunedLevel[];
 }
 /**
- * An option at a level that tuning chose.
- *
- * This interface was referenced by `Page`'s JSON-Schema
- * via the `definition` "TunedLevel".
- */
-export interface TunedLevel {
-  /**
-   * The factor.
-   */
-  factor: string;
-  /**
-   * Label of the level.
-   */
-  level: string;
-}
-/**
  * A row of the confirmation.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -3411,6 +3395,26 @@ export interface ConfirmedRow {
    */
   title: string;
   verdict: Verdict;
+  /**
+   * Bytes written at the device per byte of the work: proposal, default; absent: not known.
+   */
+  written_per_byte?: number[] | null;
+}
+/**
+ * An option at a level that tuning chose.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "TunedLevel".
+ */
+export interface TunedLevel {
+  /**
+   * The factor.
+   */
+  factor: string;
+  /**
+   * Label of the level.
+   */
+  level: string;
 }
 /**
  * An option with two levels.

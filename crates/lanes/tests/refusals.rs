@@ -13,7 +13,7 @@ use std::process::Command;
 #[test]
 fn names_that_make_no_sense_are_refused_with_the_remedy() {
     let scratch = Scratch::new();
-    let long: Vec<String> = (0..33).map(|number| format!("n{number}=ext4")).collect();
+    let long: Vec<String> = (0..65).map(|number| format!("n{number}=ext4")).collect();
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
     for (specs, parts) in [
         (vec!["exr4"], vec!["no filesystem is called `exr4`", "did you mean ext4?"]),
@@ -35,7 +35,7 @@ fn names_that_make_no_sense_are_refused_with_the_remedy() {
         (vec!["tmpfs,-b1"], vec!["has no mkfs"]),
         (vec!["./no-such.toml"], vec!["no-such.toml", "name a TOML file"]),
         (vec![], vec!["no lane to race"]),
-        (long, vec!["33 lanes"]),
+        (long, vec!["65 lanes"]),
     ] {
         says(&refusal(scratch.settings(&specs, 1024)), FailureKind::Usage, &parts);
     }

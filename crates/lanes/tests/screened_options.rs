@@ -27,7 +27,7 @@ fn what_mkfs_or_the_kernel_refuses_is_told_in_their_words_and_what_they_take_is_
         ("ext4(-O bogus)", Some(["mkfs.ext4 refuses it: ", "bogus"])),
         ("ext4,no_such_option", Some(["ext4 refuses the mount option `no_such_option`", "no_such_option"])),
         ("ext4,journal_async_commit", Some(["mounting ext4", "journal_async_commit"])),
-        ("ext4/queue,scheduler=none,requests=10000", Some(["nr_requests=10000", "write another value"])),
+        ("ext4/queue,scheduler=none,requests=10000", Some(["nr_requests=10000", "loop devices take 128 at most"])),
     ] {
         let scratch = Scratch::new();
         let mut journal = scratch.journal();

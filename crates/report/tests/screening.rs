@@ -384,6 +384,6 @@ fn no_string_of_a_screening_is_obeyed_or_ends_a_cell() {
             table.take_while(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect()
         };
         assert_eq!(rows("| option"), [6; 6], "{markdown}");
-        assert_eq!(rows("| work |"), [7; 4], "{markdown}");
+        assert_eq!(rows("| work |"), [8; 4], "{markdown}");
     }
 }
