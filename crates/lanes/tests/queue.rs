@@ -142,9 +142,9 @@ fn after_a_kill_the_next_command_puts_the_queue_back() {
     let recovered = recover(&scratch.undo());
     let after = all(&disk);
     assert!(reached && number.is_some(), "{journal}");
-    let rows = journal.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut rows = journal.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     // The first one is of the try before the race.
-    let set = rows.filter(|row| row["thing"] == "queue").next_back().unwrap();
+    let set = rows.rfind(|row| row["thing"] == "queue").unwrap();
     assert_eq!((left[2].as_str(), set["set"]["read_ahead_kb"].as_str()), ("4096", Some("4096")));
     assert_eq!(Some(after[2].as_str()), set["was"]["read_ahead_kb"].as_str(), "{recovered:?}");
     if let Some(was) = set["was"]["scheduler"].as_str() {

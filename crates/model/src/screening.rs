@@ -177,6 +177,8 @@ pub struct LeftOutOption {
 mod tests {
     use super::*;
 
+    type Change<'a> = &'a dyn Fn(&mut Screening);
+
     fn level(label: &str) -> OptionLevel {
         OptionLevel { label: label.to_owned(), mount: vec![format!("commit={label}")], ..OptionLevel::default() }
     }
@@ -204,7 +206,7 @@ mod tests {
     #[test]
     fn what_no_screening_has_is_called_too_much() {
         assert_eq!(largest().check(), Ok(()));
-        let changes: [(&str, &dyn Fn(&mut Screening)); 9] = [
+        let changes: [(&str, Change); 9] = [
             ("24 options, and 23", &|of: &mut Screening| of.factors.push(of.factors[0].clone())),
             ("65 runs, and 64", &|of: &mut Screening| of.runs.push(of.runs[0].clone())),
             ("24 options in a run", &|of: &mut Screening| of.runs[9].at_other.push(true)),

@@ -207,6 +207,8 @@ mod tests {
     use super::super::levels::tests::factor;
     use super::super::tune::tests::finding;
     use super::*;
+
+    type Change<'a> = &'a dyn Fn(&mut Record);
     use model::findings::EffectVerdict;
     use model::machine::untold_identity;
     use model::screening::{DesignKind, Screening, ScreeningRun};
@@ -237,7 +239,7 @@ mod tests {
             raced(&found, &screened, &other)
         };
         assert_eq!(raced_with(&|_: &mut Record| ()), Ok(vec![1]));
-        let others: [(&str, &dyn Fn(&mut Record)); 9] = [
+        let others: [(&str, Change); 9] = [
             ("the same seed", &|of: &mut Record| of.header.seed -= 1),
             ("another machine", &|of: &mut Record| of.header.machine.machine_id_hash = "another".to_owned()),
             ("another kernel", &|of: &mut Record| of.header.machine.kernel.push('x')),

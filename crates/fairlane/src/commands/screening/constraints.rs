@@ -37,6 +37,9 @@ const SO_ALREADY: &str =
 /// Some factors, each with a place in its levels.
 type Chosen = Vec<(usize, usize)>;
 
+/// Whether two options, by their names, are never set together.
+type Excludes<'a> = &'a dyn Fn(&str, &str) -> bool;
+
 /// Tries a lane.
 type Try<'a> = &'a mut dyn FnMut(&LaneSpec) -> Result<Tried, Failure>;
 
@@ -231,7 +234,7 @@ fn excludes(base: &LaneSpec, one: &str, other: &str) -> bool {
 fn settle(
     base: &LaneSpec,
     factors: Vec<Factor>,
-    (room, excludes): (Room, &dyn Fn(&str, &str) -> bool),
+    (room, excludes): (Room, Excludes<'_>),
     try_one: Try<'_>,
 ) -> Result<Settled, Failure> {
     let mut settling = Settling { base, factors, left_out: Vec::new(), try_one, tried: BTreeMap::new() };
@@ -386,7 +389,7 @@ impl Settling<'_> {
         Ok(())
     }
 
-    fn leave_out_excluded(&mut self, excludes: &dyn Fn(&str, &str) -> bool) {
+    fn leave_out_excluded(&mut self, excludes: Excludes<'_>) {
         let mut at = 0;
         while at < self.factors.len() {
             let (before, rest) = self.factors.split_at(at);

@@ -82,7 +82,7 @@ fn settled(refused: &[&[&str]], excluded: &[[&str; 2]]) -> (Result<Settled, Fail
     let mut try_one = |lane: &LaneSpec| {
         tried.push(lane.to_line());
         let has = |option: &&str| lane.mount_options.iter().any(|of| of == option);
-        let no = refused.iter().find(|list| list.iter().all(|option| has(option)));
+        let no = refused.iter().find(|list| list.iter().all(&has));
         let why = no.map(|list| format!("the kernel\nrefuses {}.", list.join(" with ")));
         Ok(why.map_or_else(|| made(&lane.mount_options), Tried::Refused))
     };
