@@ -79,7 +79,7 @@ export function finding(): ScreeningFinding {
       default_lane: "default",
       seed: 43,
       rows: [
-        { title: "commit 4 KiB", expected: 1.12, ratio: 1.09, low: 1.06, high: 1.12, verdict: "faster" as const, cpu_shares: [0.121, 0.117] },
+        { title: "commit 4 KiB", expected: 1.12, ratio: 1.09, low: 1.06, high: 1.12, verdict: "faster" as const, cpu_shares: [0.121, 0.117], written_per_byte: [2.13, 1.25] },
         { title: "small files: create", ratio: 1.004, low: 0.98, high: 1.03, verdict: "tie" as const },
       ],
       counted: 1,

@@ -82,8 +82,8 @@ test("every chart of a screening is a table too, in the order in which options m
     "data ordered → writeback +1% −4% to +6% cannot tell yet",
   ]);
   assert.deepEqual(await table(tab, 6), [
-    "commit 4 KiB +12% +9% +6% to +12% better 12% / 12%",
-    "small files: create – 0% −2% to +3% tie –",
+    "commit 4 KiB +12% +9% +6% to +12% better 12% / 12% 2.1× / 1.25×",
+    "small files: create – 0% −2% to +3% tie – –",
   ]);
   assert.deepEqual(errors, []);
   await context.close();
