@@ -57,7 +57,8 @@ pub struct Screen {
     /// Rounds of each workload; default: as many as the time allows, 3 to 12
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub rounds: Option<u32>,
-    /// Size of each lane; default: as small as filesystem, options and work let it be, because all lanes lie side by side
+    /// Size of each lane; default: 1 GiB, more where filesystem, options or work ask for it, less where the disk has no room,
+    /// because all lanes lie side by side
     #[arg(long, value_name = "SIZE", value_parser = |text: &str| text.parse::<Bytes>())]
     pub lane_size: Option<Bytes>,
     /// Go on with the levels of the options that matter most, for so long: combinations of them race, and the better half
