@@ -25,7 +25,7 @@ fn planted_effects_are_found_among_twenty_options_and_no_others() {
     let of = found(&race);
     assert_eq!((of.design, of.lanes, of.full_factorial_lanes), (DesignKind::FoldedPlackettBurman, 48, 1 << 20));
     let result = &of.results[0];
-    assert_eq!((result.rounds, result.unknown.as_deref(), result.spare.len()), (6, None, 4));
+    assert_eq!((result.rounds, result.unknown.as_deref(), result.spare.len()), (6, None, 27));
     assert_eq!(matter(result), ["o2", "o5"]);
     for (factor, truth) in [("o2", 1.10), ("o5", 0.92)] {
         let of = effect(result, factor);
@@ -57,7 +57,7 @@ fn one_option_and_every_combination_of_three_are_screened_too() {
     assert!(one.results[0].spare.is_empty() && one.results[0].interactions.is_empty());
     let three = found(&race(3, 6, Noise::white(0.01), 3, &options(&[(0, 1.2), (1, 0.8)])));
     assert_eq!((three.lanes, matter(&three.results[0])), (8, vec!["o0", "o1"]));
-    assert_eq!((three.results[0].spare.len(), three.full_factorial_lanes), (1, 8));
+    assert_eq!((three.results[0].spare.len(), three.full_factorial_lanes), (4, 8));
 }
 
 #[test]
@@ -137,14 +137,14 @@ fn lanes_that_differ_by_as_much_as_they_scatter_seldom_make_an_option_matter() {
         let noise = Noise { of_lanes, ..Noise::white(0.01) };
         let says = |seed: u64| !matter(&found(&race(8, 6, noise, seed, &nothing)).results[0]).is_empty();
         let says = (200..260).filter(|&seed| says(seed)).count();
-        // By calculation some 4 and 6. Were spare columns heard only where they are significant, some 7 and 17.
-        assert!(says <= 12, "lanes differ by {of_lanes}: {says} of 60 screenings find what is not there");
+        // Some 3 of them may.
+        assert!(says <= 9, "lanes differ by {of_lanes}: {says} of 60 screenings find what is not there");
     }
 }
 
 #[test]
 fn a_design_with_fewer_than_three_columns_without_an_option_says_so() {
-    for (factors, few) in [(3, true), (4, false), (5, false), (6, true), (7, true), (9, false), (11, true)] {
+    for (factors, few) in [(1, true), (2, true), (3, false), (7, false), (11, false), (23, false)] {
         assert_eq!(found(&empty(factors, 6, vec![commit()])).few_spare, few, "{factors} options");
     }
 }
@@ -299,6 +299,22 @@ fn the_race_of_the_proposal_says_what_came_of_what_was_expected() {
         assert_eq!((&row.title, row.expected), (title, Some(*ratio)));
         let shares = row.cpu_shares.unwrap();
         assert!(shares.iter().all(|share| *share > 0.0 && *share <= 1.0), "{shares:?}");
+    }
+}
+
+#[test]
+fn shares_of_the_cpus_are_told_where_enough_ticks_stand_behind_them() {
+    let screened = found(&race(5, 6, Noise::white(0.01), 12, &options(&[(0, 1.5)])));
+    // Of eight rounds 0.96 s and 1.04 s, and the default has enough of it.
+    for (seconds, is_little) in [(0.12, true), (0.13, false)] {
+        let mut confirmed = confirmation([1000.0, 1480.0]);
+        for trial in confirmed.trials.iter_mut().filter(|trial| trial.lane == "proposal") {
+            (trial.system.cpu_user_seconds, trial.system.cpu_system_seconds) = (0.02, seconds - 0.02);
+        }
+        let mut of = screened.clone();
+        screening::confirm(&mut of, &confirmed);
+        let row = &of.confirmation.unwrap().rows[0];
+        assert_eq!((row.little_cpu, row.cpu_shares.is_none()), (is_little, is_little), "{row:?}");
     }
 }
 

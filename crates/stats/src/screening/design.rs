@@ -1,6 +1,7 @@
 //! The runs of a screening, and the columns of its design (method 9.2).
 
-use super::effects::product;
+use super::effects::{contrast, dot, product};
+use super::span::Span;
 use model::screening::{DesignKind, MOST_FACTORS, Screening};
 use std::collections::BTreeSet;
 
@@ -73,6 +74,8 @@ pub(super) struct Design {
     pub(super) factors: Vec<Column>,
     /// Columns in which no factor stands, and no two of them together.
     pub(super) spare: Vec<Column>,
+    /// Columns in whose sums all products of two factors lie. With the factors and the spare ones all that tell runs apart.
+    pub(super) pairs: Vec<Column>,
 }
 
 impl Design {
@@ -87,16 +90,40 @@ impl Design {
         let (_, runs) = planned(factors, row);
         let Some(row) = row else {
             let columns: Vec<Column> = (0..factors).map(|at| column(&runs, at)).collect();
-            let spare = (0..1_usize << factors).filter(|set| set.count_ones() > 2);
-            let spare = spare.map(|set| product_of(columns.iter().enumerate().filter(|(at, _)| (set >> at) & 1 == 1)));
-            return Design { spare: spare.collect(), factors: columns };
+            let products = |is_such: fn(u32) -> bool| -> Vec<Column> {
+                let sets = (0..1_usize << factors).filter(|set| is_such(set.count_ones()));
+                let of_set = |set: usize| columns.iter().enumerate().filter(move |(at, _)| (set >> at) & 1 == 1);
+                sets.map(|set| product_of(of_set(set))).collect()
+            };
+            let (spare, pairs) = (products(|of| of > 2), products(|of| of == 2));
+            return Design { factors: columns, spare, pairs };
         };
         let all = folded(row);
         let mut columns: Vec<Column> = (0..row.len()).map(|at| column(&all, at)).collect();
-        let mut spare = columns.split_off(factors);
         // Which of the two halves a run is in.
-        spare.push((0..all.len()).map(|run| sign(2 * run >= all.len())).collect());
-        Design { factors: columns, spare }
+        let half: Column = (0..all.len()).map(|run| sign(2 * run >= all.len())).collect();
+        // A product of two columns is alike in both halves, as is that of each of them with the half.
+        let pairs = columns.iter().map(|column| product(&half, column)).collect();
+        let mut spare = columns.split_off(factors);
+        spare.push(half);
+        Design { factors: columns, spare, pairs }
+    }
+
+    /// Columns without a factor, those of pairs among them.
+    pub(super) fn left(&self) -> usize {
+        self.spare.len() + self.pairs.len()
+    }
+
+    /// The effects of all columns without a factor beside those of pairs that are there, each as of a column of ±1.
+    pub(super) fn effects_left(&self, there: &[&Column], means: &[f64]) -> Vec<f64> {
+        let mut span = Span::new(there.iter().copied());
+        let runs = means.len() as f64;
+        let of_pair = |column: &Column| {
+            let left = span.add(column)?;
+            Some(contrast(&left, means) * (runs / dot(&left, &left)).sqrt())
+        };
+        let spare = self.spare.iter().map(|column| contrast(column, means));
+        spare.chain(self.pairs.iter().filter_map(of_pair)).collect()
     }
 }
 
@@ -140,7 +167,6 @@ pub(super) fn in_order(screening: &Screening) -> Option<(Vec<&str>, Design)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::screening::effects::dot;
 
     #[test]
     fn every_design_has_distinct_runs_and_begins_with_the_default() {
@@ -161,16 +187,17 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_balanced_and_orthogonal_the_spare_ones_too() {
+    fn columns_are_balanced_and_orthogonal_and_as_many_as_tell_runs_apart() {
         for factors in 1..=MOST_FACTORS {
-            let Design { factors: columns, spare } = Design::new(factors);
-            let all: Vec<&Column> = columns.iter().chain(&spare).collect();
+            let design = Design::new(factors);
+            let all: Vec<&Column> = design.factors.iter().chain(&design.spare).chain(&design.pairs).collect();
             for (at, one) in all.iter().enumerate() {
                 assert_eq!(one.len(), lanes_of(factors));
                 assert_eq!(one.iter().sum::<f64>(), 0.0, "{factors} factors, column {at}");
                 assert!(all[..at].iter().all(|other| dot(one, other) == 0.0), "{factors} factors, column {at}");
             }
-            let expected = match factors {
+            assert_eq!((all.len(), design.left()), (lanes_of(factors) - 1, lanes_of(factors) - 1 - factors));
+            let spare = match factors {
                 1 | 2 => 0,
                 3 => 1,
                 4 => 5,
@@ -178,22 +205,41 @@ mod tests {
                 8..=11 => 12 - factors,
                 _ => 24 - factors,
             };
-            assert_eq!(spare.len(), expected, "{factors} factors");
+            assert_eq!(design.spare.len(), spare, "{factors} factors");
         }
     }
 
     #[test]
-    fn no_product_of_two_factors_goes_along_with_a_factor_or_a_spare_column() {
+    fn products_of_two_factors_lie_among_those_of_pairs_and_along_no_factor_or_spare_column() {
         for factors in 2..=MOST_FACTORS {
-            let Design { factors: columns, spare } = Design::new(factors);
+            let design = Design::new(factors);
+            let pairs = Span::new(&design.pairs);
             for a in 1..factors {
                 for b in 0..a {
-                    let both = product(&columns[a], &columns[b]);
-                    let clear = columns.iter().chain(&spare).all(|column| dot(&both, column) == 0.0);
+                    let both = product(&design.factors[a], &design.factors[b]);
+                    let clear = design.factors.iter().chain(&design.spare).all(|column| dot(&both, column) == 0.0);
                     assert!(clear && both.iter().sum::<f64>() == 0.0, "{factors} factors: {a} and {b}");
+                    assert!(pairs.beside(&both).is_none(), "{factors} factors: {a} and {b}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_is_left_beside_interactions_are_effects_of_whole_columns() {
+        // The length of a vector does not change where its axes do: all effects together are what the runs differ by.
+        let design = Design::new(9);
+        let means: Vec<f64> = (0..24).map(|run| f64::from(run * run % 11)).collect();
+        let squares = |effects: &[f64]| effects.iter().map(|of| of * of).sum::<f64>();
+        let whole = design.effects_left(&[], &means);
+        let there = [product(&design.factors[0], &design.factors[1]), product(&design.factors[2], &design.factors[3])];
+        let left = design.effects_left(&[&there[0], &there[1]], &means);
+        assert_eq!((whole.len(), left.len()), (14, 12));
+        // The second beside the first: a third of it lies along that.
+        let beside = Span::new([&there[0]]).beside(&there[1]).expect("they differ");
+        let taken =
+            contrast(&there[0], &means).powi(2) + contrast(&beside, &means).powi(2) * 24.0 / dot(&beside, &beside);
+        assert!((squares(&whole) - squares(&left) - taken).abs() < 1e-9 && taken > 0.1);
     }
 
     #[test]

@@ -2,22 +2,26 @@
 
 use super::design::{Column, Design};
 use super::effects::{dot, product};
-use super::errors::ROW_P;
-use super::{Analysed, Known, ratio};
-use model::findings::{EffectVerdict, Interaction};
+use super::errors::{Errors, ROW_P};
+use super::span::Span;
+use super::{Known, ratio};
+use model::findings::Interaction;
 use model::screening::Factor;
 
 /// Interactions of one result at most: more of them are hardly told from each other.
 const MOST: usize = 5;
 /// Pairs named beside one that they cannot be told from; more of them are counted.
 const MOST_ALIASES: usize = 5;
-/// A column of which less than this share is left beside others is one of them, or a sum of them.
-const NOTHING_LEFT: f64 = 1e-9;
+/// Candidates of which every two are tried together: those that show most by themselves.
+const MOST_IN_TWOS: usize = 30;
+/// Two shares are alike where one is larger by less than this share of the other: candidates that are one column.
+const ALIKE: f64 = 1e-9;
 
 /// Two factors, by their places, and their product.
-struct Candidate {
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Candidate {
     pair: (usize, usize),
-    column: Column,
+    pub(super) column: Column,
 }
 
 /// What a column shows beside others: half of its contrast, and the standard error of that.
@@ -26,24 +30,22 @@ struct Part {
     error: f64,
 }
 
-/// The interactions of a result whose effects were judged. `p`: what it may spend on any false one.
+/// The interactions that are there, as they are told.
 ///
 /// Lanes' means are y = m + Σ a x + Σ b x x with x = ±1. So the effect of one factor is 2a, on average over the levels of the
 /// other, 2(a-b) where that is at its usual level, and 2(a+b) where it is at its other level: it is multiplied by e to the 4b.
-pub(super) fn find(design: &Design, factors: &[Factor], result: &Analysed, p: f64) -> Vec<Interaction> {
-    let Some(known) = result.known.as_ref().filter(|known| known.decides) else { return Vec::new() };
-    let candidates = candidates(design, result, known);
-    let chosen = select(&candidates, known, p);
-    let told = |at: &usize| {
-        let beside: Vec<&Column> =
-            chosen.iter().filter(|other| *other != at).map(|&of| &candidates[of].column).collect();
-        let Part { coefficient, error } = part(&candidates[*at].column, &beside, known)?;
+pub(super) fn tell(design: &Design, factors: &[Factor], known: &Known) -> Vec<Interaction> {
+    let there = &known.interactions;
+    let told = |(at, candidate): (usize, &Candidate)| {
+        let others = there.iter().enumerate().filter(|(other, _)| *other != at);
+        let beside = Span::new(others.map(|(_, other)| &other.column));
+        let Part { coefficient, error } = part(&candidate.column, &beside, known)?;
         let half = known.errors.half_in_errors() * error;
         let named = |(a, b): (usize, usize)| Some([factors.get(a)?.name.clone(), factors.get(b)?.name.clone()]);
-        let Aliases { same, partial } = aliases(design, &candidates[*at]);
+        let Aliases { same, partial } = aliases(design, candidate);
         let shown = same.len().min(MOST_ALIASES);
         Some(Interaction {
-            factors: named(candidates[*at].pair)?,
+            factors: named(candidate.pair)?,
             ratio: ratio(4.0 * coefficient),
             low: ratio(4.0 * (coefficient - half)),
             high: ratio(4.0 * (coefficient + half)),
@@ -51,17 +53,71 @@ pub(super) fn find(design: &Design, factors: &[Factor], result: &Analysed, p: f6
             partial: (same.len() - shown + partial) as u32,
         })
     };
-    chosen.iter().filter_map(told).collect()
+    there.iter().enumerate().filter_map(told).collect()
 }
 
-/// Pairs of which one factor matters, or each has an effect that its own row shows; those with the largest effects first.
-fn candidates(design: &Design, result: &Analysed, known: &Known) -> Vec<Candidate> {
-    let effects = &result.told.effects;
-    let shows = |at: usize| effects[at].p < ROW_P;
-    let matters = |at: usize| effects[at].verdict == EffectVerdict::Matters;
-    let all = pairs(effects.len()).filter(|&(a, b)| matters(a) || matters(b) || (shows(a) && shows(b)));
+/// The least-squares coefficient of a column among others; `None`: nothing of it is left beside them.
+///
+/// Products of two factors lie in the part of the design that no factor and no mean lies in, so that these need not be among
+/// the others.
+fn part(column: &Column, others: &Span, known: &Known) -> Option<Part> {
+    let left = others.beside(column)?;
+    let length = dot(&left, &left);
+    Some(Part { coefficient: dot(&left, &known.means) / length, error: known.errors.of_lane / length.sqrt() })
+}
+
+/// Where interactions are looked for.
+pub(super) struct Lanes<'a> {
+    pub(super) design: &'a Design,
+    /// Of each factor ln of its ratio.
+    pub(super) logs: &'a [f64],
+    /// Of each lane.
+    pub(super) means: &'a [f64],
+    /// What the rounds alone show.
+    pub(super) rounds: Errors,
+}
+
+/// The interactions that are there. `p`: what may be spent on any false one.
+///
+/// One after the other, each time that which explains most of what is left, or else the two that do so together, as long as they
+/// are significant among all candidates. They are held against what is then left, and against the rounds.
+pub(super) fn find(lanes: &Lanes, p: f64) -> Vec<Candidate> {
+    let mut left = candidates(lanes, p);
+    let count = left.len() as f64;
+    let mut search = Search {
+        means: lanes.means,
+        rounds: lanes.rounds,
+        span: Span::default(),
+        squares: lanes.design.effects_left(&[], lanes.means).iter().map(|of| of * of).sum(),
+        columns: lanes.design.left(),
+    };
+    let mut found: Vec<Candidate> = Vec::new();
+    while found.len() < MOST {
+        let of_one = p / count;
+        let next = search.best(&left).filter(|&(_, squares)| search.p(squares, 1) <= of_one).map(|(at, _)| vec![at]);
+        let of_two = 2.0 * of_one / (count - 1.0);
+        let two = || (found.len() + 2 <= MOST).then(|| search.best_two(&left, of_one, of_two)).flatten();
+        let Some(mut next) = next.or_else(two) else { break };
+        next.sort_unstable();
+        for at in next.into_iter().rev() {
+            let candidate = left.remove(at);
+            search.take(&candidate);
+            found.push(candidate);
+        }
+    }
+    found
+}
+
+/// Pairs of which one factor has an effect, or each has one that its own row shows, by the rounds alone; those with the largest
+/// effects first.
+fn candidates(lanes: &Lanes, p: f64) -> Vec<Candidate> {
+    let Lanes { design, logs, rounds, .. } = lanes;
+    let is_below = |at: usize, bound: f64| rounds.p(logs[at].abs() / rounds.of_effect()) < bound;
+    let shows = |at: usize| is_below(at, ROW_P);
+    let is_there = |at: usize| is_below(at, p / logs.len() as f64);
+    let all = pairs(logs.len()).filter(|&(a, b)| is_there(a) || is_there(b) || (shows(a) && shows(b)));
     let mut all: Vec<(usize, usize)> = all.collect();
-    let size = |&(a, b): &(usize, usize)| (known.logs[a] * known.logs[b]).abs();
+    let size = |&(a, b): &(usize, usize)| (logs[a] * logs[b]).abs();
     all.sort_by(|x, y| size(y).total_cmp(&size(x)));
     let candidate =
         |(a, b): (usize, usize)| Candidate { pair: (a, b), column: product(&design.factors[a], &design.factors[b]) };
@@ -73,56 +129,67 @@ fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).flat_map(move |a| (a + 1..count).map(move |b| (a, b)))
 }
 
-/// Places of the candidates that are there: one after the other that with the largest share of what is left, as long as it is
-/// significant among all of them. Of several that cannot be told apart the first.
-fn select(candidates: &[Candidate], known: &Known, p: f64) -> Vec<usize> {
-    let mut chosen: Vec<usize> = Vec::new();
-    let allowed = p / candidates.len().max(1) as f64;
-    while chosen.len() < MOST {
-        let beside: Vec<&Column> = chosen.iter().map(|&at| &candidates[at].column).collect();
-        let mut best: Option<(usize, f64)> = None;
-        for (at, candidate) in candidates.iter().enumerate().filter(|(at, _)| !chosen.contains(at)) {
-            let Some(part) = part(&candidate.column, &beside, known) else { continue };
-            let errors = (part.coefficient / part.error).abs();
-            if best.is_none_or(|(_, most)| errors > most * (1.0 + NOTHING_LEFT)) {
-                best = Some((at, errors));
+/// What was found so far, and what is left.
+struct Search<'a> {
+    means: &'a [f64],
+    rounds: Errors,
+    /// Of the interactions that were found.
+    span: Span,
+    /// Effects squared of the columns that are left, and how many these are.
+    squares: f64,
+    columns: usize,
+}
+
+impl Search<'_> {
+    /// The effect squared of what a column has beside some others; 0: nothing.
+    fn squares_of(&self, column: &Column, beside: &Span) -> f64 {
+        let Some(left) = beside.beside(column) else { return 0.0 };
+        4.0 / self.means.len() as f64 * dot(&left, self.means).powi(2) / dot(&left, &left)
+    }
+
+    /// P of so many columns with these effects squared, held against what is left without them.
+    fn p(&self, squares: f64, columns: usize) -> f64 {
+        let left = self.columns.saturating_sub(columns);
+        self.rounds.beside(self.squares - squares, left).p_together(squares, columns)
+    }
+
+    /// The candidate that explains most; of several that cannot be told apart the first.
+    fn best(&self, candidates: &[Candidate]) -> Option<(usize, f64)> {
+        let all = candidates.iter().map(|of| self.squares_of(&of.column, &self.span)).enumerate();
+        all.reduce(|best, next| if next.1 > best.1 * (1.0 + ALIKE) { next } else { best })
+    }
+
+    /// The two that explain most together, where both are significant at one p and each beside the other at another.
+    fn best_two(&self, candidates: &[Candidate], of_one: f64, of_two: f64) -> Option<Vec<usize>> {
+        let mut alone: Vec<(usize, f64)> =
+            candidates.iter().map(|of| self.squares_of(&of.column, &self.span)).enumerate().collect();
+        alone.sort_by(|x, y| y.1.total_cmp(&x.1));
+        alone.truncate(MOST_IN_TWOS);
+        let mut best: Option<([usize; 2], [f64; 2])> = None;
+        for (place, &(a, of_a)) in alone.iter().enumerate() {
+            let mut span = self.span.clone();
+            span.add(&candidates[a].column);
+            for &(b, of_b) in &alone[place + 1..] {
+                let beside = self.squares_of(&candidates[b].column, &span);
+                let together = of_a + beside;
+                if best.is_none_or(|(_, [most, _])| together > most * (1.0 + ALIKE)) {
+                    // What either shows beside the other: the least of them decides.
+                    best = Some(([a, b], [together, beside.min(together - of_b)]));
+                }
             }
         }
-        match best.filter(|(_, errors)| known.errors.p(*errors) <= allowed) {
-            Some((at, _)) => chosen.push(at),
-            None => break,
-        }
+        let ([a, b], [together, least]) = best?;
+        // The one that shows least is held against what is left without both.
+        let errors = self.rounds.beside(self.squares - together, self.columns.saturating_sub(2));
+        (self.p(together, 2) <= of_two && errors.p_together(least, 1) <= of_one).then(|| vec![a, b])
     }
-    chosen
-}
 
-/// The least-squares coefficient of a column among others; `None`: nothing of it is left beside them.
-///
-/// Products of two factors lie in the part of the design that no factor and no mean lies in, so that these need not be among
-/// the others.
-fn part(column: &Column, others: &[&Column], known: &Known) -> Option<Part> {
-    let mut basis: Vec<Column> = Vec::with_capacity(others.len());
-    for other in others {
-        let mut left = (*other).clone();
-        take_out(&mut left, &basis);
-        let length = dot(&left, &left);
-        if length > NOTHING_LEFT * dot(other, other) {
-            left.iter_mut().for_each(|of| *of /= length.sqrt());
-            basis.push(left);
+    /// Takes an interaction as found.
+    fn take(&mut self, candidate: &Candidate) {
+        self.squares -= self.squares_of(&candidate.column, &self.span);
+        if self.span.add(&candidate.column).is_some() {
+            self.columns = self.columns.saturating_sub(1);
         }
-    }
-    let mut left = column.clone();
-    take_out(&mut left, &basis);
-    let length = dot(&left, &left);
-    (length > NOTHING_LEFT * dot(column, column))
-        .then(|| Part { coefficient: dot(&left, &known.means) / length, error: known.errors.of_lane / length.sqrt() })
-}
-
-/// Takes what lies along columns of length one, which are orthogonal, out of another.
-fn take_out(column: &mut Column, basis: &[Column]) {
-    for of in basis {
-        let along = dot(column, of);
-        column.iter_mut().zip(of).for_each(|(left, of)| *left -= along * of);
     }
 }
 
@@ -147,13 +214,10 @@ fn aliases(design: &Design, candidate: &Candidate) -> Aliases {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::screening::errors::Errors;
 
-    /// Known means, each with this standard error.
-    fn known(means: Vec<f64>, error: f64) -> Known {
-        let flat: Vec<Vec<f64>> = means.iter().map(|_| vec![0.0; 6]).collect();
-        let errors = Errors { of_lane: error, ..Errors::new(&flat, &[]) };
-        Known { means, logs: Vec::new(), errors, decides: true }
+    /// Errors of lanes whose means have this one.
+    fn errors(lanes: usize, of_lane: f64) -> Errors {
+        Errors { of_lane, ..Errors::from_rounds(&vec![vec![0.0; 6]; lanes]) }
     }
 
     fn candidate(design: &Design, a: usize, b: usize) -> Candidate {
@@ -187,31 +251,60 @@ mod tests {
         let along = dot(&one.column, &other.column) / 24.0;
         assert!((along.abs() - 1.0 / 3.0).abs() < 1e-12);
         let mean = |at: usize| 7.0 + 0.4 * design.factors[5][at] + 0.3 * one.column[at] - 0.1 * other.column[at];
-        let known = known((0..24).map(mean).collect(), 0.01);
-        let alone = part(&one.column, &[], &known).unwrap();
+        let known = Known {
+            means: (0..24).map(mean).collect(),
+            interactions: Vec::new(),
+            errors: errors(24, 0.01),
+            decides: true,
+        };
+        let beside = |others: &[&Column]| part(&one.column, &Span::new(others.iter().copied()), &known);
+        let alone = beside(&[]).unwrap();
         assert!((alone.coefficient - (0.3 - 0.1 * along)).abs() < 1e-12, "alone it takes a third of the other one's");
         assert!((alone.error - 0.01 / 24_f64.sqrt()).abs() < 1e-12);
-        let beside = part(&one.column, &[&other.column], &known).unwrap();
-        assert!((beside.coefficient - 0.3).abs() < 1e-12);
-        assert!((beside.error - 0.01 / (24.0_f64 * (1.0 - 1.0 / 9.0)).sqrt()).abs() < 1e-12, "{}", beside.error);
-        assert!(part(&one.column, &[&other.column, &one.column], &known).is_none());
+        let both = beside(&[&other.column]).unwrap();
+        assert!((both.coefficient - 0.3).abs() < 1e-12);
+        assert!((both.error - 0.01 / (24.0_f64 * (1.0 - 1.0 / 9.0)).sqrt()).abs() < 1e-12, "{}", both.error);
+        assert!(beside(&[&other.column, &one.column]).is_none());
+    }
+
+    /// Of lanes whose means these pairs make with noise of this size, the pairs that are found. Every factor has an effect.
+    fn found(made: &[(usize, usize, f64)], noise: f64) -> Vec<(usize, usize)> {
+        let design = Design::new(11);
+        let made: Vec<(Column, f64)> = made.iter().map(|&(a, b, of)| (candidate(&design, a, b).column, of)).collect();
+        let mut source = crate::sample::Normal::new(3);
+        let mean = |lane: usize| made.iter().map(|(column, of)| of * column[lane]).sum::<f64>() + noise * source.next();
+        let means: Vec<f64> = (0..24).map(mean).collect();
+        let lanes = Lanes { design: &design, logs: &[1.0; 11], means: &means, rounds: errors(24, noise) };
+        find(&lanes, 0.05).into_iter().map(|of| of.pair).collect()
     }
 
     #[test]
     fn the_largest_is_taken_first_and_what_is_left_decides_about_the_next() {
-        let design = Design::new(11);
-        let all: Vec<Candidate> = pairs(11).map(|(a, b)| candidate(&design, a, b)).collect();
-        let at = |a: usize, b: usize| all.iter().position(|of| of.pair == (a, b)).unwrap();
-        let (first, second) = (&all[at(0, 1)].column, &all[at(2, 3)].column);
-        let mean = |at: usize| 0.3 * first[at] - 0.1 * second[at];
-        let two = known((0..24).map(mean).collect(), 0.01);
-        assert_eq!(select(&all, &two, 0.05), [at(0, 1), at(2, 3)]);
-        let noise = known((0..24).map(|at| 0.003 * f64::from(at % 3)).collect(), 0.01);
-        assert!(select(&all, &noise, 0.05).is_empty());
+        assert_eq!(found(&[(0, 1, 0.3), (2, 3, -0.1)], 0.01), [(0, 1), (2, 3)]);
+        assert!(found(&[], 0.01).is_empty());
         // Six real ones: no more than five are told.
-        let pairs = [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 6)].map(|(a, b)| at(a, b));
-        let mean = |run: usize| -> f64 { pairs.iter().map(|&of| 0.1 * all[of].column[run]).sum() };
-        let six = known((0..24).map(mean).collect(), 0.001);
-        assert_eq!(select(&all, &six, 0.05).len(), MOST);
+        let six = [1, 2, 3, 4, 5, 6].map(|other| (0, other, 0.1 * f64::from(other as u32)));
+        assert!(found(&six, 0.001).len() <= MOST);
+    }
+
+    #[test]
+    fn two_of_one_size_that_hide_each_other_are_found_together() {
+        let mut two = found(&[(0, 1, 0.1), (2, 3, 0.1)], 0.005);
+        two.sort_unstable();
+        assert_eq!(two, [(0, 1), (2, 3)]);
+    }
+
+    #[test]
+    fn lanes_that_differ_by_themselves_make_no_interactions() {
+        // They differ by ten times what their rounds tell.
+        let design = Design::new(11);
+        let says = |seed: u64| {
+            let mut source = crate::sample::Normal::new(seed);
+            let means: Vec<f64> = (0..24).map(|_| 0.1 * source.next()).collect();
+            let lanes = Lanes { design: &design, logs: &[1.0; 11], means: &means, rounds: errors(24, 0.01) };
+            !find(&lanes, 0.05).is_empty()
+        };
+        let says = (0..100).filter(|&seed| says(seed)).count();
+        assert!(says <= 12, "{says} of 100, of which some 5 may");
     }
 }

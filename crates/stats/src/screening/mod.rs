@@ -8,6 +8,7 @@ mod errors;
 mod figures;
 mod interactions;
 mod proposal;
+mod span;
 mod verdicts;
 
 use crate::judge;
@@ -16,11 +17,12 @@ use crate::series::Series;
 use crate::statements::race as statement;
 use crate::whole_race;
 pub use confirm::confirm;
-use design::Design;
+use design::{Column, Design};
 pub use design::{full_factorial, lanes_of, plan_design};
 use effects::{contrast, means};
 use errors::Errors;
 use figures::{Asked, Observed, measured_otherwise};
+use interactions::{Candidate, Lanes};
 use model::findings::{Effect, EffectVerdict, FEWEST_SPARE, ResultFinding, ScreenedResult, ScreeningFinding};
 use model::record::{EndOutcome, Record};
 use model::screening::{EFFECT_MARGIN, Factor, Screening};
@@ -29,6 +31,10 @@ use model::workload::Workload;
 /// Ratios are told up to e to this power: figures that lie further apart are no figures of one work, and JSON holds what is
 /// left.
 const LARGEST_LOG: f64 = 200.0;
+
+/// Share of what a race may be wrong in that is spent on interactions, all results together. One that is found by chance takes the
+/// largest part out of what lanes differ by, and so makes the error too small for the options too.
+const FOR_INTERACTIONS: f64 = 0.25;
 
 /// Why nothing is told where lanes and options make no design: the record is another version's, or was changed.
 const NO_DESIGN: &str =
@@ -51,7 +57,9 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
         Some((lanes, design)) => (Some(lanes), design),
         None => (None, Design::new(screening.factors.len())),
     };
-    let view = View { screening, lanes, design };
+    let figures: usize = plan.workloads.iter().map(|workload| workload.groups().len()).sum();
+    let share = whole_race::share(plan.rounds) * FOR_INTERACTIONS / figures.max(1) as f64;
+    let view = View { screening, lanes, design, share };
     let mut analysed: Vec<Analysed> = Vec::new();
     for workload in &plan.workloads {
         let series = Series::new(record, &workload.name);
@@ -62,9 +70,10 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
         }
     }
     verdicts::decide(&mut analysed, plan.rounds);
-    let p = whole_race::share(plan.rounds) / analysed.len().max(1) as f64;
     for of in &mut analysed {
-        of.told.interactions = interactions::find(&view.design, &screening.factors, of, p);
+        if let Some(known) = of.known.as_ref().filter(|known| known.decides) {
+            of.told.interactions = interactions::tell(&view.design, &screening.factors, known);
+        }
     }
     let results: Vec<ScreenedResult> = analysed.into_iter().map(|of| of.told).collect();
     Some(ScreeningFinding {
@@ -74,7 +83,7 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
         full_factorial_lanes: full_factorial(screening.factors.len()),
         factors: screening.factors.clone(),
         left_out: screening.left_out.clone(),
-        few_spare: view.lanes.is_some() && view.design.spare.len() < FEWEST_SPARE,
+        few_spare: view.lanes.is_some() && view.design.left() < FEWEST_SPARE,
         margin: EFFECT_MARGIN,
         proposal: proposal::propose(&screening.factors, &results),
         results,
@@ -97,6 +106,8 @@ struct View<'a> {
     /// Names of the lanes in the order of the design's runs; `None`: they are none of a design.
     lanes: Option<Vec<&'a str>>,
     design: Design,
+    /// What each result may spend on any false interaction.
+    share: f64,
 }
 
 /// A result with what its effects are judged by.
@@ -110,8 +121,8 @@ struct Analysed {
 struct Known {
     /// Means of the lanes' logarithms over rounds, in the order of the design's runs.
     means: Vec<f64>,
-    /// Of each factor ln of its ratio.
-    logs: Vec<f64>,
+    /// Pairs of options that change each other's effect.
+    interactions: Vec<Candidate>,
     errors: Errors,
     /// A planned look was reached: verdicts may be.
     decides: bool,
@@ -163,16 +174,20 @@ impl View<'_> {
             }
         };
         let means = means(&lanes);
-        let spare: Vec<f64> = self.design.spare.iter().map(|column| contrast(column, &means)).collect();
-        let errors = Errors::new(&lanes, &spare);
         let logs: Vec<f64> = self.design.factors.iter().map(|column| contrast(column, &means)).collect();
+        let rounds = Errors::from_rounds(&lanes);
+        let found = Lanes { design: &self.design, logs: &logs, means: &means, rounds };
+        let interactions = interactions::find(&found, self.share);
+        let there: Vec<&Column> = interactions.iter().map(|of| &of.column).collect();
+        let spare = self.design.effects_left(&there, &means);
+        let errors = rounds.beside(spare.iter().map(|of| of * of).sum(), spare.len());
         let effects = self.screening.factors.iter().zip(&logs);
         told.effects = effects.map(|(factor, &log)| effect(factor, log, &errors)).collect();
         told.deviation = Some(errors.deviation);
         told.spare = spare.into_iter().map(ratio).collect();
         told.lanes_differ = errors.lanes_differ;
         let decides = matches!(standing, Standing::AtLook { .. });
-        Analysed { told, known: Some(Known { means, logs, errors, decides }) }
+        Analysed { told, known: Some(Known { means, interactions, errors, decides }) }
     }
 }
 

@@ -81,8 +81,9 @@ mod tests {
             spare: Vec::new(),
             lanes_differ: false,
         };
-        let errors = Errors::new(&[vec![1.0, 2.0], vec![2.0, 1.0]], &[]);
-        let known = (!effects.is_empty()).then(|| Known { means: Vec::new(), logs: Vec::new(), errors, decides });
+        let errors = Errors::from_rounds(&[vec![1.0, 2.0], vec![2.0, 1.0]]);
+        let known =
+            (!effects.is_empty()).then(|| Known { means: Vec::new(), interactions: Vec::new(), errors, decides });
         Analysed { told, known }
     }
 
