@@ -1,6 +1,8 @@
-//! A filesystem in memory, over FUSE, that sleeps before it answers: a cause that is known (`make evidence`, part causes).
+//! A filesystem in memory, over FUSE, that sleeps before it answers: a cause that is known (`make evidence`, parts causes and
+//! screenings).
 //!
-//! `slow-filesystem TARGET MILLISECONDS` mounts it at TARGET and serves it until it is unmounted; needs root.
+//! `slow-filesystem TARGET SLEEP` mounts it at TARGET and serves it until it is unmounted; needs root. SLEEP is a number of
+//! milliseconds, or options of a mount: `nosuid,sleep=2000,nothing3` sleeps 2000 microseconds, and the others do nothing.
 
 use crashes::serve::mount_fuse;
 use fuser::{
@@ -270,14 +272,22 @@ impl Filesystem for Slow {
     }
 }
 
+/// For how long a word of the command line lets it sleep.
+fn sleep(word: &str) -> Result<Duration, Box<dyn std::error::Error>> {
+    match word.split(',').find_map(|option| option.strip_prefix("sleep=")) {
+        Some(microseconds) => Ok(Duration::from_micros(microseconds.parse()?)),
+        None => Ok(Duration::from_millis(word.parse()?)),
+    }
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
-    let (Some(target), Some(milliseconds)) = (words.next(), words.next()) else {
-        return Err("slow-filesystem TARGET MILLISECONDS".into());
+    let (Some(target), Some(word)) = (words.next(), words.next()) else {
+        return Err("slow-filesystem TARGET SLEEP".into());
     };
     let device = mount_fuse("slow", target.as_ref())?;
     let nodes = BTreeMap::from([(ROOT, Node::Directory(BTreeMap::new()))]);
-    let slow = Slow { sleep: Duration::from_millis(milliseconds.parse()?), nodes: Mutex::new(nodes) };
+    let slow = Slow { sleep: sleep(&word)?, nodes: Mutex::new(nodes) };
     let mut config = Config::default();
     config.n_threads = Some(4);
     Ok(Session::from_fd(slow, device, SessionACL::All, config)?.run()?)
