@@ -3383,6 +3383,10 @@ export interface ConfirmedRow {
    */
   high?: number | null;
   /**
+   * The shares are not told, because a lane took too little CPU time, which is counted in ticks.
+   */
+  little_cpu?: boolean;
+  /**
    * Interval at the confidence of the look.
    */
   low?: number | null;

@@ -178,6 +178,12 @@ test("each end of a screening has a headline and a sentence of its own", async (
       "was not raced so against the default yet",
       "Not yet: the record that lies beside as the race of the proposal is left out: it ran on another disk.",
     ],
+    [
+      "little-cpu",
+      (of) => (of.confirmation!.rows[1]!.little_cpu = true),
+      "Take ext4 with journal 1G",
+      "Where no CPU share stands, too little CPU time passed to tell it: less than 1 s in one of the lanes",
+    ],
     ["queue", (of) => (of.loop_queue = true), "Take ext4 with journal 1G", "is that of the loop device of each image"],
     [
       "unfinished",

@@ -3,6 +3,7 @@
 use crate::common;
 
 use common::{Place, assert_one_sentence};
+use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 
@@ -154,5 +155,86 @@ fn what_is_no_whole_record_is_said_or_refused() {
     };
     assert_eq!(verdicts("cuts.jsonl"), verdicts("r.jsonl"));
     assert!(!std::fs::read_to_string(place.path().join("cuts.jsonl")).unwrap().contains("/home/"));
+    place.assert_nothing_left();
+}
+
+const RECORD: &str = include_str!("fixtures/schema1.jsonl");
+
+/// A record of two lanes, each its name and a mount option, with images in a home; `screening`: what it screens.
+fn of_lanes(lanes: [(&str, Option<&str>); 2], seed: u64, screening: Option<&Value>) -> String {
+    let venue = json!({ "image": format!("/home/{USER}/images") });
+    let planned = lanes.map(|(name, option)| {
+        let options: Vec<&str> = option.into_iter().collect();
+        json!({ "name": name, "contestant": { "filesystem": "ext4" }, "mount_options": options, "venue": venue })
+    });
+    let line = |line: &str| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        for (at, (was, (name, _))) in ["ext4", "xfs"].into_iter().zip(lanes).enumerate() {
+            if line["kind"] == "header" {
+                line["lanes"][at]["name"] = name.into();
+            } else if line["lane"] == was {
+                line["lane"] = name.into();
+            }
+        }
+        if line["kind"] == "header" {
+            line["seed"] = seed.into();
+            line["plan"]["lanes"] = json!(planned);
+            line["plan"]["screening"] = screening.cloned().unwrap_or_default();
+        }
+        format!("{line}\n")
+    };
+    RECORD.lines().map(line).collect()
+}
+
+#[test]
+fn the_race_of_a_proposal_goes_with_its_screening() {
+    let place = Place::new();
+    let at = |name: &str| place.path().join(name);
+    let screening = json!({
+        "base": "ext4",
+        "design": "full-factorial",
+        "factors": [{
+            "name": "commit", "usual": { "label": "5" }, "other": { "label": "30", "mount": ["commit=30"] },
+        }],
+        "runs": [{ "lane": "default", "at_other": [false] }, { "lane": "r02", "at_other": [true] }],
+    });
+    let screened = of_lanes([("default", None), ("r02", Some("commit=30"))], 7, Some(&screening));
+    std::fs::write(at("r.jsonl"), screened).unwrap();
+    // Of two rounds nothing is proposed, so that the default is what is raced again.
+    let confirmed = of_lanes([("default", None), ("proposal", None)], 8, None);
+    std::fs::write(at("r-confirmed.jsonl"), &confirmed).unwrap();
+    let is_confirmed = |record: &str| {
+        let (text, err) = expect(&place, 0, &["report", record]);
+        assert!(!err.contains("left out"), "{err}");
+        text.contains("CONFIRMED")
+    };
+    assert!(is_confirmed("r.jsonl"));
+    let (listed, _) = expect(&place, 0, &["share", "r.jsonl", "--dry-run"]);
+    let between = "\nwith it goes the race of its proposal, r-confirmed.jsonl:\n";
+    let (first, second) = listed.split_once(between).expect(&listed);
+    for part in [first, second] {
+        assert!(part.contains(&format!("removed  path \"/home/{USER}/images\"")), "{listed}");
+    }
+    assert!(first.contains("stays    lanes: default, r02") && second.contains("stays    lanes: default, proposal"));
+    let (written, err) = expect(&place, 0, &["share", "r.jsonl", "-o", "s.jsonl"]);
+    assert!(written.contains("written to s.jsonl and s-confirmed.jsonl; ") && err.is_empty(), "{written}{err}");
+    for name in ["s.jsonl", "s-confirmed.jsonl"] {
+        assert!(!std::fs::read_to_string(at(name)).unwrap().contains(USER), "{name}");
+        assert_eq!(std::fs::metadata(at(name)).unwrap().permissions().mode() & 0o777, 0o600, "{name}");
+    }
+    assert!(is_confirmed("s.jsonl"));
+    // Neither is written where one of them is there.
+    std::fs::remove_file(at("s.jsonl")).unwrap();
+    let (_, err) = expect(&place, 2, &["share", "r.jsonl", "-o", "s.jsonl"]);
+    assert_one_sentence(&err, &["s-confirmed.jsonl is there already"]);
+    assert!(!at("s.jsonl").exists());
+    // What is the race of something else, or cannot be read, stays behind.
+    for (text, why) in [(RECORD, "its first lane is not the default"), ("hello\n", "this is no record of Fairlane")] {
+        std::fs::write(at("r-confirmed.jsonl"), text).unwrap();
+        let (written, err) = expect(&place, 0, &["share", "r.jsonl", "-o", "alone.jsonl"]);
+        assert!(err.contains(&format!("r-confirmed.jsonl stays behind: {why}")), "{err}");
+        assert!(written.contains("written to alone.jsonl; ") && !at("alone-confirmed.jsonl").exists(), "{written}");
+        std::fs::remove_file(at("alone.jsonl")).unwrap();
+    }
     place.assert_nothing_left();
 }

@@ -9,7 +9,7 @@
 
 use crate::architecture::Architecture;
 use crate::confined::{Confined, confine};
-use crate::failure::{LaneFailure, failed, plain, privilege};
+use crate::failure::{LaneFailure, NotDone, failed, plain, privilege};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::io::Read;
@@ -24,7 +24,7 @@ use std::time::Instant;
 pub const KEPT_OUTPUT_BYTES: usize = 64 << 10;
 
 /// What is said of a tool that failed and did not say why.
-pub(crate) const PRINTED_NOTHING: &str = "it printed nothing";
+const PRINTED_NOTHING: &str = "it printed nothing";
 
 /// Where administration tools live although a user's PATH often leaves them out.
 const ADMINISTRATION_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
@@ -117,19 +117,19 @@ fn is_executable(path: &Path) -> bool {
 /// # Errors
 /// Missing program, a status other than 0 (with the last lines it printed), or interrupted.
 pub fn run(arguments: &[String], stop: &AtomicBool) -> Result<Output, LaneFailure> {
-    run_confined(arguments, (None, None), stop)
+    run_confined(arguments, (None, None), stop).map_err(LaneFailure::from)
 }
 
 /// [`run`] for a tool that may write to what it is confined to alone, and that keeps a descriptor of ours: it finds that
 /// as `/proc/self/fd/NUMBER`.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run`], with whether the tool refused what it was told.
 pub(crate) fn run_confined(
     arguments: &[String],
     held_to: (Option<&Confined>, Option<BorrowedFd>),
     stop: &AtomicBool,
-) -> Result<Output, LaneFailure> {
+) -> Result<Output, NotDone> {
     let started = Instant::now();
     let mut running = Running::start_confined(arguments, held_to)?;
     let status = loop {
@@ -138,16 +138,16 @@ pub(crate) fn run_confined(
         }
         if stop.load(Ordering::Relaxed) {
             running.kill();
-            return Err(LaneFailure::Interrupted);
+            return Err(LaneFailure::Interrupted.into());
         }
     };
     let seconds = started.elapsed().as_secs_f64();
     // A Ctrl-C on the terminal may have killed the tool before the flag was looked at.
     if stop.load(Ordering::Relaxed) && !status.success() {
-        return Err(LaneFailure::Interrupted);
+        return Err(LaneFailure::Interrupted.into());
     }
     if !status.success() {
-        return Err(running.failure(status));
+        return Err(running.not_done(status));
     }
     Ok(Output { stdout: running.stdout.text(), seconds })
 }
@@ -338,9 +338,19 @@ impl Running {
 
     /// The sentence for a tool that failed.
     pub fn failure(&self, status: ExitStatus) -> LaneFailure {
-        let said = [self.stderr.text(), self.stdout.text()].into_iter().map(|text| last_words(&text));
-        let said = said.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| PRINTED_NOTHING.to_owned());
-        failed(format!("{} failed ({status}): {said}", self.program))
+        self.not_done(status).into()
+    }
+
+    /// The same, with whether it refused what it was told: it ended by itself and said why.
+    fn not_done(&self, status: ExitStatus) -> NotDone {
+        let mut said = [self.stderr.text(), self.stdout.text()].into_iter().map(|text| last_words(&text));
+        let said = said.find(|text| !text.is_empty());
+        let words = said.as_deref().unwrap_or(PRINTED_NOTHING);
+        let failure = failed(format!("{} failed ({status}): {words}", self.program));
+        match said.filter(|_| status.code().is_some()) {
+            Some(words) => NotDone::by_program(words, failure),
+            None => NotDone::Failed(failure),
+        }
     }
 }
 
@@ -405,6 +415,28 @@ mod tests {
     fn a_tool_that_fails_is_quoted() {
         let error = run(&words(&["ls", "/nonexistent-fairlane"]), &AtomicBool::new(false)).unwrap_err();
         assert!(error.to_string().contains("No such file"), "{error}");
+    }
+
+    #[test]
+    fn a_tool_refuses_where_it_ends_by_itself_and_says_why() {
+        let ended = |script: &str| {
+            let stop = AtomicBool::new(false);
+            run_confined(&words(&["sh", "-c", script]), (None, None), &stop).unwrap_err()
+        };
+        let refused = ended("echo the log is too large. >&2; exit 3");
+        let NotDone::Refused { words: said, failure } = &refused else { panic!("{refused:?}") };
+        assert_eq!(said, "the log is too large.");
+        assert_eq!(failure.to_string(), "sh failed (exit status: 3): the log is too large.");
+        for script in [
+            "exit 1",
+            "echo the log is too large >&2; kill -KILL $$",
+            "echo write failed: No space left on device >&2; exit 1",
+        ] {
+            let failed = ended(script);
+            assert!(matches!(failed, NotDone::Failed(LaneFailure::Failed(_))), "{script}: {failed:?}");
+        }
+        let missing = run_confined(&words(&["no-such-fairlane-tool"]), (None, None), &AtomicBool::new(false));
+        assert!(matches!(missing, Err(NotDone::Failed(LaneFailure::Privilege(_)))), "{missing:?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::command::{self, Running};
 use crate::confined::Confined;
 use crate::contestant::{Contestant, fill_device};
 use crate::custom::{Custom, Kind, fill};
-use crate::failure::{LaneFailure, failed};
+use crate::failure::{LaneFailure, NotDone, failed};
 use crate::let_go;
 use crate::mount;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -31,7 +31,7 @@ pub(crate) fn format(
     (device, held): (&Path, Option<BorrowedFd>),
     beside: &[&Path],
     stop: &AtomicBool,
-) -> Result<Option<command::Output>, LaneFailure> {
+) -> Result<Option<command::Output>, NotDone> {
     if mkfs_command.is_empty() {
         return Ok(None);
     }
@@ -49,7 +49,11 @@ pub(crate) fn format(
         let_go::check(device, stop)?;
         match command::run_confined(&words, (confined.as_ref(), held), stop) {
             // Whoever looks for a free loop device claims ours for a moment: mkfs gave up before it wrote anything.
-            Err(LaneFailure::Failed(said)) if confined.is_some() && tries < BUSY_TRIES && is_busy(&said) => tries += 1,
+            Err(NotDone::Failed(LaneFailure::Failed(said)))
+                if confined.is_some() && tries < BUSY_TRIES && is_busy(&said) =>
+            {
+                tries += 1;
+            }
             answer => return answer.map(Some),
         }
     }
@@ -70,13 +74,13 @@ pub(crate) struct MountRequest<'a> {
 }
 
 /// Mounts. Answers the process of a FUSE filesystem that stays in the foreground.
-pub(crate) fn mount(request: &MountRequest, stop: &AtomicBool) -> Result<Option<Running>, LaneFailure> {
+pub(crate) fn mount(request: &MountRequest, stop: &AtomicBool) -> Result<Option<Running>, NotDone> {
     match request.contestant {
         Contestant::Row(row) => {
-            mount::mount(row.mounted_as(), &request.source.to_string_lossy(), request.options, request.target)
+            mount::try_mount(row.mounted_as(), &request.source.to_string_lossy(), request.options, request.target)
                 .map(|()| None)
         }
-        Contestant::Custom(custom) => mount_custom(custom, request, stop),
+        Contestant::Custom(custom) => mount_custom(custom, request, stop).map_err(NotDone::from),
         Contestant::Directory(_) => Ok(None),
     }
 }

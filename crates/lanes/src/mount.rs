@@ -1,7 +1,7 @@
 //! Mounting through the kernel's own step-by-step interface, so that an option it does not know is
 //! refused by name in the kernel's own words; and unmounting that waits for what is busy.
 
-use crate::failure::{LaneFailure, failed, privilege, usage};
+use crate::failure::{LaneFailure, NotDone, failed, privilege, usage};
 use crate::{mountinfo, run_folder};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -15,9 +15,6 @@ use std::time::{Duration, Instant};
 /// How long a mount or an unmount that answers EBUSY is tried again: short-lived openers (udev, blkid) are gone
 /// by then.
 const BUSY_PATIENCE: Duration = Duration::from_secs(2);
-
-/// How the sentence begins where the kernel does not make a filesystem of what is on a disk.
-pub(crate) const REFUSED: &str = "mounting ";
 
 /// Options that belong to the mount, not to the filesystem.
 fn attribute(option: &str) -> Option<Attribute> {
@@ -59,15 +56,25 @@ struct Context {
 /// [`LaneFailure::Usage`] for an option the kernel refuses, with its words;
 /// [`LaneFailure::Privilege`] without the right to mount; [`LaneFailure::Failed`] otherwise.
 pub fn mount(filesystem: &str, source: &str, options: &[String], target: &Path) -> Result<(), LaneFailure> {
+    try_mount(filesystem, source, options, target).map_err(LaneFailure::from)
+}
+
+/// [`mount`], with whether the kernel refused what it was told.
+///
+/// # Errors
+/// As there.
+pub(crate) fn try_mount(filesystem: &str, source: &str, options: &[String], target: &Path) -> Result<(), NotDone> {
     let context = create(filesystem, source, options)?;
-    let cannot = |error: Errno| failed(format!("cannot mount {filesystem} at {}: {}", target.display(), reason(error)));
+    let cannot = |error: Errno| {
+        NotDone::Failed(failed(format!("cannot mount {filesystem} at {}: {}", target.display(), reason(error))))
+    };
     let mounted = fsmount(context.fd.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, context.attributes).map_err(cannot)?;
     move_here(&mounted, target).map_err(cannot)
 }
 
 /// Has the kernel make the filesystem of what is on `source`. Where it is busy, that is tried again for a while: whoever
 /// attaches a loop device asks for a free one, and where two ask at once the kernel claims the one that is ours for a moment.
-fn create(filesystem: &str, source: &str, options: &[String]) -> Result<Context, LaneFailure> {
+fn create(filesystem: &str, source: &str, options: &[String]) -> Result<Context, NotDone> {
     let begun = Instant::now();
     loop {
         let mut context = configure(filesystem, Some(source), options)?;
@@ -82,18 +89,14 @@ fn create(filesystem: &str, source: &str, options: &[String]) -> Result<Context,
             }
             Err(error) => error,
         };
-        let line = options.join(",");
-        return Err(match kernel_words(&context.fd) {
+        let why = match kernel_words(&context.fd) {
             // Words of what it came upon do not tell whether an option is at fault.
-            Some(words) if error != Errno::INVAL => {
-                failed(format!("{REFUSED}{filesystem} with options `{line}` failed: {words} ({})", reason(error)))
-            }
-            Some(words) => failed(format!("{REFUSED}{filesystem} with options `{line}` failed: {words}")),
-            None => failed(format!(
-                "{REFUSED}{filesystem} with options `{line}` failed: {}; the kernel log (dmesg) may say more",
-                reason(error)
-            )),
-        });
+            Some(words) if error != Errno::INVAL => format!("{words} ({})", reason(error)),
+            Some(words) => words,
+            None => format!("{}; the kernel log (dmesg) may say more", reason(error)),
+        };
+        let words = format!("mounting {filesystem} with options `{}` failed: {why}", options.join(","));
+        return Err(NotDone::by_kernel(error, words.clone(), failed(words)));
     }
 }
 
@@ -121,10 +124,10 @@ fn move_here(mounted: &OwnedFd, target: &Path) -> Result<(), Errno> {
 /// # Errors
 /// As [`mount`].
 pub fn try_options(filesystem: &str, options: &[String]) -> Result<(), LaneFailure> {
-    configure(filesystem, None, options).map(|_| ())
+    configure(filesystem, None, options).map(|_| ()).map_err(LaneFailure::from)
 }
 
-fn configure(filesystem: &str, source: Option<&str>, options: &[String]) -> Result<Context, LaneFailure> {
+fn configure(filesystem: &str, source: Option<&str>, options: &[String]) -> Result<Context, NotDone> {
     let fd = fsopen(filesystem, FsOpenFlags::FSOPEN_CLOEXEC).map_err(|error| match error {
         Errno::NODEV => privilege(format!("the kernel lacks {filesystem}; boot one that has it, or race another")),
         Errno::PERM => privilege(
@@ -151,14 +154,16 @@ fn configure(filesystem: &str, source: Option<&str>, options: &[String]) -> Resu
 }
 
 /// Hands one option to the filesystem.
-fn give(fd: &OwnedFd, filesystem: &str, option: &str) -> Result<(), LaneFailure> {
+fn give(fd: &OwnedFd, filesystem: &str, option: &str) -> Result<(), NotDone> {
     let given = match option.split_once('=') {
         Some((key, value)) => fsconfig_set_string(fd.as_fd(), key, value),
         None => fsconfig_set_flag(fd.as_fd(), option),
     };
     given.map_err(|error| {
-        let words = kernel_words(fd).unwrap_or_else(|| reason(error));
-        usage(format!("{filesystem} refuses the mount option `{option}`: {words}; remove or correct it"))
+        let why = kernel_words(fd).unwrap_or_else(|| reason(error));
+        let words = format!("{filesystem} refuses the mount option `{option}`: {why}");
+        let failure = usage(format!("{words}; remove or correct it"));
+        NotDone::by_kernel(error, words, failure)
     })
 }
 

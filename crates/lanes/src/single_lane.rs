@@ -228,7 +228,8 @@ impl SingleLane {
         extra.iter().try_for_each(|path| let_go::check(path, stop))?;
         let mut words = self.mkfs.clone();
         words.extend(extra.iter().map(|path| path.display().to_string()));
-        formatting::format(&Contestant::Row(self.row), &words, (device, None), &extra, stop).map(drop)
+        let made = formatting::format(&Contestant::Row(self.row), &words, (device, None), &extra, stop);
+        made.map(drop).map_err(LaneFailure::from)
     }
 
     /// Mounts it.
@@ -270,7 +271,7 @@ impl SingleLane {
         options.extend(self.row.degraded_option.filter(|_| lacks_one).map(str::to_owned));
         let contestant = Contestant::Row(self.row);
         let request = MountRequest { contestant: &contestant, source: ground.device(), options: &options, target };
-        formatting::mount(&request, &AtomicBool::new(false)).map(drop)
+        formatting::mount(&request, &AtomicBool::new(false)).map(drop).map_err(LaneFailure::from)
     }
 
     /// Mounts an image that a stranger may have written: nothing in it is run, and where it says itself that the machine
@@ -328,7 +329,9 @@ impl SingleLane {
         };
         let all: Vec<&Path> = ground.devices().iter().map(PathBuf::as_path).collect();
         let confined = Confined::to(&all)?;
-        match command::run_confined(&fill_device(&owned(words), ground.device()), (confined.as_ref(), None), stop) {
+        let checked =
+            command::run_confined(&fill_device(&owned(words), ground.device()), (confined.as_ref(), None), stop);
+        match checked.map_err(LaneFailure::from) {
             Ok(_) => Ok(Consistency::Clean),
             Err(LaneFailure::Failed(said)) => Ok(Consistency::Complaint(said)),
             Err(other) => Err(other),

@@ -448,7 +448,11 @@ impl Record {
     }
 }
 
-fn header_of(first: &[u8]) -> Result<Header, RecordError> {
+/// The header of a record, from its first line and within [`crate::bounds`].
+///
+/// # Errors
+/// As [`Record::read`].
+pub(crate) fn header_of(first: &[u8]) -> Result<Header, RecordError> {
     let first = String::from_utf8_lossy(first);
     // One that begins like a header and has neither an end nor a line after it was not written to its end.
     let is_cut = first.starts_with("{\"kind\":\"header\"") && !first.ends_with('\n');

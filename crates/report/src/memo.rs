@@ -5,6 +5,7 @@ mod decision;
 mod open;
 mod page;
 mod place;
+mod screened;
 mod work;
 
 use crate::Input;
@@ -40,7 +41,11 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
         page.paragraph(&labelled(said.note, note));
     }
     let settle = place::next(findings);
-    page.section(said.brings, &decision::brings(findings, decision, &tongue));
+    let brings = match &findings.screening {
+        Some(finding) => screened::brings(findings, finding, &tongue),
+        None => decision::brings(findings, decision, &tongue),
+    };
+    page.section(said.brings, &brings);
     if !decision.taken().is_empty() {
         page.section(said.costs, &decision::costs(findings, decision, &tongue));
     }

@@ -323,10 +323,12 @@ fn confirmed(finding: &ScreeningFinding) -> Vec<String> {
     let left_out =
         finding.confirmation_left_out.as_deref().map(|why| wording::confirmation_left_out(&words::sentence(why)));
     match &finding.confirmation {
-        Some(of) => vec![
-            wording::outcome(of.outcome, (of.gained, of.counted), !finding.proposal.expected.is_empty()),
-            wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed),
-        ],
+        Some(of) => {
+            let little = of.rows.iter().any(|row| row.little_cpu).then(|| wording::LITTLE_CPU.to_owned());
+            let outcome = wording::outcome(of.outcome, (of.gained, of.counted), !finding.proposal.expected.is_empty());
+            let raced = wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed);
+            [outcome, raced].into_iter().chain(little).collect()
+        }
         None if left_out.is_none() && !finding.proposal.factors.is_empty() => vec![wording::NOT_RACED.to_owned()],
         None => left_out.into_iter().collect(),
     }
@@ -392,7 +394,8 @@ fn named(finding: &ScreeningFinding, names: &[String]) -> Vec<String> {
     names.iter().map(|name| option_named(finding, name)).collect()
 }
 
-fn option_named(finding: &ScreeningFinding, name: &str) -> String {
+/// An option by its name, with its other level.
+pub(crate) fn option_named(finding: &ScreeningFinding, name: &str) -> String {
     factor_named(finding, name).map_or_else(|| shorten(name, OPTION_COLUMNS), option)
 }
 

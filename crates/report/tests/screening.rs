@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{RECORD_PATH, record, screenings, told};
 use model::event::Event;
-use model::findings::{ConfirmationOutcome, Findings, ScreeningFinding, TunedLevel, Verdict};
+use model::findings::{ConfirmationOutcome, ConfirmedRow, Findings, ScreeningFinding, TunedLevel, Verdict};
 use model::page::Language;
 use model::screening::OptionClass;
 use report::{Input, Render, Screen, ScreenOptions, Style};
@@ -193,6 +193,22 @@ fn what_was_measured_stands_beside_what_was_expected() {
 }
 
 #[test]
+fn shares_of_little_cpu_time_are_left_out_and_that_is_said_once() {
+    let mut little = screenings::finding();
+    let says = "Where no CPU share stands, too little CPU time passed to tell it: less than 1 s in one of the lanes";
+    assert!(!one_line(&text(&little, 100)).contains(says));
+    for row in &mut little.confirmation.as_mut().unwrap().rows {
+        (row.cpu_shares, row.little_cpu) = (None, true);
+    }
+    for format in ["text", "markdown"] {
+        let said = one_line(&rendered(little.clone(), format));
+        assert_eq!(said.matches(says).count(), 1, "{format}: {said}");
+    }
+    let said = one_line(&text(&little, 100));
+    assert!(said.contains("+6 to +12 % better - 2.1x / 1.25x"), "{said}");
+}
+
+#[test]
 fn nothing_is_said_of_lanes_that_are_runs_of_a_design() {
     for finding in [screenings::finding(), screenings::kept()] {
         for format in ["text", "markdown", "memo"] {
@@ -281,6 +297,54 @@ fn what_was_raced_is_named_as_tuning_made_it() {
     finding.proposal.factors.clear();
     let said = one_line(&text(&finding, 100));
     assert!(!said.contains("By the screening alone") && !said.contains("Keep the default:"), "{said}");
+}
+
+#[test]
+fn a_memo_tells_what_options_gained_in_percent_raced_again_and_alone() {
+    let again = "`journal 1G` against the default, raced again (above 0 is better): commits +9 % (+6 to +12 %; \
+                 expected +12 %); creating files 0 % (-2 to +3 %).";
+    let alone = "`journal 1G`, by the screening alone: commits +12 % (+9 to +15 %).";
+    let said = memo(screenings::finding(), Language::En);
+    assert!(places(&said, &["## What it brings", again, alone, "## How to set it"]).is_sorted(), "{said}");
+    for (language, parts) in [
+        (Language::De, ["Commits +9 % (+6 bis +12 %; erwartet +12 %)", "nach der Prüfung allein: Commits +12 %"]),
+        (Language::Zh, ["提交写入 +9%（+6% 到 +12%；预期 +12%）", "仅按筛选：提交写入 +12%（+9% 到 +15%）"]),
+    ] {
+        let said = memo(screenings::finding(), language);
+        assert!(places(&said, &parts).is_sorted(), "{said}");
+    }
+    let kept = memo(screenings::kept(), Language::En);
+    assert!(!kept.contains("What it brings"), "{kept}");
+    let mut yet = screenings::finding();
+    yet.confirmation = None;
+    let said = memo(yet, Language::En);
+    assert!(said.contains(alone) && !said.contains("raced again (above"), "{said}");
+}
+
+#[test]
+fn a_memo_names_what_loses_before_other_work_and_no_more_than_a_list_holds() {
+    let mut several = screenings::finding();
+    let rows = &mut several.confirmation.as_mut().unwrap().rows;
+    let lost = ConfirmedRow {
+        title: "mail".to_owned(),
+        ratio: Some(0.4),
+        low: Some(0.35),
+        high: Some(0.45),
+        verdict: Verdict::Slower,
+        ..rows[1].clone()
+    };
+    rows.push(lost);
+    let said = memo(several.clone(), Language::En);
+    let order = ["commits +9 %", "mail 0.4 times (between 0.35 and 0.45 times)", "creating files 0 %"];
+    assert!(places(&said, &order).is_sorted(), "{said}");
+    let rows = &mut several.confirmation.as_mut().unwrap().rows;
+    let more = vec![rows[1].clone(); 5];
+    rows.extend(more);
+    assert!(memo(several.clone(), Language::En).contains("(-2 to +3 %) and 2 more."));
+    several.confirmation.as_mut().unwrap().tuned =
+        vec![TunedLevel { factor: "journal".to_owned(), level: "512M".to_owned() }];
+    let said = memo(several, Language::En);
+    assert!(said.contains("`journal 512M` against the default") && !said.contains("by the screening alone"), "{said}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ export const screening: typeof english = {
   noRound: "Nichts ist bestimmt: In keiner Runde hat jede Bahn einen Wert.",
   unknown: (why) => say`Nichts ist bestimmt: ${why}.`,
   spare: (columns, largest) =>
-    `Der Plan hat ${count(columns, "Spalte", "Spalten")} ohne Option: ${largest} ist dort die größte Wirkung, das ist Zufall, oder drei Optionen zusammen.`,
+    `Der Plan hat ${count(columns, "Spalte", "Spalten")} ohne Option: ${largest} ist dort die größte Wirkung, das sind Zufall, Bahnen, die sich unterscheiden, oder Optionen zusammen.`,
   leftOut: "Weggelassen",
   because: (option, why) => say`${option}: ${why}.`,
   proposal: "Vorschlag",
@@ -98,6 +98,8 @@ export const screening: typeof english = {
   lookInterval: "Intervall",
   rowVerdict: "Urteil",
   cpu: "CPU-Anteil, Vorschlag / Voreinstellung",
+  littleCpu:
+    "Wo kein CPU-Anteil steht, verging zu wenig CPU-Zeit dafür: weniger als 1 s in einer der Bahnen, und gezählt wird sie in Schritten von 10 ms.",
   written: "Auf den Datenträger geschriebene Bytes je Byte der Arbeit, Vorschlag / Voreinstellung",
   rowVerdicts: {
     faster: "besser",

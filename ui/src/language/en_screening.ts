@@ -57,7 +57,7 @@ export const screening = {
   noRound: "Nothing is told: there is no round in which every lane has a figure.",
   unknown: (why: Said) => say`Nothing is told: ${why}.`,
   spare: (columns: number, largest: string) =>
-    `The design has ${count(columns, "column", "columns")} without an option: ${largest} is the largest effect there, which is chance, or three options together.`,
+    `The design has ${count(columns, "column", "columns")} without an option: ${largest} is the largest effect there, which is chance, lanes that differ, or options together.`,
   leftOut: "Left out",
   because: (option: Said, why: Said) => say`${option}: ${why}.`,
   proposal: "Proposal",
@@ -98,6 +98,8 @@ export const screening = {
   lookInterval: "Interval",
   rowVerdict: "Verdict",
   cpu: "CPU share, proposal / default",
+  littleCpu:
+    "Where no CPU share stands, too little CPU time passed to tell it: less than 1 s in one of the lanes, and it is counted in ticks of 10 ms.",
   written: "Bytes written at the device for each of the work, proposal / default",
   rowVerdicts: {
     faster: "better",

@@ -49,7 +49,7 @@ export const screening: typeof english = {
   loopQueue: "所改变的是每个映像的回环设备的队列；其下的磁盘有自己的队列。",
   noRound: "无法判断：没有一轮是所有赛道都有数据的。",
   unknown: (why) => say`无法判断：${why}。`,
-  spare: (columns, largest) => `该设计有 ${columns} 列不含选项：其中最大的效果为 ${largest}，属于偶然，或是三个选项的共同作用。`,
+  spare: (columns, largest) => `该设计有 ${columns} 列不含选项：其中最大的效果为 ${largest}，属于偶然、赛道自身的差别或几个选项的共同作用。`,
   leftOut: "未纳入",
   because: (option, why) => say`${option}：${why}。`,
   proposal: "建议",
@@ -89,6 +89,7 @@ export const screening: typeof english = {
   lookInterval: "区间",
   rowVerdict: "判定",
   cpu: "CPU 占比，建议 / 默认",
+  littleCpu: "没有列出 CPU 占比之处，是因为 CPU 时间太少而无法判断：其中一条赛道不足 1 秒，而它以 10 毫秒为单位计数。",
   written: "每字节工作写入设备的字节数，建议 / 默认",
   rowVerdicts: {
     faster: "更好",

@@ -318,6 +318,7 @@ function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
             <Speak said={w.raced(name(confirmation.lane), name(confirmation.default_lane), String(confirmation.seed))} />
           </p>
           {confirmation.rows.length > 0 ? <ConfirmedRows race={race} of={confirmation} /> : null}
+          {confirmation.rows.some((row) => row.little_cpu === true) ? <p class="small">{w.littleCpu}</p> : null}
           {commands.length > 0 ? (
             <>
               <h4>{w.setIt}</h4>

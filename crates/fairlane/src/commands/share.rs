@@ -2,11 +2,13 @@
 
 use super::outputs;
 use super::report::print;
+use super::screening::{self, CONFIRMED};
 use crate::failure::Failure;
 use crate::options::Share;
 use crate::owner::Owner;
 use crate::{owned, state, terminal};
 use model::bounds::RECORD_BYTES;
+use model::record::Record;
 use model::share::{Facts, Private, Removed, ShareError, Sharing, Sort};
 use model::text::escaped_path;
 use std::io::{BufWriter, Write};
@@ -17,7 +19,7 @@ const MOST_LISTED: usize = 40;
 /// Characters of one of them that are shown.
 const MOST_CHARACTERS: usize = 100;
 
-/// Lists what is private in a record, and writes the rest.
+/// Lists what is private in a record, and writes the rest; with a screening goes the race of its proposal.
 ///
 /// # Errors
 /// When the record cannot be read or is damaged, when something private would be left, or when the file is there already or
@@ -25,25 +27,78 @@ const MOST_CHARACTERS: usize = 100;
 pub fn run(options: &Share) -> Result<(), Failure> {
     let path = state::resolve(&options.record)?;
     let output = options.output.clone().unwrap_or_else(|| default_output(&path));
-    if !options.dry_run {
-        outputs::check(&[("-o", &output)], &[("the record", &path)])?;
-        owned::check_new(&output).map_err(|error| cannot_make(&output, &error))?;
-    }
+    let check = |output: &Path| -> Result<(), Failure> {
+        if options.dry_run {
+            return Ok(());
+        }
+        outputs::check(&[("-o", output)], &[("the record", &path)])?;
+        owned::check_new(output).map_err(|error| cannot_make(output, &error))
+    };
+    check(&output)?;
     let shown = escaped_path(&path);
     let bytes = owned::read(&path, RECORD_BYTES)
         .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}; name a record")))?;
     let text = String::from_utf8_lossy(&bytes);
-    let refused = |error: ShareError| Failure::usage(format!("{shown}: {error}"));
-    let mut sharing = Sharing::begin(&text, &private_here()).map_err(refused)?;
-    sharing.each_line(|_| Ok::<_, ShareError>(())).map_err(refused)?;
-    print(&listed(&sharing))?;
-    say_what_is_missing(sharing.facts(), &path);
+    let refused = |path: &Path, error: ShareError| Failure::usage(format!("{}: {error}", escaped_path(path)));
+    let (confirmation, private) = (confirmation(&path, &text), private_here());
+    let mut files = vec![(path.clone(), output.clone())];
+    let begun = match &confirmation {
+        None => Sharing::begin(&text, &private),
+        Some((file, confirmed)) => {
+            let beside = screening::beside(&output, CONFIRMED);
+            check(&beside)?;
+            files.push((file.clone(), beside));
+            Sharing::begin_both(&text, confirmed, &private)
+        }
+    };
+    let mut sharing = begun.map_err(|error| refused(&path, error))?;
+    for (at, (path, _)) in files.iter().enumerate() {
+        sharing.each_line_of(at, |_| Ok::<_, ShareError>(())).map_err(|error| refused(path, error))?;
+        if at > 0 {
+            print(&format!("\nwith it goes the race of its proposal, {}:\n", escaped_path(path)))?;
+        }
+        print(&listed(&sharing, at))?;
+        say_what_is_missing(sharing.facts_of(at), path);
+    }
     if options.dry_run {
         return Ok(());
     }
-    write(&mut sharing, &output)?;
+    for (at, (_, output)) in files.iter().enumerate() {
+        if let Err(failure) = write(&mut sharing, at, output) {
+            // One without the other would be another answer.
+            for (_, written) in files.iter().take(at) {
+                let _ = owned::remove(written);
+            }
+            return Err(failure);
+        }
+    }
+    let written: Vec<String> = files.iter().map(|(_, output)| escaped_path(output)).collect();
     let words = ["fairlane", "report", &output.display().to_string()].map(str::to_owned);
-    print(&format!("\nwritten to {}; what it shows: {}\n", escaped_path(&output), report::shell_line(&words)))
+    print(&format!("\nwritten to {}; what it shows: {}\n", written.join(" and "), report::shell_line(&words)))
+}
+
+/// The race of the proposal that lies beside a screening, with its text. What lies there and is none stays behind, and
+/// that is said.
+fn confirmation(path: &Path, text: &str) -> Option<(PathBuf, String)> {
+    let file = screening::beside(path, CONFIRMED);
+    if !owned::metadata(&file).is_ok_and(|found| found.is_file()) {
+        return None;
+    }
+    let screened = Record::parse(text).ok()?;
+    let finding = stats::screening::finding(&screened)?;
+    let read = || -> Result<String, String> {
+        let bytes = owned::read(&file, RECORD_BYTES).map_err(|error| format!("it cannot be read: {error}"))?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let confirmed = Record::parse(&text).map_err(|error| error.to_string())?;
+        screening::raced(&finding, &screened, &confirmed).map(|_| text)
+    };
+    match read() {
+        Ok(text) => Some((file, text)),
+        Err(why) => {
+            terminal::say!("{} stays behind: {}", escaped_path(&file), report::clean_text(&why));
+            None
+        }
+    }
 }
 
 /// `2026-07-01T100000Z-quick-shared.jsonl` in the working directory.
@@ -100,7 +155,7 @@ fn in_passwd(lines: &str, user: u32) -> Vec<String> {
 }
 
 /// What is removed, what stays although it may be a name, and what stays because reports need it.
-fn listed(sharing: &Sharing) -> String {
+fn listed(sharing: &Sharing, at: usize) -> String {
     let mut text = String::new();
     let removed = sharing.removed();
     for sort in removed.chunk_by(|one, other| one.sort == other.sort) {
@@ -116,7 +171,7 @@ fn listed(sharing: &Sharing) -> String {
         let (words, private) = (sort.words(), short(private));
         text.push_str(&format!("stays    {words} \"{private}\", an ordinary word, which is looked for nowhere\n"));
     }
-    for (what, private) in &sharing.facts().stays {
+    for (what, private) in &sharing.facts_of(at).stays {
         text.push_str(&format!("stays    {what}: {}\n", short(private)));
     }
     text
@@ -151,12 +206,12 @@ fn say_what_is_missing(facts: &Facts, path: &Path) {
     }
 }
 
-/// Writes the shared record into a new file; what could not be written whole is removed.
-fn write(sharing: &mut Sharing, path: &Path) -> Result<(), Failure> {
+/// Writes one of the shared records into a new file; what could not be written whole is removed.
+fn write(sharing: &mut Sharing, at: usize, path: &Path) -> Result<(), Failure> {
     let file = owned::create_private(path).map_err(|error| cannot_make(path, &error))?;
     let mut out = BufWriter::new(file);
     let written = sharing
-        .each_line(|line| writeln!(out, "{line}").map_err(Unwritten::Disk))
+        .each_line_of(at, |line| writeln!(out, "{line}").map_err(Unwritten::Disk))
         .and_then(|()| out.flush().map_err(Unwritten::Disk));
     written.map_err(|why| {
         let _ = owned::remove(path);

@@ -26,7 +26,8 @@ use std::sync::Arc;
 
 /// How the name of a record ends.
 const END: &str = ".jsonl";
-const NOTHING: &str = "there is no such record";
+/// Why a record is not opened that is not there.
+pub const NOTHING: &str = "there is no such record";
 /// Figures of so many records are written into the index at once.
 const SAVED_AT_ONCE: usize = 256;
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 const SHARE_HELP: &str = "\
 Lists what is removed, then writes the rest as a record that `fairlane report`, `compare` and others
 read like any other, with the same figures and verdicts. Names that you gave to lanes, suites and
-workloads stay, and are listed too: read them.
+workloads stay, and are listed too: read them. With a screening goes the race of its proposal, as
+FILE-confirmed.jsonl.
 
   fairlane share last --dry-run                          what would be removed
   fairlane share last -o nvme-ext4-xfs.jsonl

@@ -52,8 +52,13 @@ impl Opened<'_> {
     /// # Errors
     /// A refusal, where it is damaged or too large.
     pub fn read(&self, at: usize) -> Result<(&str, Record), Refusal> {
-        let (name, file) = self.records[at];
-        Ok((name, load(name, file)?))
+        let (name, _) = self.records[at];
+        Ok((name, self.load(at).map_err(|why| unreadable(name, &why))?))
+    }
+
+    /// The same, or why it is none.
+    fn load(&self, at: usize) -> Result<Record, String> {
+        listing::load(self.records[at].1)
     }
 
     /// How many there are.
@@ -123,17 +128,25 @@ impl RecordStore {
         let place = self.records.folder().join(name);
         let instead = format!("fairlane report {} --format html -o report.html", tilde(&place));
         let mut names = vec![name.to_owned()];
-        // Of a screening the race of its proposal belongs to the page.
+        // Of a screening the race of its proposal belongs to the page; where that cannot be opened, it is another page.
         let confirmed = screening::beside(Path::new(name), screening::CONFIRMED).to_string_lossy().into_owned();
-        names.extend(Some(confirmed).filter(|confirmed| open(self.records.folder(), confirmed).is_ok()));
-        self.answer("race", names, &instead, |records| {
+        let (kind, unopened) = match listing::open(self.records.folder(), &confirmed) {
+            Ok(_) => {
+                names.push(confirmed);
+                ("race", None)
+            }
+            Err(Unopened { why: listing::NOTHING, .. }) => ("race", None),
+            Err(Unopened { why, .. }) => ("race alone", Some(why)),
+        };
+        self.answer(kind, names, &instead, |records| {
             let (name, record) = records.read(0)?;
             let told = |failure: Failure| unreadable(name, &failure.message);
             let mut findings = knowledge::findings(&record).map_err(told)?;
-            if let Some(finding) = findings.screening.as_mut().filter(|_| records.count() > 1) {
-                // What cannot be read, or is the race of something else, is left out.
-                if let Ok((_, confirmed)) = records.read(1) {
-                    screening::put_in(finding, &record, &confirmed);
+            if let Some(finding) = &mut findings.screening {
+                match unopened {
+                    Some(why) => screening::put_in_read(finding, &record, Err(why.to_owned())),
+                    None if records.count() > 1 => screening::put_in_read(finding, &record, records.load(1)),
+                    None => {}
                 }
             }
             json(&page::race(&record, findings, &place).map_err(told)?)
@@ -202,10 +215,6 @@ fn stamp(name: &str, file: &File) -> Result<Stamp, Refusal> {
     Stamp::new(file).map_err(|error| unreadable(name, &error.to_string()))
 }
 
-fn load(name: &str, file: &File) -> Result<Record, Refusal> {
-    listing::load(file).map_err(|why| unreadable(name, &why))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,6 +250,44 @@ mod tests {
         file.write_all(end.concat().as_bytes()).unwrap();
         let whole = asked(&mut store, "a.jsonl");
         assert!(whole != first && whole.ends_with(b"Some(Complete)"), "{whole:?}");
+    }
+
+    /// The record as if it were that of a screening of one option.
+    fn screening_of_one() -> String {
+        let (header, rest) = RECORD.split_once('\n').unwrap();
+        let mut header: serde_json::Value = serde_json::from_str(header).unwrap();
+        header["plan"]["screening"] = serde_json::json!({
+            "base": "ext4",
+            "design": "full-factorial",
+            "factors": [{ "name": "commit", "usual": { "label": "5" }, "other": { "label": "30" } }],
+            "runs": [{ "lane": "ext4", "at_other": [false] }, { "lane": "xfs", "at_other": [true] }],
+        });
+        format!("{header}\n{rest}")
+    }
+
+    #[test]
+    fn the_page_of_a_screening_says_why_what_lies_beside_it_is_no_confirmation() {
+        let folder = tempfile::tempdir().unwrap();
+        let confirmed = folder.path().join("s-confirmed.jsonl");
+        std::fs::write(folder.path().join("s.jsonl"), screening_of_one()).unwrap();
+        let mut store = RecordStore::new(folder.path().to_owned(), None);
+        let mut left_out = || {
+            let page: serde_json::Value = serde_json::from_slice(&store.race("s.jsonl").unwrap()).unwrap();
+            let finding = &page["findings"]["screening"];
+            assert_eq!(finding["base"], "ext4");
+            finding["confirmation_left_out"].as_str().unwrap_or_default().to_owned()
+        };
+        assert_eq!(left_out(), "");
+        std::os::unix::fs::symlink("/etc/passwd", &confirmed).unwrap();
+        let outside = left_out();
+        std::fs::remove_file(&confirmed).unwrap();
+        assert_eq!(outside, "it is a link that leads out of the folder");
+        assert_eq!(left_out(), "", "it is gone");
+        for (text, why) in [("hello\n", "this is no record of Fairlane"), (RECORD, "it has the same seed")] {
+            std::fs::write(&confirmed, text).unwrap();
+            let said = left_out();
+            assert!(said.contains(why), "{why}: {said}");
+        }
     }
 
     #[test]

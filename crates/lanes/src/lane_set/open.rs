@@ -122,7 +122,7 @@ impl LaneSet {
                     mount::unmount_patiently(&base)?;
                 }
                 journal.done(entry)?;
-                return Err(error);
+                return Err(error.into());
             }
         };
         let open = OpenLane {
@@ -213,7 +213,7 @@ impl LaneSet {
             let beside: Vec<&Path> = further.iter().map(PathBuf::as_path).collect();
             let tried = formatting::format(&lane.contestant, &command, (first, None), &beside, stop);
             let removed = files.iter().map(|file| (file, std::fs::remove_file(file))).find(|(_, done)| done.is_err());
-            tried.map_err(|failure| match failure {
+            tried.map_err(|why| match LaneFailure::from(why) {
                 LaneFailure::Failed(what) => usage(format!(
                     "{what}; correct the lane's options of {} (`man mkfs.{}` lists them)",
                     row.mkfs.first().copied().unwrap_or("mkfs"),

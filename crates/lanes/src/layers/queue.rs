@@ -4,7 +4,7 @@
 use super::build::{Building, kernel_folder};
 use super::{Layer, LayerOption, Options, Takes, never, unchanged};
 use crate::availability;
-use crate::failure::{LaneFailure, cannot, plain, usage};
+use crate::failure::{LaneFailure, cannot, failed, is_of_machine, plain, usage};
 use crate::undo::Thing;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -163,6 +163,11 @@ fn lacks(attribute: &str, device: &Path) -> LaneFailure {
 
 /// What the kernel did not take.
 fn refused(folder: &Path, device: &Path, (attribute, value): (&str, &str), error: &std::io::Error) -> LaneFailure {
+    if Errno::from_io_error(error).is_some_and(is_of_machine) {
+        let device = device.display();
+        let why = plain(error);
+        return failed(format!("cannot set {attribute}={value} of {device}: {why}; leave the layer queue out"));
+    }
     let there = std::fs::read_to_string(folder.join("queue").join(SCHEDULER)).unwrap_or_default();
     let there: Vec<&str> = there.split_whitespace().map(|word| word.trim_matches(['[', ']'])).collect();
     // A loop device has a scheduler only where somebody sets one.
@@ -373,6 +378,14 @@ mod tests {
             of_loop.contains("takes no nr_requests=256 of /dev/loop3") && of_loop.ends_with("write a smaller number")
         );
         assert!(of_disk.contains("it has 64, so write a smaller number") && !of_disk.contains("loop"), "{of_disk}");
+    }
+
+    #[test]
+    fn a_machine_that_cannot_set_a_queue_refuses_no_value() {
+        let of = |error: Errno| refused(Path::new("/no"), Path::new("/dev/sda"), (REQUESTS, "256"), &error.into());
+        assert!(matches!(of(Errno::INVAL), LaneFailure::Usage(_)));
+        let said = of(Errno::ROFS);
+        assert!(matches!(&said, LaneFailure::Failed(said) if said.contains("Read-only file system")), "{said}");
     }
 
     #[test]

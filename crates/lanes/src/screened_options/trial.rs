@@ -1,9 +1,8 @@
 //! A lane tried on a small image: what its mkfs, the kernel or the disk's queue refuses shows before a race is laid out.
 
 use crate::availability;
-use crate::command;
 use crate::contestant::{Commands, Contestant};
-use crate::failure::{LaneFailure, cannot, failed, privilege};
+use crate::failure::{LaneFailure, NotDone, cannot, failed, privilege};
 use crate::filesystems::{Filesystem, Home};
 use crate::formatting::{self, MountRequest};
 use crate::layers::{self, Holding, Site, Stack};
@@ -25,17 +24,6 @@ const USUAL_BYTES: Bytes = Bytes(2 * Bytes::GIB);
 
 /// What mkfs writes of a sparse image at most: a journal or a log, and tables of inodes.
 const WRITTEN_BYTES: u64 = Bytes::GIB;
-/// How programs say that the machine failed them: that is no word about an option.
-const FAILED_BY_THE_MACHINE: [&str; 8] = [
-    "No space left on device",
-    "Input/output error",
-    "I/O error",
-    "Cannot allocate memory",
-    "Out of memory",
-    "resource busy",
-    "Resource busy",
-    "Read-only file system",
-];
 
 /// What came of a lane that was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,7 +220,7 @@ impl Trial<'_> {
             Ok(stack) => stack,
             Err((error, mut left)) => {
                 left.take_down(Some(&mut *journal))?;
-                return by_kernel(error).map(Tried::Refused);
+                return refusal_of_queue(error).map(Tried::Refused);
             }
         };
         // Before mkfs: udev may set a queue otherwise when that closes the disk.
@@ -254,7 +242,7 @@ impl Trial<'_> {
                 Ok(queue) => first = first.or(Some(queue)),
                 // A lane that says nothing to a queue needs none.
                 Err(_) if settings.is_empty() => {}
-                Err(error) => return by_kernel(error).map(Err),
+                Err(error) => return refusal_of_queue(error).map(Err),
             }
         }
         Ok(Ok(first.unwrap_or_default()))
@@ -272,9 +260,9 @@ impl Trial<'_> {
         let beside: Vec<&Path> = further.iter().map(PathBuf::as_path).collect();
         let printed = match formatting::format(&self.contestant, &command, (first, None), &beside, self.stop) {
             Ok(output) => output.map(|output| output.stdout).unwrap_or_default(),
-            Err(error) => {
+            Err(why) => {
                 let program = self.row.mkfs.first().copied().unwrap_or("mkfs");
-                let why = by_mkfs(program, error)?;
+                let why = refusal(why)?;
                 return Ok(Tried::Refused(format!("{program} refuses it: {why}")));
             }
         };
@@ -321,7 +309,7 @@ impl Trial<'_> {
                 let shown = shown(target);
                 formatting::unmount(&self.contestant, first, target, process).and(shown).map(Ok)
             }
-            Err(error) => by_kernel(error).map(Err),
+            Err(why) => refusal(why).map(Err),
         };
         if !mount::is_mounted(target)? {
             journal.done(entry)?;
@@ -339,41 +327,26 @@ fn shown(target: &Path) -> Result<Vec<String>, LaneFailure> {
         .ok_or_else(|| failed(format!("{} is not mounted although the kernel mounted it; try again", target.display())))
 }
 
-/// The words in which a mkfs refuses what it is told.
-///
-/// # Errors
-/// The failure itself, where it was killed, printed nothing, or the machine failed it.
-fn by_mkfs(program: &str, error: LaneFailure) -> Result<String, LaneFailure> {
-    let LaneFailure::Failed(said) = &error else { return Err(error) };
-    // `mkfs.ext4 failed (exit status: 1): …`
-    let behind = said.strip_prefix(program).and_then(|behind| behind.strip_prefix(" failed (exit status: "));
-    match behind.and_then(|behind| behind.split_once("): ")) {
-        Some((_, words)) if words != command::PRINTED_NOTHING && !is_of_machine(words) => {
-            Ok(words.trim_end_matches('.').to_owned())
-        }
-        _ => Err(error),
-    }
-}
-
-/// What the kernel refuses, without the remedy for a lane that was typed.
+/// The words in which a mkfs or the kernel refuses what it was told.
 ///
 /// # Errors
 /// The failure itself, where nobody refused anything.
-fn by_kernel(error: LaneFailure) -> Result<String, LaneFailure> {
-    match &error {
-        LaneFailure::Usage(said) if !is_of_machine(said) => {
-            let why = said.strip_suffix("; remove or correct it").unwrap_or(said);
-            Ok(why.trim_end_matches('.').to_owned())
-        }
-        LaneFailure::Failed(said) if said.starts_with(mount::REFUSED) && !is_of_machine(said) => {
-            Ok(said.trim_end_matches('.').to_owned())
-        }
-        _ => Err(error),
+fn refusal(why: NotDone) -> Result<String, LaneFailure> {
+    match why {
+        NotDone::Refused { words, .. } => Ok(words.trim_end_matches('.').to_owned()),
+        NotDone::Failed(failure) => Err(failure),
     }
 }
 
-fn is_of_machine(said: &str) -> bool {
-    FAILED_BY_THE_MACHINE.iter().any(|words| said.contains(words))
+/// The words in which a disk's queue refuses a setting that it has not, or whose value the kernel does not take.
+///
+/// # Errors
+/// As [`refusal`].
+fn refusal_of_queue(failure: LaneFailure) -> Result<String, LaneFailure> {
+    match failure {
+        LaneFailure::Usage(said) => Ok(said.trim_end_matches('.').to_owned()),
+        other => Err(other),
+    }
 }
 
 #[cfg(test)]
@@ -381,39 +354,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_words_of_a_mkfs_about_what_it_was_told_are_a_refusal() {
-        let told = |said: &str| by_mkfs("mkfs.xfs", failed(said)).ok();
-        let refused = told("mkfs.xfs failed (exit status: 1): log size 128m too large.");
-        assert_eq!(refused.as_deref(), Some("log size 128m too large"));
-        for machine in [
-            "mkfs.xfs failed (signal: 9 (SIGKILL)): it printed nothing",
-            "mkfs.xfs failed (signal: 15 (SIGTERM)): meta-data=/dev/loop0",
-            "mkfs.xfs failed (exit status: 1): it printed nothing",
-            "mkfs.xfs failed (exit status: 1): pwrite failed: No space left on device",
-            "mkfs.xfs failed (exit status: 1): libxfs_bwrite: Input/output error",
-            "mkfs.xfs failed (exit status: 1): cannot open /dev/loop0: Device or resource busy",
-            "/dev/loop0 stays in use although its lane is not mounted",
-            "cannot start mkfs.xfs: Too many open files",
-        ] {
-            assert_eq!(told(machine), None, "{machine}");
+    fn only_what_was_refused_is_left_out_and_a_machine_that_fails_ends_the_trial() {
+        let words = "log size 128m too large.".to_owned();
+        let failure = failed("mkfs.xfs failed (exit status: 1): log size 128m too large.");
+        assert_eq!(refusal(NotDone::Refused { words, failure: failure.clone() }), Ok("log size 128m too large".into()));
+        for machine in [failure, privilege("the program mkfs.xfs is missing"), LaneFailure::Interrupted] {
+            assert_eq!(refusal(NotDone::Failed(machine.clone())), Err(machine));
         }
-        assert_eq!(by_mkfs("mkfs.xfs", LaneFailure::Interrupted), Err(LaneFailure::Interrupted));
     }
 
     #[test]
-    fn only_what_the_kernel_says_of_options_is_a_refusal() {
-        let usage =
-            LaneFailure::Usage("ext4 refuses the mount option `x`: Unknown parameter; remove or correct it".into());
-        assert_eq!(by_kernel(usage), Ok("ext4 refuses the mount option `x`: Unknown parameter".to_owned()));
-        let mounting = "mounting ext4 with options `a,b` failed: Mount option(s) incompatible with ext4";
-        assert_eq!(by_kernel(failed(mounting)), Ok(mounting.to_owned()));
-        for machine in [
-            "mounting ext4 with options `a` failed: can't read superblock (Input/output error)",
-            "mounting ext4 with options `a` failed: Cannot allocate memory; the kernel log (dmesg) may say more",
-            "cannot mount ext4 at /x: Invalid argument",
-            "cannot unmount /x: it is held by vim (12); end that, then run `fairlane clean`",
-        ] {
-            assert_eq!(by_kernel(failed(machine)), Err(failed(machine)));
+    fn a_queue_refuses_what_it_has_no_use_for_and_nothing_that_failed() {
+        let usage = LaneFailure::Usage("the kernel takes no nr_requests=256 of /dev/loop0".to_owned());
+        assert_eq!(refusal_of_queue(usage), Ok("the kernel takes no nr_requests=256 of /dev/loop0".to_owned()));
+        for machine in [failed("cannot find /dev/loop0 in sysfs"), LaneFailure::Interrupted] {
+            assert_eq!(refusal_of_queue(machine.clone()), Err(machine));
         }
     }
 

@@ -234,6 +234,9 @@ pub struct ConfirmedRow {
     /// CPU time of the whole system as a share of all CPUs: proposal, default; absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_shares: Option<[f64; 2]>,
+    /// The shares are not told, because a lane took too little CPU time, which is counted in ticks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub little_cpu: bool,
     /// Bytes written at the device per byte of the work: proposal, default; absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_per_byte: Option<[f64; 2]>,

@@ -17,7 +17,7 @@ pub use shield::{Private, Removed, Sort};
 
 use crate::durability::{DurabilityLine, DurabilityRecord};
 use crate::lane::Contestant;
-use crate::record::{Brief, Header, Line, Record, RecordError};
+use crate::record::{Brief, Header, Line, Record, RecordError, header_of};
 use crate::workload::{Kind, Workload};
 use serde_json::Value;
 use sharer::Sharer;
@@ -78,12 +78,24 @@ pub struct Facts {
     pub stays: Vec<(&'static str, String)>,
 }
 
-/// A record that is being shared.
+/// A record that is being shared, alone or with one that belongs to it: what is private has one placeholder in both.
 pub struct Sharing<'a> {
+    sharer: Sharer,
+    sources: Vec<Source<'a>>,
+}
+
+/// One of the records.
+struct Source<'a> {
     text: &'a str,
     is_race: bool,
-    sharer: Sharer,
     facts: Facts,
+}
+
+impl<'a> Source<'a> {
+    fn new(text: &'a str, is_race: bool, has_end: bool) -> Source<'a> {
+        let is_cut_off = text.contains('\n') && !text.ends_with('\n');
+        Source { text, is_race, facts: Facts { has_end, is_cut_off, unknown_lines: 0, stays: Vec::new() } }
+    }
 }
 
 impl<'a> Sharing<'a> {
@@ -95,28 +107,42 @@ impl<'a> Sharing<'a> {
     pub fn begin(text: &'a str, private: &[Private]) -> Result<Sharing<'a>, ShareError> {
         match DurabilityRecord::is_one(text) {
             true => Sharing::of_durability(text, private),
-            false => Sharing::of_race(text, private),
+            false => Sharing::of_races(text, None, private),
         }
     }
 
-    fn of_race(text: &'a str, private: &[Private]) -> Result<Sharing<'a>, ShareError> {
-        let Record { header, end, .. } = Record::parse(text)?;
-        let own = header.lanes.iter().flat_map(|lane| [lane.filesystem.as_str(), lane.venue.as_str()]);
-        let mut sharer = Sharer::new(text, (&header.started, header.seed), &header.machine, own);
+    /// The same of a race with another one that belongs to it: of a screening with the race of its proposal.
+    ///
+    /// # Errors
+    /// As [`Sharing::begin`], where one of them is none, or damaged.
+    pub fn begin_both(text: &'a str, other: &'a str, private: &[Private]) -> Result<Sharing<'a>, ShareError> {
+        Sharing::of_races(text, Some(other), private)
+    }
+
+    fn of_races(text: &'a str, other: Option<&'a str>, private: &[Private]) -> Result<Sharing<'a>, ShareError> {
+        let read = |text: &'a str| Record::parse(text).map(|Record { header, end, .. }| (text, header, end.is_some()));
+        let first = read(text)?;
+        let (_, header, _) = &first;
+        let other = other.map(read).transpose()?;
+        let headers = || std::iter::once(header).chain(other.iter().map(|(_, header, _)| header));
+        let lanes = headers().flat_map(|header| &header.lanes);
+        let own = lanes.flat_map(|lane| [lane.filesystem.as_str(), lane.venue.as_str()]);
+        let texts: Vec<&str> = std::iter::once(text).chain(other.iter().map(|(text, ..)| *text)).collect();
+        let mut sharer = Sharer::new(&texts, (&header.started, header.seed), &header.machine, own);
+        headers().skip(1).for_each(|header| sharer.know_machine(&header.machine));
         sharer.know_all(private);
-        sharer.learn(&header);
-        let facts = facts(text, end.is_some());
-        Ok(Sharing { text, is_race: true, sharer, facts })
+        headers().for_each(|header| sharer.learn(header));
+        let sources = std::iter::once(first).chain(other);
+        Ok(Sharing { sharer, sources: sources.map(|(text, _, has_end)| Source::new(text, true, has_end)).collect() })
     }
 
     fn of_durability(text: &'a str, private: &[Private]) -> Result<Sharing<'a>, ShareError> {
         let DurabilityRecord { header, end, .. } = DurabilityRecord::parse(text).map_err(ShareError::Durability)?;
         let own = header.lanes.iter().map(|lane| lane.filesystem.as_str());
-        let mut sharer = Sharer::new(text, (&header.started, header.seed), &header.machine, own);
+        let mut sharer = Sharer::new(&[text], (&header.started, header.seed), &header.machine, own);
         sharer.know_all(private);
         sharer.learn_durability(&header);
-        let facts = facts(text, end.is_some());
-        Ok(Sharing { text, is_race: false, sharer, facts })
+        Ok(Sharing { sharer, sources: vec![Source::new(text, false, end.is_some())] })
     }
 
     /// Hands out the lines of the shared record, without their ends. Every pass over them gives the same ones; what was
@@ -124,18 +150,31 @@ impl<'a> Sharing<'a> {
     ///
     /// # Errors
     /// [`ShareError`] where a line is damaged or holds something private all the same, and what `take` answers.
-    pub fn each_line<E: From<ShareError>>(&mut self, mut take: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+    pub fn each_line<E: From<ShareError>>(&mut self, take: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+        self.each_line_of(0, take)
+    }
+
+    /// The same of one of the records: 0 is the first one, 1 the other; there is none behind them.
+    ///
+    /// # Errors
+    /// As [`Sharing::each_line`].
+    pub fn each_line_of<E: From<ShareError>>(
+        &mut self,
+        at: usize,
+        mut take: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.sharer.shield.count_anew();
-        self.facts.unknown_lines = 0;
-        let text = self.text;
-        for (at, line) in text.split_inclusive('\n').enumerate() {
+        let source = &mut self.sources[at];
+        source.facts.unknown_lines = 0;
+        let text = source.text;
+        for (number, line) in (1..).zip(text.split_inclusive('\n')) {
             // What a reader leaves out.
-            if at > 0 && !line.ends_with('\n') {
+            if number > 1 && !line.ends_with('\n') {
                 break;
             }
-            match self.shared(at + 1, line)? {
+            match self.shared(at, number, line)? {
                 Some(json) => take(&json)?,
-                None => self.facts.unknown_lines += 1,
+                None => self.sources[at].facts.unknown_lines += 1,
             }
         }
         Ok(())
@@ -153,15 +192,20 @@ impl<'a> Sharing<'a> {
 
     /// What else is known of it; complete behind a pass.
     pub fn facts(&self) -> &Facts {
-        &self.facts
+        self.facts_of(0)
+    }
+
+    /// The same of one of the records, counted as in [`Sharing::each_line_of`].
+    pub fn facts_of(&self, at: usize) -> &Facts {
+        &self.sources[at].facts
     }
 
     /// A line as it is shared; `None`: it is of a kind that this version does not know.
-    fn shared(&mut self, number: usize, line: &str) -> Result<Option<String>, ShareError> {
+    fn shared(&mut self, at: usize, number: usize, line: &str) -> Result<Option<String>, ShareError> {
         let damaged = |reason: String| ShareError::Damaged { line: number, reason: crate::text::quoted(&reason) };
-        let json = match self.is_race {
-            true => self.race_line(number, line),
-            false => self.durability_line(number, line),
+        let json = match self.sources[at].is_race {
+            true => self.race_line(at, number, line),
+            false => self.durability_line(at, number, line),
         };
         let Some(json) = json.map_err(damaged)? else { return Ok(None) };
         let written: Value = serde_json::from_str(&json).map_err(|error| damaged(error.to_string()))?;
@@ -173,23 +217,21 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    fn race_line(&mut self, number: usize, line: &str) -> Result<Option<String>, String> {
+    fn race_line(&mut self, at: usize, number: usize, line: &str) -> Result<Option<String>, String> {
         let read = match number {
-            1 => {
-                let header: Header = serde_json::from_str(line).map_err(|error| error.to_string())?;
-                Some(Line::Header(Box::new(header)))
-            }
+            // Within the bounds of every reader.
+            1 => Some(Line::Header(Box::new(header_of(line.as_bytes()).map_err(|error| error.to_string())?))),
             _ => Line::read(line)?,
         };
         let Some(mut read) = read else { return Ok(None) };
         self.sharer.line(&mut read);
         if let Line::Header(header) = &read {
-            self.facts.stays = stays(header);
+            self.sources[at].facts.stays = stays(header);
         }
         read.to_json().map(Some).map_err(|error| error.to_string())
     }
 
-    fn durability_line(&mut self, number: usize, line: &str) -> Result<Option<String>, String> {
+    fn durability_line(&mut self, at: usize, number: usize, line: &str) -> Result<Option<String>, String> {
         let told = |error: serde_json::Error| error.to_string();
         if number > 1 {
             let brief: Option<Brief> = match serde_json::from_str(line) {
@@ -204,8 +246,9 @@ impl<'a> Sharing<'a> {
         self.sharer.durability_line(&mut read);
         if let DurabilityLine::Durability(header) = &read {
             let lanes: Vec<&str> = header.lanes.iter().map(|lane| lane.name.as_str()).collect();
-            self.facts.stays = in_lines("lanes", &lanes);
-            self.facts.stays.push(("machine", header.machine.in_one_line()));
+            let stays = &mut self.sources[at].facts.stays;
+            *stays = in_lines("lanes", &lanes);
+            stays.push(("machine", header.machine.in_one_line()));
         }
         serde_json::to_string(&read).map(Some).map_err(told)
     }
@@ -224,11 +267,6 @@ impl<'a> Sharing<'a> {
             Value::Null | Value::Bool(_) | Value::Number(_) => None,
         }
     }
-}
-
-fn facts(text: &str, has_end: bool) -> Facts {
-    let is_cut_off = text.contains('\n') && !text.ends_with('\n');
-    Facts { has_end, is_cut_off, unknown_lines: 0, stays: Vec::new() }
 }
 
 /// Words of people that stay, because reports pair by them, and what tells which kind of machine it was.

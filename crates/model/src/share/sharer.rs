@@ -1,4 +1,4 @@
-//! Names and places of one record, each replaced by the same placeholder wherever it stands.
+//! Names and places of a record and of what belongs to it, each replaced by the same placeholder wherever it stands.
 
 use super::kinds::hosts;
 use super::shield::{Private, Shield, Sort};
@@ -21,7 +21,7 @@ const IMPORT: &str = "import";
 /// How a warning of an import begins that names a file, by its name without the ending.
 const LEFT_OUT_OF: &str = "left out of ";
 
-/// Replaces what is private in the lines of one record.
+/// Replaces what is private in the lines of one record, or of several that are shared together.
 pub(super) struct Sharer {
     pub(super) shield: Shield,
     /// What stands for the machine: no other record's.
@@ -40,18 +40,17 @@ pub(super) struct Sharer {
 }
 
 impl Sharer {
-    /// `text`: all of the file. `started` and `seed`: its race's, which stay, and tell it from other records. `own`: words that
-    /// no person chose.
+    /// `texts`: all of the files. `started` and `seed`: the first race's, which stay, and tell it from other records.
+    /// `own`: words that no person chose.
     pub(super) fn new<'a>(
-        text: &str,
+        texts: &[&str],
         (started, seed): (&str, u64),
         machine: &Machine,
         own: impl Iterator<Item = &'a str>,
     ) -> Sharer {
-        let identity = machine::untold_identity(started, seed);
         let mut sharer = Sharer {
-            shield: Shield::new(text),
-            identity: identity.clone(),
+            shield: Shield::new(texts),
+            identity: machine::untold_identity(started, seed),
             boots: 0,
             trace: None,
             lanes: BTreeMap::new(),
@@ -60,14 +59,19 @@ impl Sharer {
             stems: Vec::new(),
         };
         own.for_each(|words| sharer.shield.own_words(words));
+        sharer.know_machine(machine);
+        sharer
+    }
+
+    /// Looks for the number of a machine, and for who built its kernel, from here on.
+    pub(super) fn know_machine(&mut self, machine: &Machine) {
         if is_number_of_its_own(&machine.machine_id_hash) {
-            sharer.shield.know(Sort::Machine, &machine.machine_id_hash, Some(identity));
+            self.shield.know(Sort::Machine, &machine.machine_id_hash, Some(self.identity.clone()));
         }
         for (user, host) in machine.kernel_build.split_whitespace().filter_map(builder) {
-            sharer.shield.know(Sort::User, user, None);
-            sharer.shield.know(Sort::Host, host, None);
+            self.shield.know(Sort::User, user, None);
+            self.shield.know(Sort::Host, host, None);
         }
-        sharer
     }
 
     /// Looks for these from here on, and for what paths among them tell of people.
@@ -183,9 +187,11 @@ impl Sharer {
         }
     }
 
-    /// Names of lanes and groups as they will be: what refers to them is renamed with them.
+    /// Names of lanes and groups as they will be: what refers to them is renamed with them. Lanes of a race before keep
+    /// theirs.
     fn learn_names(&mut self, plan: &Plan) {
-        for lane in &plan.lanes {
+        let before: Vec<String> = self.lanes.keys().cloned().collect();
+        for lane in plan.lanes.iter().filter(|lane| !before.contains(&lane.name)) {
             let name = self.lane_spec(lane).name;
             self.rename(&lane.name, name);
         }

@@ -185,14 +185,15 @@ pub(super) struct Shield {
 }
 
 impl Shield {
-    /// `text`: all of the file, whose own words no placeholder may be.
-    pub(super) fn new(text: &str) -> Shield {
+    /// `texts`: all of the files, whose own words no placeholder may be.
+    pub(super) fn new(texts: &[&str]) -> Shield {
+        let free = |sort: &Sort| texts.iter().map(|text| first_free(text, sort.begin())).max().unwrap_or(1);
         Shield {
             known: Vec::new(),
             entries: BTreeMap::new(),
             issued: BTreeSet::new(),
             kept: BTreeSet::new(),
-            next: Sort::ALL.iter().map(|sort| (*sort, first_free(text, sort.begin()))).collect(),
+            next: Sort::ALL.iter().map(|sort| (*sort, free(sort))).collect(),
             own: BTreeSet::new(),
             ordinary: Vec::new(),
         }
@@ -386,7 +387,7 @@ mod tests {
     use super::*;
 
     fn shield() -> Shield {
-        let mut shield = Shield::new("disk-7 is a disk of this text");
+        let mut shield = Shield::new(&["disk-7 is a disk of this text", "disk-3 is one of another"]);
         shield.know(Sort::Host, "box", None);
         shield.know(Sort::User, "alice", None);
         shield.know(Sort::User, "root", None);

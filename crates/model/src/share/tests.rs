@@ -119,18 +119,22 @@ fn planted(schema: &str, form: usize, plant: fn(&str, usize) -> String) -> (Stri
 #[track_caller]
 fn shared(text: &str, private: &[Private]) -> (String, Vec<Removed>, Facts) {
     let mut sharing = Sharing::begin(text, private).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let mut passes = [String::new(), String::new()];
-    for pass in &mut passes {
-        let take = |line: &str| -> Result<(), ShareError> {
-            pass.push_str(line);
-            pass.push('\n');
-            Ok(())
-        };
-        sharing.each_line(take).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    }
-    let [first, second] = passes;
-    assert_eq!(first, second, "every pass gives the same lines");
+    let first = lines_of(&mut sharing, 0);
+    assert_eq!(first, lines_of(&mut sharing, 0), "every pass gives the same lines");
     (first, sharing.removed(), sharing.facts().clone())
+}
+
+/// The lines of one of the records that are shared together.
+#[track_caller]
+fn lines_of(sharing: &mut Sharing, at: usize) -> String {
+    let mut lines = String::new();
+    let take = |line: &str| -> Result<(), ShareError> {
+        lines.push_str(line);
+        lines.push('\n');
+        Ok(())
+    };
+    sharing.each_line_of(at, take).unwrap_or_else(|error| panic!("{error}"));
+    lines
 }
 
 /// The places whose marks are left, of all forms together, and all places.
@@ -268,6 +272,60 @@ fn two_records_of_one_machine_and_boot_do_not_show_it() {
     assert_ne!(one.machine.machine_id_hash, other.machine.machine_id_hash);
     assert_ne!(one.boot_id, other.boot_id);
     assert_eq!(one.plan.lanes, other.plan.lanes);
+}
+
+/// The header of a race of these lanes.
+fn race_of(lanes: &Value, warning: &str) -> String {
+    let mut header: Value = serde_json::from_str(FIXTURE.lines().next().unwrap()).unwrap();
+    header["plan"]["lanes"] = lanes.clone();
+    header["warnings"] = json!([warning]);
+    format!("{header}\n")
+}
+
+#[test]
+fn two_records_that_belong_together_have_one_placeholder_for_each_private_text() {
+    let lane = |name: &str, label: &str| {
+        json!({
+            "name": name, "contestant": { "filesystem": "ext4" }, "mkfs_options": ["-L", label], "mount_options": [],
+            "venue": null,
+        })
+    };
+    let first = race_of(&json!([lane("default", "alices"), lane("r02", "bobs")]), "carol built it");
+    let other = race_of(&json!([lane("proposal", "bobs"), lane("default", "alices")]), "label-7 is no placeholder");
+    let private = [Private { sort: Sort::User, text: "carol".into() }];
+    let mut sharing = Sharing::begin_both(&first, &other, &private).unwrap();
+    let [one, two] = [0, 1].map(|at| Record::parse(&lines_of(&mut sharing, at)).unwrap().header);
+    let [default, run] = one.plan.lanes.as_slice() else { panic!("{:?}", one.plan.lanes) };
+    let [proposal, same] = two.plan.lanes.as_slice() else { panic!("{:?}", two.plan.lanes) };
+    assert_eq!((default, &run.mkfs_options), (same, &proposal.mkfs_options));
+    assert_eq!([default, proposal].map(|lane| lane.mkfs_options[1].as_str()), ["label-8", "label-9"]);
+    assert_eq!((one.machine, one.boot_id), (two.machine, two.boot_id));
+    assert_eq!(one.warnings, ["user-1 built it"]);
+    // What stood in the pass over the second one alone.
+    assert!(sharing.removed().iter().all(|of| of.text != "carol"), "{:?}", sharing.removed());
+    assert!(sharing.facts_of(1).stays.contains(&("lanes", "ext4, xfs".to_owned())), "{:?}", sharing.facts_of(1));
+    // Shared one by one they have nothing in common.
+    let [alone, apart] = [&first, &other].map(|text| Record::parse(&shared(text, &[]).0).unwrap().header);
+    assert_ne!(alone.plan.lanes[0], apart.plan.lanes[1]);
+}
+
+#[test]
+fn a_screening_that_is_larger_than_any_is_refused_as_every_reader_refuses_it() {
+    let level = json!({ "label": "on" });
+    let factor = json!({ "name": "a", "usual": level, "other": level });
+    let mut header: Value = serde_json::from_str(FIXTURE.lines().next().unwrap()).unwrap();
+    let mut begun = |count: usize, other: bool| {
+        header["plan"]["screening"] =
+            json!({ "base": "ext4", "design": "full-factorial", "factors": vec![factor.clone(); count], "runs": [] });
+        let text = format!("{header}\n");
+        let of = if other { Sharing::begin_both(FIXTURE, &text, &[]) } else { Sharing::begin(&text, &[]) };
+        of.map(|_| ()).map_err(|error| error.to_string())
+    };
+    for other in [false, true] {
+        assert_eq!(begun(23, other), Ok(()));
+        let said = "a screening has 24 options, and 23 are the most; name another file";
+        assert_eq!(begun(24, other), Err(said.to_owned()));
+    }
 }
 
 #[test]

@@ -107,6 +107,12 @@ words! {
     screened_not;
     /// `{base}`, `{options}`: the race is not over, or cannot tell yet.
     screened_open;
+    /// `{options}`, `{gains}`: what the race against the default showed, work by work.
+    screened_again;
+    /// `{option}`, `{gains}`: what the screening showed of one option.
+    screened_alone;
+    /// `{size}`: what the screening made expect of a piece of work.
+    screened_expected;
     /// No figure at all.
     nothing_measured;
     /// One contestant.

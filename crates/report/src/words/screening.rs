@@ -66,12 +66,22 @@ pub(crate) fn verdict(verdict: EffectVerdict, margin: f64) -> String {
     }
 }
 
-/// A ratio and its interval as percentages with signs, or as factors where one of them is half or twice: all of one kind.
-pub(crate) fn gain(ratio: f64, ends: Option<(f64, f64)>) -> (String, Option<String>) {
+/// A ratio and its interval as numbers of one kind, without the sign that stands behind them.
+pub(crate) struct Gain {
+    /// They are factors; otherwise percentages with `+` and `-`.
+    pub(crate) factors: bool,
+    /// The ratio.
+    pub(crate) size: String,
+    /// The ends of its interval.
+    pub(crate) ends: Option<(String, String)>,
+}
+
+/// Percentages, or factors where one of them is half or twice: all of one kind.
+pub(crate) fn gained(ratio: f64, ends: Option<(f64, f64)>) -> Gain {
     let near_one = |of: f64| of > 0.5 && of < 2.0;
     if !near_one(ratio) || !ends.is_none_or(|(low, high)| near_one(low) && near_one(high)) {
-        let interval = ends.map(|(low, high)| format!("{} to {}", figures::times(low), figures::times(high)));
-        return (figures::times(ratio), interval);
+        let bare = |of: f64| figures::times(of).trim_end_matches('x').to_owned();
+        return Gain { factors: true, size: bare(ratio), ends: ends.map(|(low, high)| (bare(low), bare(high))) };
     }
     let percent = |of: f64| (of - 1.0) * 100.0;
     let (low, high) = ends.unwrap_or((ratio, ratio));
@@ -86,7 +96,16 @@ pub(crate) fn gain(ratio: f64, ends: Option<(f64, f64)>) -> (String, Option<Stri
     };
     let signed = |of: f64| figures::signed(percent(of), digits);
     let bare = |of: f64| signed(of).trim_end_matches('%').trim_end_matches(GLUE).to_owned();
-    (signed(ratio), ends.map(|(low, high)| format!("{} to {}", bare(low), signed(high))))
+    Gain { factors: false, size: bare(ratio), ends: ends.map(|(low, high)| (bare(low), bare(high))) }
+}
+
+/// A ratio and its interval as [`gained`] tells them, with that sign.
+pub(crate) fn gain(ratio: f64, ends: Option<(f64, f64)>) -> (String, Option<String>) {
+    let Gain { factors, size, ends } = gained(ratio, ends);
+    match factors {
+        true => (format!("{size}x"), ends.map(|(low, high)| format!("{low}x to {high}x"))),
+        false => (format!("{size}{GLUE}%"), ends.map(|(low, high)| format!("{low} to {high}{GLUE}%"))),
+    }
 }
 
 /// `256k instead of 32k`.
@@ -138,8 +157,8 @@ pub(crate) fn unknown(why: &str) -> String {
 pub(crate) fn spare(count: usize, largest: &str) -> String {
     let columns = if count == 1 { "1 column".to_owned() } else { format!("{count} columns") };
     format!(
-        "The design has {columns} without an option: {largest} is the largest effect there, which is chance, or three options \
-         together."
+        "The design has {columns} without an option: {largest} is the largest effect there, which is chance, lanes that \
+         differ, or options together."
     )
 }
 
@@ -250,6 +269,10 @@ pub(crate) fn raced(lane: &str, default: &str, seed: u64) -> String {
          device for each byte of the work."
     )
 }
+
+/// Beside rows whose shares of the CPUs are not told for it.
+pub(crate) const LITTLE_CPU: &str = "Where no CPU share stands, too little CPU time passed to tell it: less than 1 s \
+                                     in one of the lanes, and it is counted in ticks of 10 ms.";
 
 /// Of the proposal against the default; of times less is better.
 pub(crate) fn row_verdict(verdict: Verdict) -> &'static str {

@@ -122,6 +122,7 @@ pub fn confirmation() -> Confirmation {
         high: Some(high),
         verdict,
         cpu_shares: Some([0.121, 0.117]),
+        little_cpu: false,
         written_per_byte: Some([2.13, 1.25]),
     };
     Confirmation {

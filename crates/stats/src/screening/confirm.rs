@@ -2,11 +2,15 @@
 
 use crate::answer::title;
 use crate::judge;
+use crate::series::{Scope, Series};
 use model::findings::{
     Confirmation, ConfirmationOutcome, ConfirmedRow, Estimate, ResultFinding, ScreeningFinding, Shown, Verdict,
 };
 use model::lane::Lane;
 use model::record::{EndOutcome, Record};
+
+/// CPU seconds in all rounds from which on a lane's share of the CPUs is told: a hundred of the ticks that count them.
+const LEAST_CPU_SECONDS: f64 = 1.0;
 
 /// A row with what decides about the proposal beside its verdict.
 struct Judged {
@@ -35,7 +39,11 @@ pub fn confirm(finding: &mut ScreeningFinding, confirmed: &Record) {
     }
     let results = judge::findings(confirmed).results;
     let lanes = [proposal.name.as_str(), default.name.as_str()];
-    let of_result = |result: &ResultFinding| judged(&*finding, result, title(result, &results), lanes);
+    let of_result = |result: &ResultFinding| {
+        let series = Series::new(confirmed, &result.workload);
+        let seconds = lanes.map(|lane| cpu_seconds(&series, &result.group, lane));
+        judged(&*finding, result, title(result, &results), (lanes, seconds))
+    };
     let rows: Vec<Judged> = results.iter().map(of_result).collect();
     let is_over = confirmed.end.is_some_and(EndOutcome::rounds_are_done);
     finding.confirmation = Some(Confirmation {
@@ -51,8 +59,19 @@ pub fn confirm(finding: &mut ScreeningFinding, confirmed: &Record) {
     });
 }
 
-/// A result of the race, told of the proposal against the default.
-fn judged(finding: &ScreeningFinding, result: &ResultFinding, title: String, lanes: [&str; 2]) -> Judged {
+/// CPU seconds of the whole system in all rounds of a lane that count.
+fn cpu_seconds(series: &Series, group: &str, lane: &str) -> f64 {
+    let of_lane = series.lanes.iter().filter(|of| of.lane.name == lane).flat_map(|of| of.group(group));
+    of_lane.map(|(trial, of)| Scope::new(trial, of, &series.reading).cpu_seconds()).sum()
+}
+
+/// A result of the race, told of the proposal against the default. `lanes`: of both, with the CPU seconds of each.
+fn judged(
+    finding: &ScreeningFinding,
+    result: &ResultFinding,
+    title: String,
+    (lanes, seconds): ([&str; 2], [f64; 2]),
+) -> Judged {
     let shown = Shown::from_lanes(result, lanes[0], lanes[1]);
     let number = |figure: f64| Some(figure).filter(|figure| figure.is_finite());
     let interval = shown.and_then(|of| of.interval).filter(|(low, high)| low.is_finite() && high.is_finite());
@@ -61,13 +80,16 @@ fn judged(finding: &ScreeningFinding, result: &ResultFinding, title: String, lan
         Some([of_lane(lanes[0])?, of_lane(lanes[1])?])
     };
     let expected = finding.proposal.expected.iter().find(|of| of.title == title);
+    let shares = both(|of| of.cpu_share);
+    let little_cpu = shares.is_some() && seconds.iter().any(|seconds| *seconds < LEAST_CPU_SECONDS);
     let row = ConfirmedRow {
         expected: expected.map(|of| of.ratio),
         ratio: shown.and_then(|of| of.ratio).and_then(number),
         low: interval.map(|(low, _)| low),
         high: interval.map(|(_, high)| high),
         verdict: shown.map_or(Verdict::None, |of| of.verdict),
-        cpu_shares: both(|of| of.cpu_share),
+        cpu_shares: shares.filter(|_| !little_cpu),
+        little_cpu,
         written_per_byte: both(|of| of.write_amplification),
         title,
     };
@@ -111,6 +133,7 @@ mod tests {
                 high: None,
                 verdict,
                 cpu_shares: None,
+                little_cpu: false,
                 written_per_byte: None,
             },
             is_sure,

@@ -118,6 +118,14 @@ pub fn put_in(finding: &mut ScreeningFinding, screened: &Record, confirmed: &Rec
     }
 }
 
+/// Puts in what was read as the confirmation, or that it could not be, and why.
+pub fn put_in_read(finding: &mut ScreeningFinding, screened: &Record, confirmed: Result<Record, String>) {
+    match confirmed {
+        Ok(confirmed) => put_in(finding, screened, &confirmed),
+        Err(why) => finding.confirmation_left_out = Some(why),
+    }
+}
+
 /// The options of a combination that are not as usual, each with its level.
 fn levels_that_differ(factors: &[Factor], combination: &[usize]) -> Vec<TunedLevel> {
     let changed = factors.iter().zip(combination).filter(|(_, place)| **place > 0);
@@ -193,10 +201,7 @@ pub fn put_in_beside(findings: &mut Findings, screened: &Record, path: &Path) {
     if !owned::metadata(&file).is_ok_and(|found| found.is_file()) {
         return;
     }
-    match state::load(&file) {
-        Ok(confirmed) => put_in(finding, screened, &confirmed),
-        Err(failure) => finding.confirmation_left_out = Some(failure.message),
-    }
+    put_in_read(finding, screened, state::load(&file).map_err(|failure| failure.message));
     if let Some(why) = &finding.confirmation_left_out {
         terminal::say!("{} is left out: {}", escaped_path(&file), report::clean_text(why));
     }

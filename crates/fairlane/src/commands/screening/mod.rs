@@ -10,7 +10,7 @@ pub mod rounds;
 mod told;
 mod tune;
 
-pub use confirm::{CONFIRMED, TUNED, beside, put_in, put_in_beside};
+pub use confirm::{CONFIRMED, TUNED, beside, put_in_beside, put_in_read, raced};
 
 use super::contest::{self, Contest, Remark, Tells};
 use super::resume::{Resumed, Typed};
@@ -20,7 +20,7 @@ use crate::failure::{Failure, Status};
 use crate::options::{Screen, Terms};
 use crate::record_writer::RecordWriter;
 use crate::{owned, state, terminal};
-use confirm::Length;
+use confirm::{Length, put_in};
 use model::findings::ScreeningFinding;
 use model::lane::LaneSpec;
 use model::plan::{Plan, Rounds};
