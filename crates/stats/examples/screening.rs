@@ -13,7 +13,7 @@ use model::findings::EffectVerdict;
 use screened::{Noise, commit, empty, found, measure, options};
 use stats::screening::lanes_of;
 
-/// Options of a screening: of the design of 24 lanes with three columns without an option and with one, and of 48 lanes.
+/// Options of a screening: in 24 lanes, as many as fit into these, and in 48 lanes.
 const OPTIONS: [usize; 3] = [9, 11, 20];
 const ROUNDS: [u32; 3] = [4, 6, 8];
 /// By how much lanes differ for good, as a standard deviation.
@@ -141,6 +141,53 @@ fn questions() -> impl Iterator<Item = Question> {
     })
 }
 
+/// In how many of so many screenings all planted interactions are told, and in how many another one is. Options of a pair gain 10 %
+/// each, and another 10 % together.
+fn interactions(options: usize, apart: f64, pairs: usize, screenings: usize, source: &mut Normal) -> [usize; 2] {
+    const LOG: f64 = 0.095_310_179_804_324_87; // ln 1.1
+    let truth = |run: &[bool]| -> f64 {
+        let of_pair = |pair: usize| match (run[2 * pair], run[2 * pair + 1]) {
+            (false, false) => 0.0,
+            (true, true) => 3.0 * LOG,
+            _ => LOG,
+        };
+        (0..pairs).map(of_pair).sum()
+    };
+    let noise = Noise { in_lanes: 0.05, lag1: 0.3, in_rounds: 0.05, of_lanes: apart };
+    let (mut all, mut other) = (0, 0);
+    for _ in 0..screenings {
+        let mut race = empty(options, 6, vec![commit()]);
+        measure(&mut race, &commit(), 6, noise, source, &truth);
+        let told = &found(&race).results[0].interactions;
+        let is_planted = |factors: &[String; 2]| {
+            (0..pairs).any(|pair| *factors == [format!("o{}", 2 * pair), format!("o{}", 2 * pair + 1)])
+        };
+        let planted = told.iter().filter(|of| is_planted(&of.factors)).count();
+        all += usize::from(planted == pairs);
+        other += usize::from(planted < told.len());
+    }
+    [all, other]
+}
+
+/// The table of interactions.
+fn tell_interactions(screenings: usize, seed: u64) {
+    println!(
+        "\nPairs of options that gain 10 % each and 10 % more together, six rounds: screenings that tell all of them, and another.\n"
+    );
+    println!(
+        "| options | lanes differ by | such pairs | tell all, % | tell another, % |\n| --- | --- | --- | --- | --- |"
+    );
+    for apart in [0.0, 0.01, 0.025] {
+        for options in OPTIONS {
+            for pairs in 1..=3 {
+                let told = interactions(options, apart, pairs, screenings, &mut Normal::new(seed));
+                let [all, other] = told.map(|count| 100.0 * count as f64 / screenings.max(1) as f64);
+                println!("| {options} | {:.1} % | {pairs} | {all:.0} | {other:.1} |", 100.0 * apart);
+            }
+        }
+    }
+}
+
 fn main() {
     let argument = |place: usize| -> Option<u64> { std::env::args().nth(place)?.parse().ok() };
     let (screenings, seed) = (argument(1).unwrap_or(2000) as usize, argument(2).unwrap_or(1));
@@ -184,4 +231,5 @@ fn main() {
             EFFECTS.map(of).join(" | ")
         );
     }
+    tell_interactions(screenings / 4, seed);
 }
