@@ -62,7 +62,9 @@ fn what_cannot_be_screened_is_refused_in_one_sentence() {
     let place = Place::new();
     for (arguments, says) in [
         (vec!["screen"], vec!["LANE"]),
-        (vec!["screen", "/mnt/a"], vec!["makes its lanes anew", "ext4, xfs or btrfs"]),
+        (vec!["screen", "/mnt/a"], vec!["makes its lanes anew", "ext4, xfs or btrfs", "or a file of your own"]),
+        (vec!["screen", "./no-such.toml"], vec!["in no table; name them", "--option 'delay=0|100'"]),
+        (vec!["screen", "./no-such.toml", "--option", "fast"], vec!["no-such.toml", "name a TOML file"]),
         (vec!["screen", "tmpfs"], vec!["does not stand on a block device"]),
         (vec!["screen", "exr4"], vec!["no filesystem is called `exr4`", "did you mean ext4?"]),
         (vec!["screen", "ext4", "--with-self"], vec!["leave --with-self out"]),
@@ -166,4 +168,162 @@ fn a_screening_is_compared_with_nothing_and_a_strangers_confirmation_is_not_its_
     // A new screening takes no name that is taken.
     let (_, err) = place.expect(2, &words(&suite, &OPTIONS[..2], &["-o", "r.jsonl"]));
     assert!(err.contains("r-confirmed.jsonl") || err.contains("r.jsonl"), "{err}");
+}
+
+/// Words of a screening of a file of one's own, which lies in the place.
+const OWN: [&str; 6] = ["screen", "./myfs.toml", "--option", "commit=5|30", "--option", "-I 256|512"];
+
+/// The example of the documentation, which notes each time it is made.
+fn write_own(place: &Place) -> String {
+    let example = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/myfs.toml")).unwrap();
+    let made = place.path().join("made").display().to_string();
+    let noted = format!("mkfs = [\"sh\", \"-c\", \"echo $* >> {made}; exec mkfs.ext4 $*\", \"mkfs\", ");
+    let text = example.replacen("mkfs = [\"mkfs.ext4\", ", &noted, 1);
+    assert_ne!(text, example);
+    std::fs::write(place.path().join("myfs.toml"), &text).unwrap();
+    text
+}
+
+/// How often it was made, each with the words that mkfs was told.
+fn made(place: &Place) -> Vec<String> {
+    let text = std::fs::read_to_string(place.path().join("made")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_dry_run_of_a_file_of_ones_own_designs_lanes_and_tries_none() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    write_own(&place);
+    let more = ["--suite", &suite, "--workload", "commit", "--lane-size", "128MiB", "--rounds", "2", "--dry-run"];
+    let (out, err) = place.expect(0, &[&OWN[..], &more].concat());
+    assert!(out.contains("2 options in 4 lanes, all combinations of their levels"), "{out}");
+    let column = "column 2: -I: 256, or 512; changes what is promised: it is told, and never proposed";
+    assert!(out.contains(column), "{out}");
+    let one_line = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(one_line.contains("a program and not Fairlane mounts them"), "{out}");
+    assert!(!err.contains("on a small image"), "{err}");
+    assert_eq!(made(&place), [""; 0], "nothing was made");
+    for (words, says) in [
+        (vec!["--option", "-d UUID=0a0b|x"], "names a device"),
+        (vec!["--option", "-c made.by.nobody|myfs.toml"], "names a file"),
+        (vec!["--option", "suid"], "not for lanes"),
+        (vec!["--on", "uml", "--option", "fast"], "in no guest"),
+    ] {
+        let (_, err) = place.expect(2, &[&["screen", "./myfs.toml"][..], &words[..], &more[..]].concat());
+        assert_one_sentence(&err, &[says]);
+    }
+    place.assert_nothing_left();
+}
+
+/// Screens the file of one's own that lies in the place, and answers the record.
+fn screened_own(place: &Place) -> Vec<Value> {
+    let suite = place.tiny_suite();
+    let work = ["--suite", &suite, "--workload", "commit", "--lane-size", "128MiB", "--rounds", "2", "--seed", "7"];
+    let more = ["--no-confirm", "--no-report", "--quiet", "-o", "r.jsonl"];
+    let (out, _) = place.expect(0, &[&OWN[..], &work[..], &more[..]].concat());
+    assert!(out.contains("SCREENING") && out.contains("PROPOSAL"), "{out}");
+    place.assert_nothing_left();
+    place.record()
+}
+
+#[test]
+fn a_filesystem_of_ones_own_is_screened_and_its_options_are_never_proposed() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    write_own(&place);
+    let raced = screened_own(&place);
+    let screening = &raced[0]["plan"]["screening"];
+    assert_eq!(screening["base"], "./myfs.toml");
+    let classes: Vec<&Value> = screening["factors"].as_array().unwrap().iter().map(|of| &of["class"]).collect();
+    assert_eq!(classes, ["promises", "promises"]);
+    let lanes: Vec<&str> = raced[0]["lanes"].as_array().unwrap().iter().filter_map(|of| of["spec"].as_str()).collect();
+    assert_eq!(
+        lanes,
+        [
+            "default=./myfs.toml(-I 256),commit=5",
+            "r02=./myfs.toml(-I 256),commit=30",
+            "r03=./myfs.toml(-I 512),commit=5",
+            "r04=./myfs.toml(-I 512),commit=30",
+        ]
+    );
+    assert_eq!(trials(&raced), 8, "four lanes in two rounds");
+    assert!(["-I 256", "-I 512"].iter().all(|words| made(&place).iter().any(|told| told.contains(words))));
+    // Neither a report nor what is shared opens the file that a record names.
+    std::fs::remove_file(place.path().join("myfs.toml")).unwrap();
+    for format in ["text", "markdown", "json", "memo"] {
+        let (shown, _) = place.expect(0, &["report", "r.jsonl", "--format", format]);
+        assert!(shown.contains("myfs.toml"), "{format}: {shown}");
+    }
+    place.expect(0, &["share", "r.jsonl", "-o", "shared.jsonl"]);
+    let (shared, _) = place.expect(0, &["report", "shared.jsonl"]);
+    assert!(shared.contains("SCREENING"), "{shared}");
+    place.assert_nothing_left();
+}
+
+/// Goes on with a record; answers what was said on standard error.
+#[track_caller]
+fn go_on(place: &Place, status: i32, name: &str, words: &[&str]) -> String {
+    let begin = ["screen", "--resume", name, "--no-confirm", "--no-report", "--quiet"];
+    place.expect(status, &[&begin[..], words].concat()).1
+}
+
+#[test]
+fn a_screening_of_ones_own_file_goes_on_by_the_same_bytes_alone() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let text = write_own(&place);
+    // As if it had been interrupted in its second round.
+    let cut = screened_own(&place).into_iter().filter(|line| line["kind"] != "end" && line["round"] != 2);
+    let mut cut: Vec<Value> = cut.collect();
+    let write = |name: &str, lines: &[Value]| {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(place.path().join(name), text).unwrap();
+    };
+    write("cut.jsonl", &cut);
+    cut[0]["plan"]["screening"]["base"] = "myfs=./evil.toml".into();
+    for lane in cut[0]["plan"]["lanes"].as_array_mut().unwrap() {
+        lane["contestant"] = serde_json::json!({ "custom": "./evil.toml" });
+    }
+    write("evil.jsonl", &cut);
+    std::fs::write(place.path().join("evil.toml"), text.replace("/made", "/PWNED")).unwrap();
+    let before = made(&place).len();
+
+    // Neither its file nor its options are a record's to choose.
+    let line = "screen --resume cut.jsonl ./myfs.toml --option 'commit=5|30' --option '-I 256|512'";
+    for (name, words, says) in [
+        ("cut.jsonl", &[][..], &["its file says which programs run", line][..]),
+        ("cut.jsonl", &OWN[1..2], &["not as Fairlane's table has it", line][..]),
+        ("cut.jsonl", &["ext4"][..], &["this record screens another lane", line][..]),
+        ("evil.jsonl", &[][..], &["its file says which programs run"][..]),
+    ] {
+        assert_one_sentence(&go_on(&place, 2, name, words), says);
+    }
+    std::fs::write(place.path().join("myfs.toml"), format!("{text}# the same but for this\n")).unwrap();
+    let err = go_on(&place, 2, "cut.jsonl", &OWN[1..]);
+    assert_one_sentence(&err, &["is no longer what was screened; screen again"]);
+    assert_eq!(made(&place).len(), before, "nothing was formatted");
+    place.assert_nothing_left();
+
+    // The same bytes elsewhere are the same file, whatever file the record names.
+    std::fs::remove_file(place.path().join("myfs.toml")).unwrap();
+    std::fs::create_dir(place.path().join("elsewhere")).unwrap();
+    std::fs::write(place.path().join("elsewhere/myfs.toml"), &text).unwrap();
+    let moved = [&["./elsewhere/myfs.toml"][..], &OWN[2..]].concat();
+    for name in ["cut.jsonl", "evil.jsonl"] {
+        let before = made(&place).len();
+        go_on(&place, 0, name, &moved);
+        assert!(made(&place).len() > before && !place.path().join("PWNED").exists(), "{name}");
+        assert_eq!(trials(&lines(&place, name)), 8, "{name}");
+    }
+    let err = go_on(&place, 2, "cut.jsonl", &moved);
+    assert_one_sentence(&err, &["cut.jsonl is complete"]);
+    place.assert_nothing_left();
 }

@@ -166,12 +166,11 @@ impl Contestant {
         let (mkfs, takes_devices) = match self {
             Contestant::Directory(_) => return Ok(Commands::default()),
             Contestant::Row(row) => (read_mkfs(row, spec)?, true),
-            Contestant::Custom(custom) => match custom.row() {
-                Some(row) => (read_mkfs(row, spec)?, false),
-                None => {
-                    let program = custom.mkfs.first().map_or("mkfs", String::as_str);
-                    (mkfs_words::read_unknown(program, &spec.mkfs_options)?, false)
-                }
+            Contestant::Custom(custom) => match (custom.row(), custom.mkfs.first()) {
+                (Some(row), _) => (read_mkfs(row, spec)?, false),
+                (None, Some(program)) => (mkfs_words::read_unknown(program, &spec.mkfs_options)?, false),
+                // Its first word would be the command.
+                (None, None) => (mkfs_words::read_without(&custom.name, &spec.mkfs_options)?, false),
             },
         };
         let size = |option: &&String| ["size", "nr_blocks"].contains(&option.split('=').next().unwrap_or_default());
@@ -336,5 +335,15 @@ mod tests {
         assert_eq!(of("ntfs", false).as_deref(), Some("ntfs-3g over FUSE"));
         assert_eq!(of("ntfs", true).as_deref(), Some("ntfs3 of the kernel"));
         assert_eq!(of("ext4", true), None);
+    }
+
+    #[test]
+    fn a_filesystem_of_ones_own_without_mkfs_is_told_no_words_for_one() {
+        let text = "name = \"my\"\nmount = [\"true\", \"{directory}\"]\n";
+        let own = Contestant::Custom(Box::new(Custom::parse(text, "my.toml").unwrap()));
+        let mkfs = |lane: &str| own.commands(&lane.parse().unwrap()).map(|commands| commands.mkfs);
+        assert_eq!(mkfs("./my.toml,fast"), Ok(Vec::new()));
+        let said = mkfs("./my.toml(-b 1024)").unwrap_err().to_string();
+        assert!(said.contains("my has no mkfs, so `-b` goes nowhere"), "{said}");
     }
 }

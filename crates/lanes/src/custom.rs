@@ -10,6 +10,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -144,6 +145,27 @@ impl Custom {
     /// The row of the table whose FUSE program it is.
     pub(crate) fn row(&self) -> Option<&'static Filesystem> {
         self.row.and_then(filesystems::find)
+    }
+
+    /// One whose file nobody opened, as far as what its lane says is looked at.
+    pub(crate) fn unread(path: &Path) -> Custom {
+        Custom {
+            name: model::text::escaped(path.file_stem().unwrap_or_default().as_bytes()),
+            kind: Kind::default(),
+            mkfs: vec!["mkfs".to_owned(), "{device}".to_owned()],
+            mount: Vec::new(),
+            unmount: Vec::new(),
+            module: String::new(),
+            promises: CustomPromises::default(),
+            minimum_size: None,
+            row: None,
+            sha256: String::new(),
+        }
+    }
+
+    /// SHA-256 of the bytes that were read, in hexadecimal; empty: it has no file.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
     }
 
     /// Reads the file.

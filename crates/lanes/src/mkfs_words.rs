@@ -277,6 +277,20 @@ pub(crate) fn parts(word: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Reads the words that a lane gives to the mkfs of a filesystem that has none.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] for the first of them.
+pub(crate) fn read_without(filesystem: &str, words: &[String]) -> Result<Said, LaneFailure> {
+    match words.first() {
+        None => Ok(Said::default()),
+        Some(word) => Err(usage(format!(
+            "{filesystem} has no mkfs, so `{}` goes nowhere; remove it",
+            escaped(word.as_bytes())
+        ))),
+    }
+}
+
 /// Reads the words that a lane adds to the mkfs of a filesystem of the user's own, whose options nobody knows: none may
 /// name a device, a file or a folder, and none may stand where a device does.
 ///

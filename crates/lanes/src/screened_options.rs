@@ -3,6 +3,7 @@
 //! The tables stand beside the rows of [`crate::filesystems`]. What a person types passes the same checks of words as a lane
 //! does, because a lane is made of it.
 
+mod dialect;
 mod join;
 mod level_words;
 mod parse;
@@ -13,6 +14,7 @@ pub use parse::parse_option;
 pub use trial::{Made, Tried, no_queue, try_lane, try_lane_of_size};
 
 use crate::filesystems;
+use model::lane::{Contestant, LaneSpec};
 use model::screening::{Factor, OptionClass, OptionLevel};
 
 /// What a level is called that says nothing: mkfs, the kernel or the disk decide.
@@ -164,6 +166,14 @@ pub(crate) const REQUESTS: ScreenedOption = ScreenedOption {
 /// The options of a filesystem of the table by its name; empty: it has no table, or there is no such filesystem.
 pub fn options_of(filesystem: &str) -> &'static [ScreenedOption] {
     filesystems::find(filesystem).map(|row| row.screened).unwrap_or_default()
+}
+
+/// The options of a lane's filesystem that Fairlane knows; of a filesystem of the user's own none.
+pub fn table_of(lane: &LaneSpec) -> &'static [ScreenedOption] {
+    match &lane.contestant {
+        Contestant::Filesystem(name) => options_of(name),
+        Contestant::Custom(_) | Contestant::Directory(_) => &[],
+    }
 }
 
 /// An option of a table as a factor: its usual level against the first of the others, which tuning goes on with.

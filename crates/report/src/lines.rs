@@ -205,7 +205,8 @@ pub(crate) fn resume_command(findings: &Findings, path: &str) -> String {
     if let Some(screening) = &findings.screening {
         // Its lanes follow from the lane that is screened.
         let words = ["fairlane", "screen", &screening.base, "--resume"].map(str::to_owned);
-        return format!("{} {}", crate::clean::shell_line(&words), typed(path));
+        let line = format!("{} {}", crate::clean::shell_line(&words), typed(path));
+        return line + &options_in_no_table(&screening.base, &findings.command_line);
     }
     let mut line = format!("fairlane {}", words::race::resume(&typed(path)));
     let mut add = |words: &[&str]| {
@@ -239,6 +240,14 @@ pub(crate) fn resume_command(findings: &Findings, path: &str) -> String {
         }
     }
     line
+}
+
+/// Options of a screening that are typed again: all of a filesystem of the user's own, which no table knows.
+fn options_in_no_table(base: &str, command_line: &[String]) -> String {
+    let spec = base.parse::<model::lane::LaneSpec>();
+    let is_own = spec.is_ok_and(|spec| matches!(spec.contestant, model::lane::Contestant::Custom(_)));
+    let named = command_line.windows(2).filter(|two| is_own && two[0] == "--option");
+    named.map(|two| format!(" {}", crate::clean::shell_line(two))).collect()
 }
 
 /// A path as a shell takes it; `~/` in front stays the shell's own.

@@ -248,6 +248,16 @@ fn a_screening_that_was_interrupted_says_how_it_goes_on() {
     }
     let said = of_race(&findings, "text");
     assert!(said.contains("NEXT      fairlane screen ext4 --resume ~/.local/state"), "{said}");
+    // No table knows the options of a file of one's own.
+    let mut own = findings.clone();
+    own.command_line = ["fairlane", "screen", "./my.toml", "--option", "delay=0|9", "--option", "-K", "--seed", "4"]
+        .map(str::to_owned)
+        .to_vec();
+    own.screening.as_mut().unwrap().base = "./my.toml".to_owned();
+    let said = of_race(&own, "text");
+    let next = said.lines().find(|line| line.starts_with("NEXT")).expect("what to do next");
+    assert!(next.contains("fairlane screen ./my.toml --resume ~/.local/state"), "{next}");
+    assert!(next.ends_with(" --option 'delay=0|9' --option -K"), "{next}");
     findings.results.clear();
     findings.answer = None;
     let said = one_line(&of_race(&findings, "text"));

@@ -10,20 +10,23 @@ const SCREEN_HELP: &str = "\
 The runs of a designed experiment are the lanes of one race: each has some of the options at another
 level, so that every round tells of all options at once. What is proposed then races the default
 anew, with another seed. Options are tried on a small image first, in a dry run too; what mkfs or the
-kernel refuses is left out and said. Nothing that changes what is promised is proposed.
+kernel refuses is left out and said. Nothing that changes what is promised is proposed. Of a
+filesystem of your own the options are named, and not tried.
 --budget is the time of all of it but for --tune: 1h by default. A quarter of it, and at most 15
 minutes, is the confirmation's.
 
   fairlane screen xfs --workload commit
   fairlane screen ext4 --suite database --set server=mariadb --budget 3h
   fairlane screen ext4 --option bigalloc --option 'commit=5|30' --option '-I 256|512'
-  fairlane screen btrfs --without autodefrag --tune 30m --dry-run";
+  fairlane screen btrfs --without autodefrag --tune 30m --dry-run
+  fairlane screen ./myfs.toml --option 'delay=0|100' --option '-b 1024|4096'";
 
 /// Options of `screen`.
 #[derive(Debug, Args)]
 #[command(after_help = SCREEN_HELP)]
 pub struct Screen {
-    /// The filesystem whose options are screened, as `fairlane race` takes a lane: xfs, ext4/crypt, xfs@qemu
+    /// The filesystem whose options are screened, as `fairlane race` takes a lane: xfs, ext4/crypt, xfs@qemu, or one of
+    /// your own with its options named: ./myfs.toml
     #[arg(value_name = "LANE", required_unless_present = "resume")]
     pub lane: Option<String>,
     /// Suite by name, or a TOML file
@@ -69,8 +72,8 @@ pub struct Screen {
     #[arg(long, conflicts_with = "tune")]
     pub no_confirm: bool,
     /// Go on with an interrupted screening, or with its confirmation. What a record may not choose by itself is typed again:
-    /// a lane with options of mkfs or a kernel, options that are not in Fairlane's table, --erase, --allow-programs, and as root
-    /// the folder of a record that is not among your own (--on)
+    /// a lane with options of mkfs, a kernel or a file of its own, options that are not in Fairlane's table, --erase,
+    /// --allow-programs, and as root the folder of a record that is not among your own (--on)
     #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "workloads", "lane_size", "rounds", "margin", "seed", "with_self", "throttle", "disks", "output"])]
     pub resume: Option<String>,
     /// Write the record here; that of the confirmation beside it, as STEM-confirmed.jsonl

@@ -1,7 +1,9 @@
 //! A lane with levels of options: their words are joined with the lane's own, and pass every check of those.
 
+use super::dialect::Dialect;
 use super::level_words::{self, MkfsWord, mount_key};
 use crate::contestant::Contestant;
+use crate::custom::Custom;
 use crate::failure::{LaneFailure, usage};
 use crate::filesystems::{self, Filesystem, Home};
 use crate::layers;
@@ -17,18 +19,22 @@ const NO_OPTIONS: [(&str, &str); 3] = [
     (REBUILDING, "it is a state of the disks, as --state tells it"),
 ];
 
-/// The row of a lane's filesystem.
+/// What is known of the words of a lane's filesystem. The file of one of the user's own is not opened: it may be a
+/// record that names it, and nobody who typed it.
 ///
 /// # Errors
-/// [`LaneFailure::Usage`] where it is none of the table that is mounted.
-pub(super) fn row_of(base: &LaneSpec) -> Result<&'static Filesystem, LaneFailure> {
-    let row = match &base.contestant {
-        lane::Contestant::Filesystem(name) => filesystems::find(name),
-        lane::Contestant::Directory(_) | lane::Contestant::Custom(_) => None,
+/// [`LaneFailure::Usage`] where it is neither in the table and mounted, nor described by a file.
+pub(super) fn dialect_of(base: &LaneSpec) -> Result<Dialect, LaneFailure> {
+    let is_mounted = |row: &&'static Filesystem| matches!(row.home, Home::Block | Home::Memory);
+    let known = match &base.contestant {
+        lane::Contestant::Filesystem(name) => filesystems::find(name).filter(is_mounted).map(Dialect::from),
+        lane::Contestant::Custom(path) => Some(Dialect::from(&Custom::unread(path))),
+        lane::Contestant::Directory(_) => None,
     };
-    row.filter(|row| matches!(row.home, Home::Block | Home::Memory)).ok_or_else(|| {
+    known.ok_or_else(|| {
         usage(format!(
-            "options are varied of a filesystem of Fairlane's table that is mounted, and `{}` is none; name one such as ext4",
+            "options are varied of a filesystem of Fairlane's table that is mounted, or of a file of your own, and \
+             `{}` is neither; name one such as ext4",
             escaped(base.name.as_bytes())
         ))
     })
@@ -40,10 +46,10 @@ pub(super) fn row_of(base: &LaneSpec) -> Result<&'static Filesystem, LaneFailure
 /// # Errors
 /// [`LaneFailure::Usage`] where two levels set one thing in two ways, or no lane may say a word.
 pub fn lane_with(base: &LaneSpec, name: &str, levels: &[&OptionLevel]) -> Result<LaneSpec, LaneFailure> {
-    let row = row_of(base)?;
+    let dialect = dialect_of(base)?;
     let mut lane = LaneSpec { name: name.to_owned(), ..base.clone() };
     if levels.iter().any(|level| !level.mkfs.is_empty()) {
-        lane.mkfs_options = join_mkfs(row, &base.mkfs_options, levels)?;
+        lane.mkfs_options = join_mkfs(&dialect, &base.mkfs_options, levels)?;
     }
     lane.mount_options = join_mount(&base.mount_options, levels)?;
     lane.layers = join_queue(&base.layers, levels)?;
@@ -51,11 +57,11 @@ pub fn lane_with(base: &LaneSpec, name: &str, levels: &[&OptionLevel]) -> Result
     Ok(lane)
 }
 
-fn join_mkfs(row: &Filesystem, own: &[String], levels: &[&OptionLevel]) -> Result<Vec<String>, LaneFailure> {
-    let own = level_words::of_mkfs(row, own)?;
+fn join_mkfs(dialect: &Dialect, own: &[String], levels: &[&OptionLevel]) -> Result<Vec<String>, LaneFailure> {
+    let own = level_words::of_mkfs(dialect, own)?;
     let mut said: Vec<MkfsWord> = Vec::new();
     for level in levels {
-        for word in level_words::of_mkfs(row, &level.mkfs)? {
+        for word in level_words::of_mkfs(dialect, &level.mkfs)? {
             match said.iter().find(|other| other.sets_the_same(&word)) {
                 Some(other) if *other == word => {}
                 Some(other) => return Err(both(&other.shown(), &word.shown())),
@@ -125,8 +131,12 @@ fn both(one: &str, other: &str) -> LaneFailure {
 /// Refuses what no lane may say, and what no command line says.
 fn check(lane: &LaneSpec) -> Result<(), LaneFailure> {
     lane.layers.iter().try_for_each(|layer| layers::check(layer).map(drop))?;
-    // Which kernel mounts it decides none of its words.
-    let commands = Contestant::resolve(lane, &|_| true)?.commands(lane)?;
+    let contestant = match &lane.contestant {
+        lane::Contestant::Custom(path) => Contestant::Custom(Box::new(Custom::unread(path))),
+        // Which kernel mounts it decides none of its words.
+        lane::Contestant::Filesystem(_) | lane::Contestant::Directory(_) => Contestant::resolve(lane, &|_| true)?,
+    };
+    let commands = contestant.commands(lane)?;
     if let Some(device) = commands.devices.first() {
         return Err(usage(format!(
             "{} is named beside the disks of the lanes, which would share it; leave it out",

@@ -1,11 +1,13 @@
 //! Options that a person types: a name of the table, `logbsize=32k|256k`, `-m reflink=1|0`, `queue:scheduler=none|bfq`.
 
-use super::join::lane_with;
-use super::level_words::{keys, mount_key, split_flag};
+use super::dialect::Dialect;
+use super::join::{self, lane_with};
+use super::level_words::{keys, mount_key, of_mkfs, split_flag, split_unknown};
 use super::{Level, ScreenedOption, UNSAID, factor};
+use crate::custom::Custom;
 use crate::failure::{LaneFailure, usage};
 use crate::filesystems::{self, Filesystem, Home};
-use model::lane::LaneSpec;
+use model::lane::{Contestant, LaneSpec};
 use model::screening::{Factor, OptionClass, OptionLevel};
 use model::text::escaped;
 
@@ -49,32 +51,43 @@ impl Typed {
     }
 }
 
-/// Reads an option of a filesystem. Of several values the first is the usual level, the second the other one, and further ones
-/// are for tuning; a single value stands against a lane that says nothing.
+/// Reads an option of a lane's filesystem, whatever the lane says beside it. Of several values the first is the usual
+/// level, the second the other one, and further ones are for tuning; a single value stands against a lane that says
+/// nothing.
 ///
 /// # Errors
 /// [`LaneFailure::Usage`] for what no lane may say, with the remedy.
-pub fn parse_option(filesystem: &str, text: &str) -> Result<Factor, LaneFailure> {
-    let row = row_named(filesystem)?;
+pub fn parse_option(lane: &LaneSpec, text: &str) -> Result<Factor, LaneFailure> {
+    let dialect = dialect_of(lane)?;
     let text = without_blanks(text);
     let text = text.as_str();
     check_form(text)?;
     refuse_settings_of_a_kernel(text)?;
-    if let Some(known) = row.screened.iter().find(|option| option.name == text) {
+    if let Some(known) = dialect.table.iter().find(|option| option.name == text) {
         return Ok(factor(known));
     }
     let typed = match text.strip_prefix(QUEUE).or_else(|| text.strip_prefix(QUEUE_LAYER)) {
-        Some(setting) => of_queue(row, setting.trim())?,
-        None if text.starts_with('-') => of_mkfs(row, text),
-        None => of_mount(row, text)?,
+        Some(setting) => of_queue(&dialect, setting.trim())?,
+        None if text.starts_with('-') => for_mkfs(&dialect, text)?,
+        None => of_mount(&dialect, text)?,
     };
-    into_factor(row, typed)
+    into_factor(lane, &dialect, typed)
 }
 
 /// Without blanks around names and levels.
 fn without_blanks(text: &str) -> String {
     let around = |text: &str, sign: &str| text.split(sign).map(str::trim).collect::<Vec<_>>().join(sign);
     around(&around(text, "|"), "=")
+}
+
+/// What is known of the words of a lane's filesystem. The file of one of the user's own is read: it was typed with the
+/// option.
+fn dialect_of(lane: &LaneSpec) -> Result<Dialect, LaneFailure> {
+    match &lane.contestant {
+        Contestant::Filesystem(name) => row_named(name).map(Dialect::from),
+        Contestant::Custom(path) => Custom::read(path).map(|custom| Dialect::from(&custom)),
+        Contestant::Directory(_) => join::dialect_of(lane),
+    }
 }
 
 fn row_named(filesystem: &str) -> Result<&'static Filesystem, LaneFailure> {
@@ -124,8 +137,8 @@ fn refuse_settings_of_a_kernel(text: &str) -> Result<(), LaneFailure> {
 }
 
 /// `scheduler=none|bfq`, or a name of the table.
-fn of_queue(row: &'static Filesystem, setting: &str) -> Result<Typed, LaneFailure> {
-    if let Some(option) = row.screened.iter().find(|option| option.name == setting && is_of_queue(option)) {
+fn of_queue(dialect: &Dialect, setting: &str) -> Result<Typed, LaneFailure> {
+    if let Some(option) = dialect.table.iter().find(|option| option.name == setting && is_of_queue(option)) {
         let levels = option.levels().map(Level::owned).collect();
         return Ok(Typed { name: option.name.to_owned(), levels, option: Some(option) });
     }
@@ -148,24 +161,24 @@ fn is_of_queue(option: &ScreenedOption) -> bool {
 }
 
 /// `-m reflink=1|0`, `-b 4096|1024`, `-O ^flex_bg|flex_bg`, `--csum crc32c|xxhash`, `-K`.
-fn of_mkfs(row: &Filesystem, text: &str) -> Typed {
-    let (flag, values) = match text.split_once(' ') {
-        Some((flag, values)) => (flag, values.trim()),
-        None => {
-            let (flag, glued) = split_flag(text);
-            (flag, glued.unwrap_or_default())
-        }
-    };
-    if values.is_empty() {
-        let on = OptionLevel { label: "on".to_owned(), mkfs: vec![flag.to_owned()], ..OptionLevel::default() };
-        return Typed::new(flag.to_owned(), vec![on]);
+fn for_mkfs(dialect: &Dialect, text: &str) -> Result<Typed, LaneFailure> {
+    let (flag, glue, values) = flag_and_values(dialect, text);
+    if flag.contains('|') {
+        return Err(usage(format!(
+            "`{}` is no flag of mkfs with levels; write one flag and its values: '-b 1024|4096'",
+            escaped(text.as_bytes())
+        )));
     }
+    let Some(values) = values else {
+        let on = OptionLevel { label: "on".to_owned(), mkfs: vec![flag.to_owned()], ..OptionLevel::default() };
+        return Ok(Typed::new(flag.to_owned(), vec![on]));
+    };
     let parts: Vec<&str> = values.split('|').collect();
     let key = parts[0].split_once('=').map(|(key, _)| key);
     // Of a list's word without a value each level has it, or has it not.
     let bare = parts[0].trim_start_matches('^');
     let is_one_word = parts.iter().all(|part| part.trim_start_matches('^') == bare);
-    let is_switch = key.is_none() && is_one_word && row.mkfs_word_lists.contains(&flag);
+    let is_switch = key.is_none() && is_one_word && dialect.word_lists.contains(&flag);
     let level = |part: &&str| {
         let part = *part;
         let word = match key {
@@ -183,18 +196,42 @@ fn of_mkfs(row: &Filesystem, text: &str) -> Typed {
             }
             None => part,
         };
-        OptionLevel { label: label.to_owned(), mkfs: vec![flag.to_owned(), word], ..OptionLevel::default() }
+        let mkfs = match glue {
+            Some(glue) => vec![format!("{flag}{glue}{word}")],
+            None => vec![flag.to_owned(), word],
+        };
+        OptionLevel { label: label.to_owned(), mkfs, ..OptionLevel::default() }
     };
     let name = match key {
         Some(key) => format!("{flag} {key}"),
         None if is_switch => format!("{flag} {bare}"),
         None => flag.to_owned(),
     };
-    Typed::new(name, parts.iter().map(level).collect())
+    Ok(Typed::new(name, parts.iter().map(level).collect()))
+}
+
+/// A flag of mkfs and its values; between them what joins each of them to the flag, where nobody knows whether that
+/// mkfs takes them as two words.
+fn flag_and_values<'a>(dialect: &Dialect, text: &'a str) -> (&'a str, Option<&'a str>, Option<&'a str>) {
+    if let Some((flag, values)) = text.split_once(' ') {
+        return (flag, None, Some(values.trim()));
+    }
+    if dialect.takes.is_some() {
+        let (flag, values) = split_flag(text);
+        return (flag, None, values.filter(|values| !values.is_empty()));
+    }
+    match split_unknown(text) {
+        // Levels have a flag, which can only be a letter.
+        (flag, ..) if flag.contains('|') && !flag.starts_with("--") => {
+            let (letter, values) = split_flag(text);
+            (letter, Some(""), values)
+        }
+        (flag, glue, values) => (flag, Some(glue), values),
+    }
 }
 
 /// `logbsize=32k|256k`, `noatime`, `nodelalloc|delalloc`; where the name is one of the table, its labels choose its levels.
-fn of_mount(row: &'static Filesystem, text: &str) -> Result<Typed, LaneFailure> {
+fn of_mount(dialect: &Dialect, text: &str) -> Result<Typed, LaneFailure> {
     let Some((name, values)) = text.split_once('=') else {
         let parts: Vec<&str> = text.split('|').collect();
         let key = mount_key(parts[0]);
@@ -207,7 +244,7 @@ fn of_mount(row: &'static Filesystem, text: &str) -> Result<Typed, LaneFailure> 
         return Ok(Typed::new(name.to_owned(), parts.iter().map(level).collect()));
     };
     let parts: Vec<&str> = values.split('|').collect();
-    let known = row.screened.iter().find(|option| option.name == name);
+    let known = dialect.table.iter().find(|option| option.name == name);
     if let Some(option) = known {
         if let [only] = parts.as_slice()
             && level_called(option, only).is_some_and(|level| level.label == option.usual.label)
@@ -232,7 +269,7 @@ fn of_mount(row: &'static Filesystem, text: &str) -> Result<Typed, LaneFailure> 
                 own_words(option, values).map_or_else(String::new, |words| format!(", or its own words: '{words}'"));
             return Err(usage(format!(
                 "{name} of {} has the levels {}; write some of these{own}",
-                row.name,
+                dialect.name,
                 labels.join(", ")
             )));
         }
@@ -273,7 +310,7 @@ fn own_words(option: &ScreenedOption, values: &str) -> Option<String> {
 }
 
 /// Has each level pass the checks of a lane that says it.
-fn into_factor(row: &'static Filesystem, typed: Typed) -> Result<Factor, LaneFailure> {
+fn into_factor(lane: &LaneSpec, dialect: &Dialect, typed: Typed) -> Result<Factor, LaneFailure> {
     let Typed { name, levels, option } = typed;
     let shown = escaped(name.as_bytes());
     if name.is_empty() || levels.iter().any(|level| level.label.is_empty()) {
@@ -295,10 +332,12 @@ fn into_factor(row: &'static Filesystem, typed: Typed) -> Result<Factor, LaneFai
             )));
         }
     }
-    let base = row.name.parse::<LaneSpec>().map_err(|error| usage(error.to_string()))?;
+    // By the name of its mkfs, and whether it has one.
+    levels.iter().try_for_each(|level| of_mkfs(dialect, &level.mkfs).map(drop))?;
+    let base = bare(lane);
     let lanes: Vec<LaneSpec> =
         levels.iter().map(|level| lane_with(&base, "option", &[level])).collect::<Result<_, _>>()?;
-    let class = class_of(row, option, &levels, &lanes);
+    let class = class_of(dialect, option, &levels, &lanes);
     // What the table says is said of its first other level.
     let first = option.and_then(|option| option.others.first().map(|level| (level.label, option.costs)));
     let costs = first.filter(|(label, _)| levels.get(1).is_some_and(|other| other.label == *label));
@@ -313,22 +352,38 @@ fn into_factor(row: &'static Filesystem, typed: Typed) -> Result<Factor, LaneFai
     })
 }
 
+/// A lane's filesystem, told nothing.
+fn bare(lane: &LaneSpec) -> LaneSpec {
+    LaneSpec {
+        name: lane.name.clone(),
+        contestant: lane.contestant.clone(),
+        mkfs_options: Vec::new(),
+        mount_options: Vec::new(),
+        devices: 1,
+        aged: None,
+        full_percent: None,
+        layers: Vec::new(),
+        above: None,
+        venue: None,
+    }
+}
+
 /// What the levels change beside speed: promises, where those of their lanes differ, where they set what an option of the table
 /// sets that does, or where the table knows nothing of what they set: nobody looked at what that changes.
 fn class_of(
-    row: &'static Filesystem,
+    dialect: &Dialect,
     option: Option<&ScreenedOption>,
     levels: &[OptionLevel],
     lanes: &[LaneSpec],
 ) -> OptionClass {
-    let promised = |lane: &LaneSpec| (row.promises)(&lane.mkfs_options, &lane.mount_options);
+    let promised = |lane: &LaneSpec| (dialect.promises)(&lane.mkfs_options, &lane.mount_options);
     let differ = lanes.windows(2).any(|two| promised(&two[0]) != promised(&two[1]));
-    let set: Vec<_> = levels.iter().flat_map(|level| keys(row, level)).collect();
+    let set: Vec<_> = levels.iter().flat_map(|level| keys(dialect, level)).collect();
     let keys_of =
-        |option: &ScreenedOption| option.levels().flat_map(|level| keys(row, &level.owned())).collect::<Vec<_>>();
+        |option: &ScreenedOption| option.levels().flat_map(|level| keys(dialect, &level.owned())).collect::<Vec<_>>();
     // Of two options that set one thing the one that changes promises counts.
     let is_ordinary = |key: &(String, String)| {
-        let mut setting = row.screened.iter().filter(|&option| keys_of(option).contains(key)).peekable();
+        let mut setting = dialect.table.iter().filter(|&option| keys_of(option).contains(key)).peekable();
         setting.peek().is_some() && setting.all(|option| option.class == OptionClass::Ordinary)
     };
     let is_told = match option {
@@ -355,7 +410,7 @@ mod tests {
     }
 
     fn parsed(filesystem: &str, text: &str) -> Factor {
-        parse_option(filesystem, text).unwrap_or_else(|error| panic!("{text}: {error}"))
+        parse_option(&filesystem.parse().unwrap(), text).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
     #[test]
@@ -494,7 +549,8 @@ mod tests {
             ("zfs", "noatime", "no filesystem that is mounted"),
             ("exr4", "noatime", "did you mean ext4?"),
         ] {
-            let said = parse_option(filesystem, text).map(|factor| factor.name).unwrap_err();
+            let lane = filesystem.parse().unwrap();
+            let said = parse_option(&lane, text).map(|factor| factor.name).unwrap_err();
             assert!(matches!(said, LaneFailure::Usage(_)) && said.to_string().contains(part), "{text}: {said}");
             assert!(!said.to_string().contains('\u{1b}'), "{said}");
         }

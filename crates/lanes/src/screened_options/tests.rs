@@ -3,7 +3,6 @@
 use super::*;
 use crate::filesystems::FILESYSTEMS;
 use crate::layers;
-use model::lane::LaneSpec;
 
 /// Every option of every table, with its filesystem.
 fn all() -> impl Iterator<Item = (&'static str, &'static ScreenedOption)> {
@@ -187,7 +186,7 @@ fn a_level_of_a_stranger_s_record_passes_the_checks_of_words_too() {
         assert!(lane_with(&base, "a", &[&level]).is_err(), "{level:?}");
     }
     let nothing = OptionLevel::default();
-    for other in ["/mnt/data", "./my.toml", "zfs", "rsext4"] {
+    for other in ["/mnt/data", "zfs", "rsext4"] {
         let other: LaneSpec = other.parse().unwrap();
         let said = lane_with(&other, "a", &[&nothing]).unwrap_err().to_string();
         assert!(said.contains("name one such as ext4"), "{said}");
@@ -207,4 +206,131 @@ fn a_lane_in_a_guest_is_not_tried_here() {
     let empty = std::fs::read_dir(&folder).unwrap().count() == 0;
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(told.iter().all(|told| told == &Ok(Tried::NotTried)) && empty, "{told:?}");
+}
+
+/// A file of the user's own, in a folder that goes with it.
+struct Own(std::path::PathBuf);
+
+impl Own {
+    fn new(test: &str, mkfs: &str) -> Own {
+        let folder = std::env::temp_dir().join(format!("fairlane-own-{test}-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let text = format!("name = \"my\"\n{mkfs}mount = [\"true\", \"{{directory}}\"]\n");
+        std::fs::write(folder.join("my.toml"), text).unwrap();
+        Own(folder)
+    }
+
+    fn lane(&self) -> LaneSpec {
+        self.0.join("my.toml").to_str().unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn options_of_a_file_of_ones_own_are_read_and_change_promises_but_for_those_of_the_queue() {
+    let own = Own::new("read", "mkfs = [\"mkfs.my\", \"{device}\"]\n");
+    for (text, name, wanted) in [
+        ("delay=0|100|500", "delay", "0:delay=0; 100:delay=100; 500:delay=500"),
+        ("fast", "fast", "default:; on:fast"),
+        ("nosafe|safe", "safe", "nosafe:nosafe; safe:safe"),
+        ("-b 1024|4096", "-b", "1024:-b 1024; 4096:-b 4096"),
+        ("-b1024|4096", "-b", "1024:-b1024; 4096:-b4096"),
+        ("-O ^x|x", "-O", "^x:-O ^x; x:-O x"),
+        ("-m reflink=1|0", "-m reflink", "1:-m reflink=1; 0:-m reflink=0"),
+        ("-mreflink=1|0", "-mreflink", "1:-mreflink=1; 0:-mreflink=0"),
+        ("-Lx|y", "-L", "x:-Lx; y:-Ly"),
+        ("-size=4k|8k", "-size", "4k:-size=4k; 8k:-size=8k"),
+        ("--size=4k|8k", "--size", "4k:--size=4k; 8k:--size=8k"),
+        ("--size 4k|8k", "--size", "4k:--size 4k; 8k:--size 8k"),
+        ("-quick", "-quick", "default:; on:-quick"),
+        ("-K", "-K", "default:; on:-K"),
+        ("queue:scheduler=none|bfq", "scheduler", "none:scheduler=none; bfq:scheduler=bfq"),
+    ] {
+        let factor = parse_option(&own.lane(), text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let levels = [&factor.usual, &factor.other].into_iter().chain(&factor.further);
+        let line = |level: &OptionLevel| {
+            let words = [level.mkfs.join(" "), level.mount.join(","), level.queue.join(",")].concat();
+            format!("{}:{words}", level.label)
+        };
+        assert_eq!((factor.name.as_str(), levels.map(line).collect::<Vec<_>>().join("; ").as_str()), (name, wanted));
+        let wanted = if text.starts_with("queue") { OptionClass::Ordinary } else { OptionClass::Promises };
+        assert_eq!(factor.class, wanted, "{text}");
+    }
+}
+
+#[test]
+fn what_no_lane_of_a_file_of_ones_own_may_say_is_no_option_of_it() {
+    let own = Own::new("refused", "mkfs = [\"mkfs.my\", \"{device}\"]\n");
+    for (text, part) in [
+        ("-d UUID=0a0b|x", "names a device"),
+        ("-c Cargo.toml|x", "names a file"),
+        ("-c /etc/passwd|x", "holds `/`"),
+        ("-b 1024 4096", "no command line makes a lane"),
+        ("-", "`-` is no option, and a lane hands mkfs.my only options"),
+        ("-a|-b", "an empty level"),
+        ("--a|--b", "no flag of mkfs with levels"),
+        ("-b=", "an empty level"),
+        ("suid", "not for lanes"),
+        ("errors=panic", "whole machine would stop"),
+        ("device=UUID=x", "is no block device"),
+        ("ro", "no option to vary"),
+        ("queue:scheduler=none|cfq", "write scheduler=none|mq-deadline|kyber|bfq"),
+    ] {
+        let said = parse_option(&own.lane(), text).map(|factor| factor.name).unwrap_err().to_string();
+        assert!(said.contains(part), "{text}: {said}");
+    }
+    let bare = Own::new("bare", "");
+    let said = parse_option(&bare.lane(), "-b 1024|4096").unwrap_err().to_string();
+    assert!(said.contains("my has no mkfs, so `-b` goes nowhere"), "{said}");
+    assert!(parse_option(&bare.lane(), "delay=0|100").is_ok());
+    let absent = parse_option(&"./no-such.toml".parse().unwrap(), "fast").unwrap_err().to_string();
+    assert!(absent.contains("no-such.toml") && absent.contains("name a TOML file"), "{absent}");
+}
+
+#[test]
+fn lanes_of_a_file_that_nobody_opens_are_made_of_what_they_and_levels_say() {
+    let level = |kind: &str, words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        match kind {
+            "mkfs" => OptionLevel { mkfs: words, ..OptionLevel::default() },
+            "mount" => OptionLevel { mount: words, ..OptionLevel::default() },
+            _ => OptionLevel { queue: words, ..OptionLevel::default() },
+        }
+    };
+    let made = |base: &str, levels: &[&OptionLevel]| {
+        let lane = lane_with(&base.parse().unwrap(), "a", levels);
+        lane.map(|lane| lane.to_line()).map_err(|error| error.to_string())
+    };
+    for (base, kind, words, wanted) in [
+        ("./no-such.toml", "mount", &["delay=100"][..], "a=./no-such.toml,delay=100"),
+        ("./no-such.toml,delay=0,fast", "mount", &["delay=100"][..], "a=./no-such.toml,fast,delay=100"),
+        ("./no-such.toml(-qF -b 1024)", "mkfs", &["-b", "4096"][..], "a=./no-such.toml(-qF -b 4096)"),
+        ("./no-such.toml,-b1024,-quick", "mkfs", &["-b4096"][..], "a=./no-such.toml(-b4096 -quick)"),
+        ("./no-such.toml,-quick", "mkfs", &["-quiet"][..], "a=./no-such.toml(-quick -quiet)"),
+        ("./no-such.toml", "queue", &["scheduler=bfq"][..], "a=./no-such.toml/queue,scheduler=bfq"),
+        ("./no-such.toml@image", "queue", &["requests=64"][..], "a=./no-such.toml/queue,requests=64@image"),
+    ] {
+        assert_eq!(made(base, &[&level(kind, words)]).as_deref(), Ok(wanted), "{base}");
+    }
+    let said = made("./no-such.toml", &[&level("mkfs", &["-b", "1024"]), &level("mkfs", &["-b", "4096"])]).unwrap_err();
+    assert!(said.contains("both `-b 1024` and `-b 4096`, which set one thing"), "{said}");
+    for (kind, words) in [
+        ("mkfs", &["/dev/sda"][..]),
+        ("mkfs", &["-d", "/etc"][..]),
+        ("mkfs", &["-d/etc"][..]),
+        ("mkfs", &["{device}"][..]),
+        ("mkfs", &["-L", "UUID=x"][..]),
+        ("mkfs", &["-b", "1024", "4096"][..]),
+        ("mount", &["suid"][..]),
+        ("mount", &["fast,suid"][..]),
+        ("mount", &["fast@uml"][..]),
+        ("queue", &["scheduler=../x"][..]),
+    ] {
+        assert!(made("./no-such.toml", &[&level(kind, words)]).is_err(), "{kind} {words:?}");
+    }
 }

@@ -240,8 +240,10 @@ fn is_path(text: &str) -> bool {
 
 fn names_toml(text: &str) -> bool {
     let text = &text[..states_begin(text)];
-    let end = text.find([',', '(', '@']).unwrap_or(text.len());
-    text[..end].ends_with(".toml")
+    let name = &text[..text.find([',', '(', '@']).unwrap_or(text.len())];
+    // A layer may follow at once: `./my.toml/crypt`.
+    let is_on_layer = |at: usize| stack::begins_layer(&name[at + ".toml/".len()..]);
+    name.ends_with(".toml") || name.find(".toml/").is_some_and(is_on_layer)
 }
 
 /// What follows the last `@` is the venue only where it names one: `subvol=@home` keeps its own.
@@ -416,6 +418,9 @@ mod tests {
         let custom = lane("./myfs.toml,fast@/dev/sdb2");
         assert_eq!(custom.contestant, Contestant::Custom("./myfs.toml".into()));
         assert_eq!((custom.name.as_str(), custom.mount_options), ("myfs,fast", vec!["fast".to_owned()]));
+        let on_layer = lane("./myfs.toml/queue,scheduler=bfq");
+        assert_eq!((on_layer.contestant, on_layer.layers.len()), (custom.contestant, 1));
+        assert_eq!(lane("./a.toml/b").contestant, Contestant::Directory("./a.toml/b".into()));
     }
 
     #[test]
@@ -492,6 +497,7 @@ mod tests {
             "ext4/raid10:4,chunk=64K@qemu",
             "vault=xfs,noatime/crypt,cipher=aes-xts-plain64/raid1:2",
             "./my.toml:2,fast/crypt",
+            "a=./my.toml/queue,scheduler=bfq/raid1:2@image",
             "xfs,-mreflink=0,noatime",
             "ext4,noatime,-b1024:2",
             "btrfs:3,-draid5,-mraid1",

@@ -310,6 +310,40 @@ fn two_records_that_belong_together_have_one_placeholder_for_each_private_text()
 }
 
 #[test]
+fn a_screening_of_a_file_of_ones_own_keeps_its_design_and_not_where_that_lies() {
+    let file = "/home/li/acme/myfs.toml";
+    let lane = |name: &str, delay: &str| {
+        json!({
+            "name": name, "contestant": { "custom": file }, "mkfs_options": ["-L", "alices"],
+            "mount_options": [format!("delay={delay}")], "venue": null,
+        })
+    };
+    let lanes = json!([lane("default", "0"), lane("r02", "100")]);
+    let mut header: Value = serde_json::from_str(&race_of(&lanes, "")).unwrap();
+    let level = |label: &str| json!({ "label": label, "mount": [format!("delay={label}")] });
+    header["plan"]["screening"] = json!({
+        "base": format!("{file}(-L alices)"),
+        "design": "full-factorial",
+        "factors": [{ "name": "delay", "usual": level("0"), "other": level("100"), "class": "promises" }],
+        "runs": [{ "lane": "default", "at_other": [false] }, { "lane": "r02", "at_other": [true] }],
+    });
+    header["plan"]["command_line"] =
+        json!(["fairlane", "screen", format!("{file}(-L alices)"), "--option", "delay=0|100"]);
+    let (text, ..) = shared(&format!("{header}\n"), &[]);
+    assert!(!text.contains("acme") && !text.contains("alices"), "{text}");
+    let plan = Record::parse(&text).unwrap().header.plan;
+    let screening = plan.screening.unwrap();
+    let base: crate::lane::LaneSpec = screening.base.parse().unwrap();
+    // Who reads it makes the same lanes of the base.
+    assert_eq!(base.contestant, Contestant::Custom("./myfs.toml".into()));
+    for (lane, delay) in plan.lanes.iter().zip(["delay=0", "delay=100"]) {
+        assert_eq!((&lane.contestant, &lane.mkfs_options), (&base.contestant, &base.mkfs_options));
+        assert_eq!(lane.mount_options, [delay]);
+    }
+    assert_eq!(plan.command_line[2..], [screening.base.as_str(), "--option", "delay=0|100"]);
+}
+
+#[test]
 fn a_screening_that_is_larger_than_any_is_refused_as_every_reader_refuses_it() {
     let level = json!({ "label": "on" });
     let factor = json!({ "name": "a", "usual": level, "other": level });

@@ -9,8 +9,9 @@ use crate::commands::screen::{Channel, tilde};
 use crate::failure::Failure;
 use crate::options::Screen;
 use crate::{owned, state};
+use lanes::custom::Custom;
 use lanes::screened_options;
-use model::lane::{LaneSpec, Venue};
+use model::lane::{Contestant, LaneSpec, Venue};
 use model::plan::Plan;
 use model::record::{EndOutcome, Record};
 use model::screening::{Factor, Screening};
@@ -23,7 +24,7 @@ use std::path::Path;
 /// not typed again; and those of a race.
 pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
     let path = state::resolve(name)?;
-    let record = state::load(&path)?;
+    let mut record = state::load(&path)?;
     let Some(screening) = record.header.plan.screening.clone() else {
         let line = ["fairlane", "race", "--resume", name].map(str::to_owned);
         return Err(Failure::usage(format!(
@@ -35,7 +36,10 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
     let typed = Typed { command: "screen", name, set: &options.set, terms: &options.terms };
     let trusted = resume::check(&path, &record, &typed)?;
     let (base, lanes) = lanes_again(&record.header.plan, &screening, options, (&typed, trusted))?;
+    same_file(&base, &record, &path)?;
     resume::place_again(&record.header.plan.on, &typed, trusted)?;
+    // A file of the user's own is the one that was typed, wherever the record has it.
+    record.header.plan.lanes.clone_from(&lanes);
     if record.end == Some(EndOutcome::Complete) {
         if is_confirmed(&path) || options.no_confirm {
             return Err(resume::complete(&path));
@@ -89,15 +93,10 @@ fn lanes_again(
         return Err(others());
     }
     let base = base_again(plan, options, (typed, trusted))?;
-    let filesystem = super::plan::filesystem(&screening.base)?;
+    super::plan::screened(&screening.base)?;
     for factor in &screening.factors {
-        if !is_known(filesystem, factor, &options.options)? {
-            let words: Vec<&str> = plan
-                .again()
-                .windows(2)
-                .filter(|two| two[0] == "--option")
-                .flat_map(|two| [two[0].as_str(), two[1].as_str()])
-                .collect();
+        if !is_known(&base, factor, &options.options)? {
+            let words: Vec<&str> = options.lane.as_deref().into_iter().chain(options_of(plan)).collect();
             return Err(Failure::usage(format!(
                 "option {} of this record is not as Fairlane's table has it, and a record does not say what mkfs and mount are \
                  told; read it, and type its options again: {}",
@@ -111,9 +110,31 @@ fn lanes_again(
         .iter()
         .map(|run| levels::lane(&base, &run.lane, &screening.factors, &levels::combination_of_run(&run.at_other)));
     let made: Vec<LaneSpec> = made.collect::<Result<_, _>>().map_err(lane_failure)?;
-    match made == plan.lanes {
+    match levels::are_all_one(&made, &plan.lanes) {
         true => Ok((base, made)),
         false => Err(others()),
+    }
+}
+
+/// The options that the command of a plan names, as words of another one.
+fn options_of(plan: &Plan) -> impl Iterator<Item = &str> {
+    let named = plan.again().windows(2).filter(|two| two[0] == "--option");
+    named.flat_map(|two| [two[0].as_str(), two[1].as_str()])
+}
+
+/// Refuses a file of a filesystem of the user's own that has other bytes than that which was screened, before anything
+/// is made: of the confirmation no lane was raced yet that would tell.
+fn same_file(base: &LaneSpec, record: &Record, path: &Path) -> Result<(), Failure> {
+    let Contestant::Custom(file) = &base.contestant else { return Ok(()) };
+    let now = Custom::read(file).map_err(lane_failure)?;
+    let lanes = &record.header.lanes;
+    match !lanes.is_empty() && lanes.iter().all(|lane| lane.definition_sha256 == now.sha256()) {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "{} cannot go on: the file {} is no longer what was screened; screen again",
+            path.display(),
+            model::text::escaped_path(file)
+        ))),
     }
 }
 
@@ -122,12 +143,18 @@ fn base_again(plan: &Plan, options: &Screen, (typed, trusted): (&Typed, bool)) -
     let Some(recorded) = confirm::base(plan) else {
         return Err(Failure::usage("the lane of this record is none that a command line makes; screen again"));
     };
-    let line = || typed.again(&[&recorded.to_line()]);
+    let line = || {
+        let lane = recorded.to_line();
+        // Its options are in no table.
+        let are_typed = matches!(recorded.contestant, Contestant::Custom(_));
+        let words = std::iter::once(lane.as_str()).chain(options_of(plan).filter(|_| are_typed));
+        typed.again(&words.collect::<Vec<_>>())
+    };
     if let Some(text) = &options.lane {
         let again: LaneSpec =
             text.parse().map_err(|error: model::lane::LaneError| Failure::usage(error.to_string()))?;
-        return match names_again(again, &recorded) {
-            true => Ok(recorded),
+        return match names_again(again.clone(), &recorded) {
+            true => Ok(LaneSpec { contestant: again.contestant, ..recorded }),
             false => Err(Failure::usage(format!("this record screens another lane; name that one: {}", line()))),
         };
     }
@@ -149,17 +176,17 @@ fn base_again(plan: &Plan, options: &Screen, (typed, trusted): (&Typed, bool)) -
 fn names_again(typed: LaneSpec, recorded: &LaneSpec) -> bool {
     let is_plain_guest = |venue: &Venue| matches!(venue, Venue::Uml | Venue::Qemu(None));
     let venue = typed.venue.clone().or_else(|| recorded.venue.clone().filter(is_plain_guest));
-    LaneSpec { venue, ..typed } == *recorded
+    levels::are_one(&LaneSpec { venue, ..typed }, recorded)
 }
 
 /// Whether an option with all of its levels is one of Fairlane's table, or was typed again.
-fn is_known(filesystem: &str, factor: &Factor, typed: &[String]) -> Result<bool, Failure> {
-    let mut table = screened_options::options_of(filesystem).iter();
+fn is_known(base: &LaneSpec, factor: &Factor, typed: &[String]) -> Result<bool, Failure> {
+    let mut table = screened_options::table_of(base).iter();
     if table.any(|option| screened_options::is_of(factor, &screened_options::factor(option))) {
         return Ok(true);
     }
     for text in typed {
-        let option = screened_options::parse_option(filesystem, text).map_err(lane_failure)?;
+        let option = screened_options::parse_option(base, text).map_err(lane_failure)?;
         if screened_options::is_of(factor, &option) {
             return Ok(true);
         }
@@ -178,7 +205,7 @@ pub fn confirmation(path: &Path, lanes: &[LaneSpec], typed: &Typed) -> Result<Op
     let record: Record = state::load(path)?;
     let trusted = resume::check(path, &record, typed)?;
     resume::place_again(&record.header.plan.on, typed, trusted)?;
-    if record.header.plan.lanes != lanes {
+    if !levels::are_all_one(&record.header.plan.lanes, lanes) {
         return Err(Failure::usage(format!(
             "{} is not the race of this screening's proposal against its default; move it away, or look at it: fairlane report {}",
             path.display(),
@@ -206,6 +233,13 @@ mod tests {
             assert!(named(&format!("xfs=xfs{at}"), at), "{at}");
         }
         assert!(!named("ext4", "") && !named("xfs@uml", "@qemu") && !named("xfs,noatime", "@uml"));
+    }
+
+    #[test]
+    fn a_file_of_ones_own_is_named_wherever_it_lies() {
+        let named = |typed: &str| names_again(lane(typed), &lane("./my.toml,fast"));
+        assert!(named("./my.toml,fast") && named("/elsewhere/my.toml,fast"));
+        assert!(!named("./my.toml") && !named("./other.toml,fast") && !named("xfs,fast"));
     }
 
     fn lane(text: &str) -> LaneSpec {

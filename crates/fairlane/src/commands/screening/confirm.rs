@@ -147,8 +147,11 @@ pub fn raced(finding: &ScreeningFinding, screened: &Record, confirmed: &Record) 
     let [default, lane] = plan.lanes.as_slice() else {
         return Err("it is no race of two lanes".to_owned());
     };
-    if of.lanes.first() != Some(default) {
+    if !of.lanes.first().is_some_and(|lane| levels::are_one(lane, default)) {
         return Err("its first lane is not the default of this screening".to_owned());
+    }
+    if !are_of_one_file(screened, confirmed) {
+        return Err("the file that describes its filesystem is not the one that was screened".to_owned());
     }
     if of.workloads != plan.workloads {
         return Err("it raced other work".to_owned());
@@ -163,10 +166,16 @@ pub fn raced(finding: &ScreeningFinding, screened: &Record, confirmed: &Record) 
         return Err(format!("it ran on {elsewhere}"));
     }
     let is_it = |combination: &Combination| {
-        levels::lane(&base, PROPOSAL, &finding.factors, combination).is_ok_and(|made| made == *lane)
+        levels::lane(&base, PROPOSAL, &finding.factors, combination).is_ok_and(|made| levels::are_one(&made, lane))
     };
     let mut known = std::iter::once(proposed(finding)).chain(tune::candidates(finding));
     known.find(is_it).ok_or_else(|| "its second lane is neither the proposal nor what tuning makes of it".to_owned())
+}
+
+/// Whether the lanes of both races are described by the same bytes, where their filesystem is the user's own.
+fn are_of_one_file(screened: &Record, confirmed: &Record) -> bool {
+    let definition = screened.header.lanes.first().map_or("", |lane| lane.definition_sha256.as_str());
+    confirmed.header.lanes.iter().all(|lane| lane.definition_sha256 == definition)
 }
 
 /// What the second race ran on that the first one did not: another machine, disk or kernel; `None`: nothing.
@@ -215,29 +224,56 @@ mod tests {
 
     type Change<'a> = &'a dyn Fn(&mut Record);
     use model::findings::EffectVerdict;
+    use model::lane::Contestant;
     use model::machine::untold_identity;
     use model::screening::{DesignKind, Screening, ScreeningRun};
 
-    #[test]
-    fn the_race_of_a_proposal_has_a_seed_of_its_own_and_the_machine_of_the_screening() {
+    /// A screening of one option that it proposes, with its record and that of the race of the proposal.
+    fn screened_and_confirmed(base: &str) -> (ScreeningFinding, Record, Record) {
         let factors = vec![factor("commit", &["5", "30"])];
-        let ext4: LaneSpec = "ext4".parse().unwrap();
-        let lane = |name: &str, place: usize| levels::lane(&ext4, name, &factors, &[place]).unwrap();
+        let spec: LaneSpec = base.parse().unwrap();
+        let lane = |name: &str, place: usize| levels::lane(&spec, name, &factors, &[place]).unwrap();
         let mut screened = Record::parse(include_str!("../../../tests/fixtures/schema1.jsonl")).unwrap();
         let run = |lane: &str, other: bool| ScreeningRun { lane: lane.to_owned(), at_other: vec![other] };
         screened.header.plan.lanes = vec![lane("default", 0), lane("r02", 1)];
         screened.header.plan.screening = Some(Screening {
-            base: "ext4".to_owned(),
+            base: base.to_owned(),
             design: DesignKind::FullFactorial,
             factors: factors.clone(),
             runs: vec![run("default", false), run("r02", true)],
             left_out: Vec::new(),
         });
-        let found = finding(factors.clone(), &[(1.2, EffectVerdict::Matters)], &["commit"]);
         let mut confirmed = screened.clone();
         confirmed.header.plan.screening = None;
         confirmed.header.plan.lanes = vec![lane("default", 0), lane(PROPOSAL, 1)];
         confirmed.header.seed += 1;
+        (finding(factors, &[(1.2, EffectVerdict::Matters)], &["commit"]), screened, confirmed)
+    }
+
+    #[test]
+    fn a_file_of_ones_own_may_lie_elsewhere_and_is_not_opened_for_a_record() {
+        let (found, mut screened, mut confirmed) = screened_and_confirmed("./no-such.toml");
+        for record in [&mut screened, &mut confirmed] {
+            record.header.lanes.iter_mut().for_each(|lane| lane.definition_sha256 = "5a".to_owned());
+        }
+        assert_eq!(raced(&found, &screened, &confirmed), Ok(vec![1]));
+        for lane in &mut confirmed.header.plan.lanes {
+            lane.contestant = Contestant::Custom("/elsewhere/no-such.toml".into());
+        }
+        assert_eq!(raced(&found, &screened, &confirmed), Ok(vec![1]));
+        confirmed.header.lanes[1].definition_sha256 = "5b".to_owned();
+        let why = raced(&found, &screened, &confirmed).unwrap_err();
+        assert!(why.contains("the file that describes its filesystem"), "{why}");
+        for lane in &mut confirmed.header.plan.lanes {
+            lane.contestant = Contestant::Filesystem("ext4".into());
+        }
+        let why = raced(&found, &screened, &confirmed).unwrap_err();
+        assert!(why.contains("its first lane is not the default"), "{why}");
+    }
+
+    #[test]
+    fn the_race_of_a_proposal_has_a_seed_of_its_own_and_the_machine_of_the_screening() {
+        let (found, screened, confirmed) = screened_and_confirmed("ext4");
         let raced_with = |change: &dyn Fn(&mut Record)| {
             let mut other = confirmed.clone();
             change(&mut other);

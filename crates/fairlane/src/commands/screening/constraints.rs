@@ -23,6 +23,9 @@ const TRIED: &str = "tried";
 /// Why options of a lane in a guest are not tried.
 const IN_A_GUEST: &str = "options were not tried beforehand, because a guest's kernel mounts them: one that it refuses ends the \
     race before its first round, and --without NAME leaves it out";
+/// Why options of a lane are not tried that a program mounts, or that one of the user's own makes.
+const BY_A_PROGRAM: &str = "options were not tried beforehand, because a program and not Fairlane mounts them: one \
+    that mkfs or that program refuses ends the race before its first round, and --without NAME leaves it out";
 
 /// Why an option is left out that the lane sets.
 const SAID: &str = "the lane says it already";
@@ -110,11 +113,13 @@ pub fn settle_here(
         terminal::say!("trying {options} on a small image");
     }
     let excludes = |one: &str, other: &str| excludes(base, one, other);
-    let mut settled = trying(base, place, |try_one| settle(base, factors, (room, &excludes), try_one))?;
-    let mut notes = Vec::new();
-    if !is_tried && planning::in_guest(base) {
-        notes.push(IN_A_GUEST.to_owned());
-    }
+    let mut is_untried = false;
+    let mut settled = trying(base, place, |try_one| {
+        settle(base, factors, (room, &excludes), &mut |lane| {
+            try_one(lane).inspect(|tried| is_untried |= *tried == Tried::NotTried)
+        })
+    })?;
+    let mut notes: Vec<String> = why_untried(base).filter(|_| is_untried).map(str::to_owned).into_iter().collect();
     let without_disks = settled.left_out.iter().filter(|of| of.why == NO_DISKS).count();
     if without_disks > 0 {
         notes.push(format!(
@@ -148,6 +153,14 @@ fn without_queue(
     }
 }
 
+/// What is said where a lane's options are not tried; `None`: without root the check of the lanes says what is missing.
+fn why_untried(base: &LaneSpec) -> Option<&'static str> {
+    match planning::in_guest(base) {
+        true => Some(IN_A_GUEST),
+        false => lanes::host::is_root().then_some(BY_A_PROGRAM),
+    }
+}
+
 fn sets_queue(level: &OptionLevel) -> bool {
     !level.queue.is_empty()
 }
@@ -177,9 +190,10 @@ pub fn working<T>(base: &LaneSpec, lanes: Vec<(T, LaneSpec)>, place: Place) -> R
     })
 }
 
-/// A guest's kernel is not asked, and without root the check of the lanes says what is missing.
+/// A guest's kernel is not asked, nor are programs of the user's own, and without root the check of the lanes says what
+/// is missing.
 fn can_be_tried(base: &LaneSpec) -> bool {
-    !planning::in_guest(base) && lanes::host::is_root()
+    !planning::in_guest(base) && !matches!(base.contestant, Contestant::Custom(_)) && lanes::host::is_root()
 }
 
 /// Gives `work` what tries a lane on a small image, journalled and undone; where lanes cannot be tried, all of them work.
@@ -221,9 +235,8 @@ fn folder(base: &LaneSpec, on: &Ground) -> Result<PathBuf, Failure> {
 
 /// Whether two options of the table of the lane's filesystem are never set together.
 fn excludes(base: &LaneSpec, one: &str, other: &str) -> bool {
-    let Contestant::Filesystem(filesystem) = &base.contestant else { return false };
     let names = |of: &str, name: &str| {
-        let option = screened_options::options_of(filesystem).iter().find(|option| option.name == of);
+        let option = screened_options::table_of(base).iter().find(|option| option.name == of);
         option.is_some_and(|option| option.excludes.contains(&name))
     };
     names(one, other) || names(other, one)
@@ -480,10 +493,9 @@ fn holds(all: &[String], some: &[String]) -> bool {
 
 /// The option of the table whose misspelt name an option that is refused probably has.
 fn meant(base: &LaneSpec, factor: &Factor) -> Option<&'static str> {
-    let Contestant::Filesystem(filesystem) = &base.contestant else { return None };
     // `reflink` of `-m reflink`; a flag alone is near to nothing.
     let word = factor.name.rsplit(' ').next().filter(|word| !word.starts_with('-'))?;
-    let known = screened_options::options_of(filesystem).iter().map(|option| option.name);
+    let known = screened_options::table_of(base).iter().map(|option| option.name);
     model::nearest(word, known).filter(|near| *near != word)
 }
 

@@ -1,7 +1,7 @@
 //! Combinations of levels of options: as a lane, and in words.
 
 use lanes::{LaneFailure, screened_options};
-use model::lane::LaneSpec;
+use model::lane::{Contestant, LaneSpec};
 use model::screening::{Factor, OptionLevel};
 
 /// For each factor which of its levels: 0 is the usual one, 1 the other one, and those behind are left to tuning.
@@ -33,6 +33,21 @@ pub fn combination_of_run(at_other: &[bool]) -> Combination {
 pub fn lane(base: &LaneSpec, name: &str, factors: &[Factor], combination: &[usize]) -> Result<LaneSpec, LaneFailure> {
     let chosen = factors.iter().zip(combination).filter_map(|(factor, &place)| level(factor, place));
     screened_options::lane_with(base, name, &chosen.collect::<Vec<_>>())
+}
+
+/// Whether two lanes are one. A file of the user's own may have moved: its bytes are compared elsewhere.
+pub fn are_one(one: &LaneSpec, other: &LaneSpec) -> bool {
+    match (&one.contestant, &other.contestant) {
+        (Contestant::Custom(_), Contestant::Custom(_)) => {
+            LaneSpec { contestant: other.contestant.clone(), ..one.clone() } == *other
+        }
+        _ => one == other,
+    }
+}
+
+/// Whether some lanes are others, one by one.
+pub fn are_all_one(some: &[LaneSpec], others: &[LaneSpec]) -> bool {
+    some.len() == others.len() && some.iter().zip(others).all(|(one, other)| are_one(one, other))
 }
 
 /// What of a combination is not as usual: `logbsize 256k, sunit 64`.
@@ -74,5 +89,22 @@ pub mod tests {
         assert_eq!(in_words(&factors, &[2, 1]), "commit 60, stripe 64");
         assert_eq!(in_words(&factors, &[0, 0]), "all as usual");
         assert_eq!(level(&factors[1], 2), None);
+    }
+
+    #[test]
+    fn a_lane_of_a_file_that_moved_is_the_same_and_one_that_is_told_something_else_is_not() {
+        let one = |one: &str, other: &str| are_one(&one.parse().unwrap(), &other.parse().unwrap());
+        assert!(one("a=./my.toml,fast", "a=/elsewhere/other.toml,fast") && one("xfs", "xfs"));
+        for (lane, other) in [
+            ("a=./my.toml,fast", "a=./my.toml"),
+            ("a=./my.toml", "b=./my.toml"),
+            ("a=./my.toml", "a=xfs"),
+            ("a=/my", "a=/other"),
+            ("a=./my.toml", "a=/my"),
+        ] {
+            assert!(!one(lane, other), "{lane} {other}");
+        }
+        let lanes: Vec<LaneSpec> = ["xfs", "ext4"].map(|lane| lane.parse().unwrap()).to_vec();
+        assert!(are_all_one(&lanes, &lanes) && !are_all_one(&lanes, &lanes[..1]));
     }
 }

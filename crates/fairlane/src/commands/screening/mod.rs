@@ -277,6 +277,10 @@ mod tests {
             ),
             ("xfs --without noatime --no-confirm --rounds 3", "fairlane screen --resume r.jsonl --no-confirm"),
             ("xfs@qemu:/boot/vmlinuz", "fairlane screen xfs@qemu:/boot/vmlinuz --resume r.jsonl"),
+            (
+                "./my.toml --option delay=0|100 --option -K",
+                "fairlane screen ./my.toml --resume r.jsonl --option delay=0|100 --option -K",
+            ),
         ] {
             let words = ["fairlane", "screen"].into_iter().chain(typed.split(' '));
             let Command::Screen(options) = Options::try_parse_from(words).unwrap().command else { panic!("{typed}") };

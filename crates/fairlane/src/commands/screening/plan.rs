@@ -7,6 +7,7 @@ use crate::commands::planning::{self, Tail};
 use crate::commands::{lane_failure, lane_size, race};
 use crate::failure::Failure;
 use crate::options::{Passes, Race, Screen};
+use lanes::custom::Custom;
 use lanes::filesystems::{self, Home};
 use lanes::{capacity, host, screened_options};
 use model::Bytes;
@@ -41,19 +42,19 @@ pub struct Planned {
     pub of_size: Option<String>,
 }
 
-/// Options become a plan. Options of the filesystem are tried on a small image; nothing else is touched.
+/// Options become a plan. Options of a filesystem of the table are tried on a small image; nothing else is touched.
 ///
 /// # Errors
 /// With the documented exit statuses.
 pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     check(options)?;
-    let filesystem = filesystem(lane)?;
-    let factors = factors(filesystem, options)?;
+    let factors = factors(&screened(lane)?, options)?;
     let (mut notes, mut most_telling, mut of_size) = (Vec::new(), Vec::new(), None);
     let mut plan = race::plan(&as_race(lane, options), &mut notes, &mut most_telling, &mut of_size)?;
     let Some(base) = plan.lanes.first().cloned() else {
         return Err(Failure::usage("name a filesystem to screen, such as xfs"));
     };
+    check_here(&base)?;
     let room = Room::new(&base, !options.options.is_empty());
     let is_size_chosen = options.lane_size.is_none() && on_images(&base, &plan.on);
     let most_lanes = stats::screening::lanes_of(factors.len()).min(room.lanes);
@@ -102,21 +103,37 @@ fn check(options: &Screen) -> Result<(), Failure> {
     }
 }
 
-/// The filesystem of a lane that is formatted anew for each run.
+/// Refuses a filesystem of the user's own in a guest, whose programs are not those of this machine.
+fn check_here(base: &LaneSpec) -> Result<(), Failure> {
+    match matches!(base.contestant, Contestant::Custom(_)) && planning::in_guest(base) {
+        true => Err(Failure::usage(format!(
+            "lane {} is made by programs of your own, and its options are screened on this machine and in no guest; \
+             leave the guest out, and run it with sudo",
+            base.name.escape_debug()
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// A lane that is formatted anew for each run: of a filesystem of the table, or of a file of the user's own.
 ///
 /// # Errors
 /// For every other lane.
-pub fn filesystem(lane: &str) -> Result<&'static str, Failure> {
+pub fn screened(lane: &str) -> Result<LaneSpec, Failure> {
     let spec: LaneSpec = lane.parse().map_err(|error: model::lane::LaneError| Failure::usage(error.to_string()))?;
-    let Contestant::Filesystem(name) = &spec.contestant else {
-        return Err(Failure::usage(format!(
-            "lane {} is made by nobody here, or by a file of your own, and a screening makes its lanes anew with other \
-             options; name a filesystem of Fairlane's table, such as ext4, xfs or btrfs",
-            spec.name.escape_debug()
-        )));
+    let name = match &spec.contestant {
+        Contestant::Filesystem(name) => name,
+        Contestant::Custom(_) => return Ok(spec),
+        Contestant::Directory(_) => {
+            return Err(Failure::usage(format!(
+                "lane {} is made by nobody here, and a screening makes its lanes anew with other options; name a \
+                 filesystem of Fairlane's table, such as ext4, xfs or btrfs, or a file of your own, as ./myfs.toml",
+                spec.name.escape_debug()
+            )));
+        }
     };
     match filesystems::find(name) {
-        Some(row) if row.home == Home::Block => Ok(row.name),
+        Some(row) if row.home == Home::Block => Ok(spec),
         Some(row) => Err(Failure::usage(format!(
             "{} does not stand on a block device, so that neither mkfs nor mount has options to screen; name another, such as \
              ext4, xfs or btrfs",
@@ -134,13 +151,20 @@ pub fn filesystem(lane: &str) -> Result<&'static str, Failure> {
 }
 
 /// What is to be screened: the options that were named, or the usual ones of the table.
-fn factors(filesystem: &str, options: &Screen) -> Result<Vec<Factor>, Failure> {
-    let table = screened_options::options_of(filesystem);
+fn factors(lane: &LaneSpec, options: &Screen) -> Result<Vec<Factor>, Failure> {
+    let table = screened_options::table_of(lane);
     let mut factors = match options.options.as_slice() {
+        [] if matches!(lane.contestant, Contestant::Custom(_)) => {
+            return Err(Failure::usage(format!(
+                "lane {} is of a file of your own, whose options are in no table; name them, each with its usual level \
+                 first: --option 'delay=0|100' --option '-b 1024|4096'",
+                lane.name.escape_debug()
+            )));
+        }
         [] => table.iter().filter(|option| option.by_itself).map(screened_options::factor).collect::<Vec<_>>(),
         typed => typed
             .iter()
-            .map(|text| screened_options::parse_option(filesystem, text).map_err(lane_failure))
+            .map(|text| screened_options::parse_option(lane, text).map_err(lane_failure))
             .collect::<Result<_, _>>()?,
     };
     for name in &options.without {
@@ -161,7 +185,8 @@ fn factors(filesystem: &str, options: &Screen) -> Result<Vec<Factor>, Failure> {
     }
     match factors.len() {
         0 => Err(Failure::usage(format!(
-            "there is no option of {filesystem} to screen; name some: --option 'NAME=USUAL|OTHER'"
+            "there is no option of {} to screen; name some: --option 'NAME=USUAL|OTHER'",
+            lane.name.escape_debug()
         ))),
         count if count > MOST_FACTORS => Err(Failure::usage(format!(
             "{count} options are more than the largest design has room for, which is {MOST_FACTORS}; leave some out: \
@@ -260,16 +285,12 @@ fn size(plan: &Plan, least: u64) -> Result<(Bytes, Option<String>), Failure> {
 
 /// Bytes of each disk of a lane: what its filesystem is comfortable with, and twice what the work keeps on it.
 fn needed_bytes(lane: &LaneSpec, workloads: &[Workload]) -> u64 {
-    let Contestant::Filesystem(name) = &lane.contestant else { return lane_size::USUAL.get() };
-    let Some(row) = filesystems::find(name) else { return lane_size::USUAL.get() };
-    let lacks = (row.lacks)(&lane.mkfs_options, &lane.mount_options);
-    let has_holes = !lacks.iter().any(|lack| lack.ability == Ability::Holes);
+    let Some((own, has_holes)) = of_filesystem(lane) else { return lane_size::USUAL.get() };
     let bytes = |workload: &Workload| {
         let holes = if has_holes { 0 } else { workload.traits().hole_bytes() };
         workload.working_set_bytes().saturating_add(holes)
     };
     let work = workloads.iter().map(bytes).max().unwrap_or(0);
-    let own = row.comfortable.map_or(0, |(bytes, _)| bytes).max(row.minimum_bytes);
     // Layers and copies leave less of a disk.
     let (device, room) = capacity::of_lane(lane, LOOKED_AT_BYTES);
     let of_disk = |bytes: u64, left: u64| {
@@ -277,6 +298,21 @@ fn needed_bytes(lane: &LaneSpec, workloads: &[Workload]) -> u64 {
         u64::try_from(bytes).unwrap_or(u64::MAX)
     };
     of_disk(own, device).max(of_disk(work.saturating_mul(2), room))
+}
+
+/// Bytes that a lane's filesystem is comfortable with, and whether its files have holes; `None`: nobody knows.
+fn of_filesystem(lane: &LaneSpec) -> Option<(u64, bool)> {
+    match &lane.contestant {
+        Contestant::Filesystem(name) => {
+            let row = filesystems::find(name)?;
+            let lacks = (row.lacks)(&lane.mkfs_options, &lane.mount_options);
+            let own = row.comfortable.map_or(0, |(bytes, _)| bytes).max(row.minimum_bytes);
+            Some((own, !lacks.iter().any(|lack| lack.ability == Ability::Holes)))
+        }
+        // What it lacks is known by trying alone.
+        Contestant::Custom(file) => Some((Custom::read(file).ok()?.minimum_size.map_or(0, Bytes::get), true)),
+        Contestant::Directory(_) => None,
+    }
 }
 
 /// Refuses what the disk has no room for, with how many options less would do.
@@ -357,6 +393,7 @@ mod tests {
     use super::*;
     use crate::options::{Command, Options};
     use clap::Parser;
+    use model::screening::OptionClass;
 
     #[test]
     fn who_screens_again_names_every_option_that_is_screened() {
@@ -377,21 +414,48 @@ mod tests {
 
     #[test]
     fn lanes_that_nobody_formats_anew_are_not_screened() {
-        assert_eq!(
-            ["ext4", "xfs@qemu", "ext4/crypt", "btrfs,noatime"].map(|lane| filesystem(lane).unwrap()),
-            ["ext4", "xfs", "ext4", "btrfs"]
-        );
+        for lane in ["ext4", "xfs@qemu", "ext4/crypt", "btrfs,noatime", "./mine.toml", "a=./mine.toml(-b 1024)/crypt"] {
+            assert_eq!(screened(lane).unwrap(), lane.parse::<LaneSpec>().unwrap());
+        }
         for (lane, says) in [
             ("/mnt/a", "makes its lanes anew"),
-            ("./mine.toml", "makes its lanes anew"),
+            ("/mnt/a", "name a filesystem of Fairlane's table, such as ext4, xfs or btrfs, or a file of your own"),
             ("tmpfs", "does not stand on a block device"),
             ("rsext4", "does not stand on a block device"),
             ("exr4", "no filesystem is called `exr4`; did you mean ext4?"),
             ("ext4,,noatime", "empty option"),
         ] {
-            let message = filesystem(lane).unwrap_err().message;
+            let message = screened(lane).unwrap_err().message;
             assert!(message.contains(says), "{lane}: {message}");
         }
+        let here = |lane: &str| check_here(&lane.parse().unwrap()).map_err(|failure| failure.message);
+        for lane in ["xfs@uml", "./mine.toml", "./mine.toml@image"] {
+            assert_eq!(here(lane), Ok(()), "{lane}");
+        }
+        for lane in ["./mine.toml@uml", "./mine.toml@qemu"] {
+            assert!(here(lane).unwrap_err().contains("in no guest; leave the guest out"), "{lane}");
+        }
+    }
+
+    #[test]
+    fn options_of_a_file_of_ones_own_are_named() {
+        let factors_of = |typed: &str| {
+            let words = ["fairlane", "screen"].into_iter().chain(typed.split(' '));
+            let Command::Screen(options) = Options::try_parse_from(words).unwrap().command else { panic!("{typed}") };
+            factors(&screened(options.lane.as_deref().unwrap()).unwrap(), &options).map_err(|failure| failure.message)
+        };
+        for typed in ["./no-such.toml", "./no-such.toml --without noatime"] {
+            let said = factors_of(typed).unwrap_err();
+            assert!(said.contains("in no table; name them") && said.contains("--option 'delay=0|100'"), "{said}");
+        }
+        let said = factors_of("./no-such.toml --option fast").unwrap_err();
+        assert!(said.contains("no-such.toml"), "{said}");
+        let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/myfs.toml");
+        let factors = factors_of(&format!("{example} --option commit=5|30 --option -b4096|1024")).unwrap();
+        assert_eq!(factors.iter().map(|factor| factor.name.as_str()).collect::<Vec<_>>(), ["commit", "-b"]);
+        assert!(factors.iter().all(|factor| factor.class == OptionClass::Promises));
+        let ordinary = factors_of(&format!("{example} --option queue:read_ahead=128K|4M")).unwrap();
+        assert_eq!(ordinary[0].class, OptionClass::Ordinary);
     }
 
     #[test]
@@ -419,6 +483,8 @@ mod tests {
         assert_eq!(needed("ext4", "16MiB"), Bytes::GIB);
         assert_eq!(needed("ext4", "1GiB"), 2 * Bytes::GIB);
         assert_eq!(needed("xfs", "16MiB"), 300 * Bytes::MIB);
+        let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/myfs.toml");
+        assert_eq!([needed(example, "16MiB"), needed(example, "1GiB")], [64 * Bytes::MIB, 2 * Bytes::GIB]);
         // Each of two disks holds half, and what the array keeps for itself.
         let half = needed("xfs/raid0:2", "1GiB");
         assert!((Bytes::GIB..Bytes::GIB + STEP_BYTES).contains(&half), "{half}");

@@ -100,9 +100,30 @@ pub fn dry_run(plan: &Plan, path: &Path, (times, confirms): (Times, bool)) -> Ve
     lines
 }
 
-/// The commands that make and mount a lane by hand, a line each. `combination`: the levels that it has.
+/// The commands that make and mount a lane by hand, a line each; of a filesystem of the user's own, whose file says how
+/// that is done, the lane as it is typed. `combination`: the levels that it has.
 pub fn commands(lane: &LaneSpec, factors: &[Factor], combination: &[usize]) -> Vec<String> {
-    let Contestant::Filesystem(name) = &lane.contestant else { return Vec::new() };
+    let mut lines = match &lane.contestant {
+        Contestant::Filesystem(name) => by_hand(name, lane),
+        Contestant::Custom(_) => vec![format!("lane   {}", shell_line(&[as_typed(lane)]))],
+        Contestant::Directory(_) => Vec::new(),
+    };
+    if !lines.is_empty() {
+        let levels = factors.iter().zip(combination).filter_map(|(factor, &place)| levels::level(factor, place));
+        lines.extend(levels.flat_map(|level| &level.queue).map(|setting| of_the_queue(setting)));
+    }
+    lines
+}
+
+/// A lane without its name.
+fn as_typed(lane: &LaneSpec) -> String {
+    let line = lane.to_line();
+    let rest = line.strip_prefix(lane.name.as_str()).and_then(|rest| rest.strip_prefix('='));
+    rest.unwrap_or(&line).to_owned()
+}
+
+/// Lines for mkfs, mount and /etc/fstab; none where there is no such filesystem.
+fn by_hand(name: &str, lane: &LaneSpec) -> Vec<String> {
     let Some(row) = filesystems::find(name) else { return Vec::new() };
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
     let mkfs = [words(row.mkfs.get(..1).unwrap_or_default()), lane.mkfs_options.clone(), words(&["DEVICE"])].concat();
@@ -112,14 +133,11 @@ pub fn commands(lane: &LaneSpec, factors: &[Factor], combination: &[usize]) -> V
         options => words(&["mount", "-o", options, "DEVICE", "/mnt"]),
     };
     let shown: &str = if options.is_empty() { "defaults" } else { &options };
-    let mut lines = vec![
+    vec![
         format!("mkfs   {}", shell_line(&mkfs)),
         format!("mount  {}", shell_line(&mount)),
         format!("fstab  UUID=… /mnt {} {} 0 2", row.mounted_as(), clean_text(shown)),
-    ];
-    let levels = factors.iter().zip(combination).filter_map(|(factor, &place)| levels::level(factor, place));
-    lines.extend(levels.flat_map(|level| &level.queue).map(|setting| of_the_queue(setting)));
-    lines
+    ]
 }
 
 /// The command that sets a disk's queue as the layer `queue` does.
@@ -178,6 +196,13 @@ mod tests {
                 "queue  echo 4096 > /sys/block/DISK/queue/read_ahead_kb  # until the next boot",
             ]
         );
+        let own = commands(&"p=./my.toml/queue,scheduler=bfq".parse().unwrap(), &[queue.clone()], &[1]);
+        assert_eq!(own[0], "lane   ./my.toml/queue,scheduler=bfq");
+        assert_eq!(own[1], "queue  echo bfq > /sys/block/DISK/queue/scheduler  # until the next boot");
+        let own = |lane: &str| commands(&lane.parse().unwrap(), &[], &[]);
+        assert_eq!(own("proposal=./my.toml(-b 4096),delay=100"), ["lane   './my.toml(-b 4096),delay=100'"]);
+        assert_eq!(own("./my.toml,delay=100"), ["lane   ./my.toml,delay=100"]);
+        assert!(own("/mnt/a").is_empty());
         let bare = commands(&"ext4".parse().unwrap(), &[queue], &[0]);
         assert_eq!(
             bare,

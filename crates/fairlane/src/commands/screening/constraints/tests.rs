@@ -54,6 +54,30 @@ fn what_the_lane_says_itself_is_left_out_however_it_is_written() {
 }
 
 #[test]
+fn options_of_a_file_of_ones_own_are_settled_without_a_trial_and_without_opening_it() {
+    let own = |lane: &str| lane.parse::<LaneSpec>().unwrap();
+    assert!(!can_be_tried(&own("./no-such.toml")));
+    assert_eq!(why_untried(&own("./no-such.toml@uml")), Some(IN_A_GUEST));
+    if lanes::host::is_root() {
+        assert_eq!(why_untried(&own("./no-such.toml")), Some(BY_A_PROGRAM));
+    }
+    let mut block = factor("-b", &["1024", "4096"]);
+    for (level, bytes) in [(&mut block.usual, "1024"), (&mut block.other, "4096")] {
+        (level.mount, level.mkfs) = (Vec::new(), vec!["-b".to_owned(), bytes.to_owned()]);
+    }
+    let mut again = Factor { name: "again".to_owned(), ..block.clone() };
+    again.usual = OptionLevel { label: "default".to_owned(), ..OptionLevel::default() };
+    let all = vec![factor("delay", &["0", "100"]), block, again];
+    let settled = settled_of("./no-such.toml", all.clone(), ROOM).unwrap();
+    assert_eq!((names(&settled), settled.runs.len()), (vec!["delay", "-b"], 4));
+    let [left] = settled.left_out.as_slice() else { panic!("{:?}", settled.left_out) };
+    assert_eq!(left.option, "again 4096");
+    assert!(left.why.starts_with("it does not go with -b 1024: a lane cannot have both `-b 1024` and `-b 4096`"));
+    let said = settled_of("./no-such.toml(-b 512),delay=1", all, ROOM).unwrap_err().message;
+    assert!(said.contains("delay 100 (the lane says it already); -b 4096 (the lane says it already)"), "{said}");
+}
+
+#[test]
 fn a_guest_takes_as_many_options_as_its_disks_have_room_for() {
     let factors =
         |count: usize| -> Vec<Factor> { (0..count).map(|at| factor(&format!("o{at}"), &["0", "1"])).collect() };
