@@ -3379,6 +3379,10 @@ export interface ConfirmedRow {
    */
   expected?: number | null;
   /**
+   * Group; empty: not known.
+   */
+  group?: string;
+  /**
    * See `low`.
    */
   high?: number | null;
@@ -3399,6 +3403,10 @@ export interface ConfirmedRow {
    */
   title: string;
   verdict: Verdict;
+  /**
+   * Workload; empty: not known.
+   */
+  workload?: string;
   /**
    * Bytes written at the device per byte of the work: proposal, default; absent: not known.
    */

@@ -228,6 +228,13 @@ fn the_race_of_a_proposal_goes_with_its_screening() {
     let (_, err) = expect(&place, 2, &["share", "r.jsonl", "-o", "s.jsonl"]);
     assert_one_sentence(&err, &["s-confirmed.jsonl is there already"]);
     assert!(!at("s.jsonl").exists());
+    // Its own confirmation would lie where that of what is written goes.
+    for (output, names) in [("r.json", "beside -o, r-confirmed.jsonl"), ("r-confirmed.jsonl", "-o r-confirmed.jsonl")] {
+        let (_, err) = expect(&place, 2, &["share", "r.jsonl", "-o", output]);
+        assert_one_sentence(&err, &[names, "it is the confirmation itself; name another file"]);
+    }
+    assert!(!at("r.json").exists());
+    assert_eq!(std::fs::read_to_string(at("r-confirmed.jsonl")).unwrap(), confirmed);
     // What is the race of something else, or cannot be read, stays behind.
     for (text, why) in [(RECORD, "its first lane is not the default"), ("hello\n", "this is no record of Fairlane")] {
         std::fs::write(at("r-confirmed.jsonl"), text).unwrap();

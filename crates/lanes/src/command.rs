@@ -9,7 +9,7 @@
 
 use crate::architecture::Architecture;
 use crate::confined::{Confined, confine};
-use crate::failure::{LaneFailure, NotDone, failed, plain, privilege};
+use crate::failure::{LaneFailure, NotDone, failed, has_word, plain, privilege};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::io::Read;
@@ -343,13 +343,16 @@ impl Running {
 
     /// The same, with whether it refused what it was told: it ended by itself and said why.
     fn not_done(&self, status: ExitStatus) -> NotDone {
-        let mut said = [self.stderr.text(), self.stdout.text()].into_iter().map(|text| last_words(&text));
-        let said = said.find(|text| !text.is_empty());
-        let words = said.as_deref().unwrap_or(PRINTED_NOTHING);
-        let failure = failed(format!("{} failed ({status}): {words}", self.program));
-        match said.filter(|_| status.code().is_some()) {
-            Some(words) => NotDone::by_program(words, failure),
-            None => NotDone::Failed(failure),
+        let printed = [self.stderr.text(), self.stdout.text()];
+        let words = printed.each_ref().map(|text| last_words(text));
+        let told = words.iter().find(|words| tells_error(words));
+        let said = told.or_else(|| words.iter().find(|words| !words.is_empty()));
+        let why = said.map_or(PRINTED_NOTHING, String::as_str);
+        let failure = failed(format!("{} failed ({status}): {why}", self.program));
+        match (status.code(), said) {
+            (Some(_), Some(words)) => NotDone::by_program(&printed.join("\n"), words.clone(), failure),
+            (Some(status), None) => NotDone::Silent { status, failure },
+            (None, _) => NotDone::Failed(failure),
         }
     }
 }
@@ -368,15 +371,22 @@ impl Drop for Running {
 }
 
 /// How lines begin that a tool prints whatever happens.
-const BANNERS: [&str; 4] = ["mke2fs ", "btrfs-progs v", "e2fsck ", "Pass "];
+const BANNERS: [&str; 5] = ["mke2fs ", "btrfs-progs v", "e2fsck ", "F2FS-tools: ", "Pass "];
 
-/// The first lines that say something, joined: tools print the fact first and usage after it.
+fn tells_error(line: &str) -> bool {
+    has_word(line, "error")
+}
+
+/// The first lines that say something, joined: tools print the fact first and usage after it. Errors stand before other
+/// lines, and what was warned of behind them.
 fn last_words(text: &str) -> String {
     let banner = |line: &&str| BANNERS.iter().any(|banner| line.starts_with(banner));
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !banner(line));
     let usage = |line: &str| line.to_ascii_lowercase().starts_with("usage");
     let fact = lines.enumerate().take_while(|(at, line)| *at == 0 || !usage(line));
-    let lines: Vec<&str> = fact.map(|(_, line)| line).take(3).collect();
+    let mut lines: Vec<&str> = fact.map(|(_, line)| line).collect();
+    lines.sort_by_key(|line| (!tells_error(line), has_word(line, "warning")));
+    lines.truncate(3);
     let mut joined: String = lines.join("; ").chars().filter(|c| !c.is_control()).collect();
     if joined.chars().count() > 400 {
         joined = joined.chars().take(400).collect::<String>() + "…";
@@ -428,15 +438,30 @@ mod tests {
         assert_eq!(said, "the log is too large.");
         assert_eq!(failure.to_string(), "sh failed (exit status: 3): the log is too large.");
         for script in [
-            "exit 1",
             "echo the log is too large >&2; kill -KILL $$",
             "echo write failed: No space left on device >&2; exit 1",
+            "echo a; echo b; echo c; echo I/O error; exit 1",
+            "echo cannot do that >&2; echo I/O error; exit 1",
         ] {
             let failed = ended(script);
             assert!(matches!(failed, NotDone::Failed(LaneFailure::Failed(_))), "{script}: {failed:?}");
         }
+        let silent = ended("exit 3");
+        assert!(matches!(silent, NotDone::Silent { status: 3, .. }), "{silent:?}");
+        assert_eq!(silent.to_string(), "sh failed (exit status: 3): it printed nothing");
         let missing = run_confined(&words(&["no-such-fairlane-tool"]), (None, None), &AtomicBool::new(false));
         assert!(matches!(missing, Err(NotDone::Failed(LaneFailure::Privilege(_)))), "{missing:?}");
+    }
+
+    #[test]
+    fn warnings_hide_no_error_behind_them() {
+        let warned = "WARNING: a\nWARNING: b\nlast fact\nWARNING: c\nERROR: cannot write: No space left on device\n";
+        assert_eq!(last_words(warned), "ERROR: cannot write: No space left on device; last fact; WARNING: a");
+        assert_eq!(last_words("errors=continue is set\nthat is wrong\n"), "errors=continue is set; that is wrong");
+        let script = "printf 'WARNING: a\\nWARNING: b\\nWARNING: c\\n' >&2; echo 'Error: it is too small'; exit 1";
+        let ended = run_confined(&words(&["sh", "-c", script]), (None, None), &AtomicBool::new(false));
+        let Err(NotDone::Refused { words: said, .. }) = &ended else { panic!("{ended:?}") };
+        assert_eq!(said, "Error: it is too small");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::command::{self, Running};
 use crate::confined::Confined;
 use crate::contestant::{Contestant, fill_device};
 use crate::custom::{Custom, Kind, fill};
-use crate::failure::{LaneFailure, NotDone, failed};
+use crate::failure::{BUSY, LaneFailure, NotDone, failed};
 use crate::let_go;
 use crate::mount;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -43,25 +43,33 @@ pub(crate) fn format(
     // Who is confined does not reach into another process: it is handed the image itself.
     let held = held.filter(|_| confined.is_some());
     let own = held.map(|held| PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd())));
-    let words = fill_device(mkfs_command, own.as_deref().unwrap_or(device));
+    let mut words = fill_device(mkfs_command, own.as_deref().unwrap_or(device));
+    let silencer = if let Contestant::Row(row) = contestant { row.mkfs_silencer } else { None };
     let mut tries = 1;
     loop {
         let_go::check(device, stop)?;
-        match command::run_confined(&words, (confined.as_ref(), held), stop) {
+        // Ours stands before what the lane says.
+        let silenced = silencer.and_then(|silencer| words.iter().position(|word| word == silencer));
+        match (command::run_confined(&words, (confined.as_ref(), held), stop), silenced) {
             // Whoever looks for a free loop device claims ours for a moment: mkfs gave up before it wrote anything.
-            Err(NotDone::Failed(LaneFailure::Failed(said)))
+            (Err(NotDone::Failed(LaneFailure::Failed(said))), _)
                 if confined.is_some() && tries < BUSY_TRIES && is_busy(&said) =>
             {
                 tries += 1;
             }
-            answer => return answer.map(Some),
+            // Once more for its words.
+            (Err(NotDone::Silent { .. }), Some(at)) => {
+                words.remove(at);
+            }
+            (answer, _) => return answer.map(Some),
         }
     }
 }
 
-/// Whether a mkfs says that its device is in use: the words of ext, Btrfs and XFS, F2FS and others.
+/// Whether a mkfs says that its device is in use.
 fn is_busy(said: &str) -> bool {
-    ["apparently in use by the system", "resource busy"].iter().any(|words| said.contains(words))
+    let said = said.to_ascii_lowercase();
+    BUSY.iter().any(|words| said.contains(words))
 }
 
 /// What is mounted where, and how.
@@ -182,4 +190,47 @@ pub(crate) fn unmount(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of this script as the mkfs of a filesystem, quiet as long as its first argument says so.
+    fn formatted(filesystem: &str, script: &str) -> Result<(), NotDone> {
+        let image = std::env::temp_dir().join(format!("fairlane-silent-{}-{filesystem}", std::process::id()));
+        std::fs::write(&image, "").unwrap();
+        let row = Contestant::Row(crate::filesystems::find(filesystem).unwrap());
+        let words = ["sh", "-c", script, "mkfs", "-q", "{device}"].map(str::to_owned);
+        let answer = format(&row, &words, (&image, None), &[], &AtomicBool::new(false));
+        std::fs::remove_file(&image).unwrap();
+        answer.map(drop)
+    }
+
+    #[test]
+    fn a_mkfs_that_keeps_silent_is_asked_once_more_for_its_words() {
+        let refuses = "[ \"$1\" = -q ] || echo 'Info: it needs extra attr'; exit 1";
+        let told = formatted("f2fs", refuses);
+        let Err(NotDone::Refused { words, .. }) = &told else { panic!("{told:?}") };
+        assert_eq!(words, "Info: it needs extra attr");
+        assert_eq!(formatted("f2fs", "[ \"$1\" != -q ]"), Ok(()), "the second answer counts");
+        // What says nothing then either, or is not told to be quiet, is not asked again.
+        for (filesystem, script) in [("f2fs", "exit 3"), ("ext4", "[ \"$1\" = -q ] || echo why; exit 3")] {
+            let silent = formatted(filesystem, script);
+            assert!(matches!(silent, Err(NotDone::Silent { status: 3, .. })), "{filesystem}: {silent:?}");
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_in_use_is_known_by_the_words_of_every_mkfs() {
+        for said in [
+            "/dev/loop0 is apparently in use by the system; will not make a filesystem here!",
+            "ERROR: unable to open /dev/loop0: Device or resource busy",
+            "open: Resource busy",
+            "Error: In use by the system!",
+        ] {
+            assert!(is_busy(said), "{said}");
+        }
+        assert!(!is_busy("log size 128m too large"));
+    }
 }

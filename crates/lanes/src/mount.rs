@@ -1,7 +1,7 @@
 //! Mounting through the kernel's own step-by-step interface, so that an option it does not know is
 //! refused by name in the kernel's own words; and unmounting that waits for what is busy.
 
-use crate::failure::{LaneFailure, NotDone, failed, privilege, usage};
+use crate::failure::{LaneFailure, NotDone, failed, is_refusal, privilege, usage};
 use crate::{mountinfo, run_folder};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::io::Errno;
@@ -161,10 +161,19 @@ fn give(fd: &OwnedFd, filesystem: &str, option: &str) -> Result<(), NotDone> {
     };
     given.map_err(|error| {
         let why = kernel_words(fd).unwrap_or_else(|| reason(error));
-        let words = format!("{filesystem} refuses the mount option `{option}`: {why}");
-        let failure = usage(format!("{words}; remove or correct it"));
-        NotDone::by_kernel(error, words, failure)
+        not_given(filesystem, option, error, &why)
     })
+}
+
+/// Why the kernel did not take one option: it asks some of them for a right that they have not.
+fn not_given(filesystem: &str, option: &str, error: Errno, why: &str) -> NotDone {
+    if is_refusal(error) || matches!(error, Errno::ACCESS | Errno::PERM) {
+        let words = format!("{filesystem} refuses the mount option `{option}`: {why}");
+        return NotDone::Refused { failure: usage(format!("{words}; remove or correct it")), words };
+    }
+    NotDone::Failed(failed(format!(
+        "cannot set the mount option `{option}` of {filesystem}: {why}; the kernel log (dmesg) may say more"
+    )))
 }
 
 /// What the kernel wrote into the context: `e ext4: Unknown parameter 'x'`, one message a read.
@@ -251,4 +260,28 @@ fn holders_below(folder: &Path) -> Vec<String> {
         }
     }
     holders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_refused_or_could_not_be_set_in_words_and_in_type() {
+        let told = |error: Errno| not_given("xfs", "logbsize=1", error, &reason(error));
+        for (error, why) in [
+            (Errno::INVAL, "Invalid argument"),
+            (Errno::PERM, "Operation not permitted"),
+            (Errno::ACCESS, "Permission denied"),
+        ] {
+            let words = format!("xfs refuses the mount option `logbsize=1`: {why}");
+            let failure = usage(format!("{words}; remove or correct it"));
+            assert_eq!(told(error), NotDone::Refused { words, failure });
+        }
+        for (error, why) in [(Errno::ROFS, "Read-only file system"), (Errno::NOMEM, "Cannot allocate memory")] {
+            let words = format!("cannot set the mount option `logbsize=1` of xfs: {why}");
+            let failure = failed(format!("{words}; the kernel log (dmesg) may say more"));
+            assert_eq!(told(error), NotDone::Failed(failure));
+        }
+    }
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Scratch, no_stop, privileged};
+use lanes::LaneFailure;
 use lanes::screened_options::{Made, Tried, try_lane, try_lane_of_size};
 use model::Bytes;
 
@@ -43,6 +44,25 @@ fn what_mkfs_or_the_kernel_refuses_is_told_in_their_words_and_what_they_take_is_
             _ => panic!("{lane}: {told:?}"),
         }
         scratch.assert_nothing_left();
+    }
+}
+
+#[test]
+fn a_mkfs_that_keeps_silent_is_asked_once_more_why_it_refuses() {
+    if !privileged("trials of f2fs") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut journal = scratch.journal();
+    let told = try_lane(&"f2fs(-O inode_checksum)".parse().unwrap(), &scratch.path, &mut journal, &no_stop());
+    journal.finish().unwrap();
+    scratch.assert_nothing_left();
+    match told {
+        Err(LaneFailure::Privilege(why)) => eprintln!("trials of f2fs: skipped, because {why}"),
+        told => {
+            let why = refusal(told.unwrap()).unwrap_or_default();
+            assert!(why.starts_with("mkfs.f2fs refuses it: ") && why.contains("extra attr"), "{why}");
+        }
     }
 }
 

@@ -323,12 +323,10 @@ fn confirmed(finding: &ScreeningFinding) -> Vec<String> {
     let left_out =
         finding.confirmation_left_out.as_deref().map(|why| wording::confirmation_left_out(&words::sentence(why)));
     match &finding.confirmation {
-        Some(of) => {
-            let little = of.rows.iter().any(|row| row.little_cpu).then(|| wording::LITTLE_CPU.to_owned());
-            let outcome = wording::outcome(of.outcome, (of.gained, of.counted), !finding.proposal.expected.is_empty());
-            let raced = wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed);
-            [outcome, raced].into_iter().chain(little).collect()
-        }
+        Some(of) => vec![
+            wording::outcome(of.outcome, (of.gained, of.counted), !finding.proposal.expected.is_empty()),
+            wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed),
+        ],
         None if left_out.is_none() && !finding.proposal.factors.is_empty() => vec![wording::NOT_RACED.to_owned()],
         None => left_out.into_iter().collect(),
     }
@@ -373,7 +371,8 @@ fn confirmed_cells(row: &ConfirmedRow) -> [String; 7] {
     let absent = || wording::ABSENT.to_owned();
     let measured = row.ratio.map(|ratio| wording::gain(ratio, row.low.zip(row.high)));
     let (measured, interval) = measured.map_or((None, None), |(size, interval)| (Some(size), interval));
-    let shares = row.cpu_shares.map(|shares| shares.map(figures::small_share).join(" / "));
+    let little = || row.little_cpu.then(|| wording::LITTLE_CPU.to_owned());
+    let shares = row.cpu_shares.map(|shares| shares.map(figures::small_share).join(" / ")).or_else(little);
     [
         shorten(&row.title, TITLE_COLUMNS),
         row.expected.map_or_else(absent, |ratio| wording::gain(ratio, None).0),

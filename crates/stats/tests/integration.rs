@@ -38,6 +38,7 @@ mod page;
 mod past;
 mod rounds;
 mod screening;
+mod screening_confirmed;
 mod screening_hostile;
 mod sharing;
 mod stalls;

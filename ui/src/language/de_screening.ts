@@ -98,8 +98,7 @@ export const screening: typeof english = {
   lookInterval: "Intervall",
   rowVerdict: "Urteil",
   cpu: "CPU-Anteil, Vorschlag / Voreinstellung",
-  littleCpu:
-    "Wo kein CPU-Anteil steht, verging zu wenig CPU-Zeit dafür: weniger als 1 s in einer der Bahnen, und gezählt wird sie in Schritten von 10 ms.",
+  littleCpu: "<\u00a01\u00a0s",
   written: "Auf den Datenträger geschriebene Bytes je Byte der Arbeit, Vorschlag / Voreinstellung",
   rowVerdicts: {
     faster: "besser",

@@ -98,8 +98,8 @@ export const screening = {
   lookInterval: "Interval",
   rowVerdict: "Verdict",
   cpu: "CPU share, proposal / default",
-  littleCpu:
-    "Where no CPU share stands, too little CPU time passed to tell it: less than 1 s in one of the lanes, and it is counted in ticks of 10 ms.",
+  /** Stands for shares that too little CPU time tells. */
+  littleCpu: "<\u00a01\u00a0s",
   written: "Bytes written at the device for each of the work, proposal / default",
   rowVerdicts: {
     faster: "better",

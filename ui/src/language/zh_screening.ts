@@ -89,7 +89,7 @@ export const screening: typeof english = {
   lookInterval: "区间",
   rowVerdict: "判定",
   cpu: "CPU 占比，建议 / 默认",
-  littleCpu: "没有列出 CPU 占比之处，是因为 CPU 时间太少而无法判断：其中一条赛道不足 1 秒，而它以 10 毫秒为单位计数。",
+  littleCpu: "<\u00a01\u00a0秒",
   written: "每字节工作写入设备的字节数，建议 / 默认",
   rowVerdicts: {
     faster: "更好",

@@ -318,7 +318,6 @@ function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
             <Speak said={w.raced(name(confirmation.lane), name(confirmation.default_lane), String(confirmation.seed))} />
           </p>
           {confirmation.rows.length > 0 ? <ConfirmedRows race={race} of={confirmation} /> : null}
-          {confirmation.rows.some((row) => row.little_cpu === true) ? <p class="small">{w.littleCpu}</p> : null}
           {commands.length > 0 ? (
             <>
               <h4>{w.setIt}</h4>
@@ -391,7 +390,7 @@ function ConfirmedRows({ race, of }: { race: RacePage; of: Confirmation }) {
             gain === null ? ABSENT : gain.size,
             gain === null || gain.ends === null ? ABSENT : w.to(gain.ends[0], gain.ends[1]),
             verdict(row),
-            shares === "" ? ABSENT : shares,
+            shares !== "" ? shares : row.little_cpu === true ? w.littleCpu : ABSENT,
             row.written_per_byte == null ? ABSENT : row.written_per_byte.map((times) => ui.figures.times(times)).join(" / "),
           ];
         }),

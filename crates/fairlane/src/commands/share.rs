@@ -8,7 +8,8 @@ use crate::options::Share;
 use crate::owner::Owner;
 use crate::{owned, state, terminal};
 use model::bounds::RECORD_BYTES;
-use model::record::Record;
+use model::findings::ScreeningFinding;
+use model::record::{Header, Record};
 use model::share::{Facts, Private, Removed, ShareError, Sharing, Sort};
 use model::text::escaped_path;
 use std::io::{BufWriter, Write};
@@ -27,29 +28,18 @@ const MOST_CHARACTERS: usize = 100;
 pub fn run(options: &Share) -> Result<(), Failure> {
     let path = state::resolve(&options.record)?;
     let output = options.output.clone().unwrap_or_else(|| default_output(&path));
-    let check = |output: &Path| -> Result<(), Failure> {
-        if options.dry_run {
-            return Ok(());
-        }
-        outputs::check(&[("-o", output)], &[("the record", &path)])?;
-        owned::check_new(output).map_err(|error| cannot_make(output, &error))
-    };
-    check(&output)?;
     let shown = escaped_path(&path);
-    let bytes = owned::read(&path, RECORD_BYTES)
-        .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}; name a record")))?;
-    let text = String::from_utf8_lossy(&bytes);
+    let text = read(&path).map_err(|error| Failure::usage(format!("cannot read {shown}: {error}; name a record")))?;
     let refused = |path: &Path, error: ShareError| Failure::usage(format!("{}: {error}", escaped_path(path)));
     let (confirmation, private) = (confirmation(&path, &text), private_here());
     let mut files = vec![(path.clone(), output.clone())];
+    files.extend(confirmation.iter().map(|(file, _)| (file.clone(), screening::beside(&output, CONFIRMED))));
+    if !options.dry_run {
+        check(&files)?;
+    }
     let begun = match &confirmation {
         None => Sharing::begin(&text, &private),
-        Some((file, confirmed)) => {
-            let beside = screening::beside(&output, CONFIRMED);
-            check(&beside)?;
-            files.push((file.clone(), beside));
-            Sharing::begin_both(&text, confirmed, &private)
-        }
+        Some((_, confirmed)) => Sharing::begin_both(&text, confirmed, &private),
     };
     let mut sharing = begun.map_err(|error| refused(&path, error))?;
     for (at, (path, _)) in files.iter().enumerate() {
@@ -64,17 +54,29 @@ pub fn run(options: &Share) -> Result<(), Failure> {
         return Ok(());
     }
     for (at, (_, output)) in files.iter().enumerate() {
-        if let Err(failure) = write(&mut sharing, at, output) {
+        if let Err(mut failure) = write(&mut sharing, at, output) {
             // One without the other would be another answer.
-            for (_, written) in files.iter().take(at) {
-                let _ = owned::remove(written);
-            }
+            failure.message.extend(files.iter().take(at).map(|(_, written)| take_back(written)));
             return Err(failure);
         }
     }
     let written: Vec<String> = files.iter().map(|(_, output)| escaped_path(output)).collect();
     let words = ["fairlane", "report", &output.display().to_string()].map(str::to_owned);
     print(&format!("\nwritten to {}; what it shows: {}\n", written.join(" and "), report::shell_line(&words)))
+}
+
+/// Refuses, before anything is done, what would be written over. `files`: each that is read, and what is made of it.
+fn check(files: &[(PathBuf, PathBuf)]) -> Result<(), Failure> {
+    let read = ["the record", "the confirmation"].into_iter().zip(files.iter().map(|(file, _)| file.as_path()));
+    let written = ["-o", "beside -o,"].into_iter().zip(files.iter().map(|(_, output)| output.as_path()));
+    outputs::check(&written.collect::<Vec<_>>(), &read.collect::<Vec<_>>())?;
+    files.iter().try_for_each(|(_, output)| owned::check_new(output).map_err(|error| cannot_make(output, &error)))
+}
+
+/// The text of a record. What is no text in it is replaced, as every reader does.
+fn read(path: &Path) -> std::io::Result<String> {
+    let bytes = owned::read(path, RECORD_BYTES)?;
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// The race of the proposal that lies beside a screening, with its text. What lies there and is none stays behind, and
@@ -84,21 +86,25 @@ fn confirmation(path: &Path, text: &str) -> Option<(PathBuf, String)> {
     if !owned::metadata(&file).is_ok_and(|found| found.is_file()) {
         return None;
     }
-    let screened = Record::parse(text).ok()?;
-    let finding = stats::screening::finding(&screened)?;
-    let read = || -> Result<String, String> {
-        let bytes = owned::read(&file, RECORD_BYTES).map_err(|error| format!("it cannot be read: {error}"))?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let confirmed = Record::parse(&text).map_err(|error| error.to_string())?;
+    let (finding, screened) = found(text)?;
+    let taken = || -> Result<String, String> {
+        let text = read(&file).map_err(|error| format!("it cannot be read: {error}"))?;
+        let confirmed = Record::parse(&text).map_err(|error| error.to_string())?.header;
         screening::raced(&finding, &screened, &confirmed).map(|_| text)
     };
-    match read() {
+    match taken() {
         Ok(text) => Some((file, text)),
         Err(why) => {
             terminal::say!("{} stays behind: {}", escaped_path(&file), report::clean_text(&why));
             None
         }
     }
+}
+
+/// What a screening found, and its header: its trials are not held beside those of another record.
+fn found(text: &str) -> Option<(ScreeningFinding, Header)> {
+    let record = Record::parse(text).ok()?;
+    Some((stats::screening::finding(&record)?, record.header))
 }
 
 /// `2026-07-01T100000Z-quick-shared.jsonl` in the working directory.
@@ -214,15 +220,25 @@ fn write(sharing: &mut Sharing, at: usize, path: &Path) -> Result<(), Failure> {
         .each_line_of(at, |line| writeln!(out, "{line}").map_err(Unwritten::Disk))
         .and_then(|()| out.flush().map_err(Unwritten::Disk));
     written.map_err(|why| {
-        let _ = owned::remove(path);
-        let shown = escaped_path(path);
-        match why {
+        let (shown, left) = (escaped_path(path), take_back(path));
+        Failure::failed(match why {
             Unwritten::Disk(error) => {
-                Failure::failed(format!("cannot write {shown}: {error}; free space, or name another file with -o"))
+                format!("cannot write {shown}: {error}; free space, or name another file with -o{left}")
             }
-            Unwritten::Refused(error) => Failure::failed(format!("{shown} was not written: {error}")),
-        }
+            Unwritten::Refused(error) => format!("{shown} was not written: {error}{left}"),
+        })
     })
+}
+
+/// Removes what was written, and answers what is to be said where it stays.
+fn take_back(path: &Path) -> String {
+    match owned::remove(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let shown = escaped_path(path);
+            format!("; {shown} was written and cannot be removed ({}), so remove it", owned::plain(&error))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Why a shared record was not written.
@@ -247,6 +263,19 @@ mod tests {
         assert_eq!(in_passwd(lines, 1000), ["ali", "Alice Ex"]);
         assert_eq!(in_passwd(lines, 7), ["bare"]);
         assert!(in_passwd(lines, 8).is_empty() && in_passwd("", 0).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_taken_back_is_said() {
+        let place = tempfile::tempdir().unwrap();
+        let (file, folder) = (place.path().join("file"), place.path().join("folder"));
+        std::fs::write(&file, "").unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        assert_eq!((take_back(&file), take_back(&place.path().join("none"))), (String::new(), String::new()));
+        assert!(!file.exists());
+        let said = take_back(&folder);
+        let begin = format!("; {} was written and cannot be removed (", escaped_path(&folder));
+        assert!(said.starts_with(&begin) && said.ends_with("), so remove it"), "{said}");
     }
 
     #[test]

@@ -128,7 +128,8 @@ impl RecordStore {
         let place = self.records.folder().join(name);
         let instead = format!("fairlane report {} --format html -o report.html", tilde(&place));
         let mut names = vec![name.to_owned()];
-        // Of a screening the race of its proposal belongs to the page; where that cannot be opened, it is another page.
+        // Of a screening the race of its proposal belongs to the page; where that cannot be opened, it is another page
+        // for each reason.
         let confirmed = screening::beside(Path::new(name), screening::CONFIRMED).to_string_lossy().into_owned();
         let (kind, unopened) = match listing::open(self.records.folder(), &confirmed) {
             Ok(_) => {
@@ -136,7 +137,7 @@ impl RecordStore {
                 ("race", None)
             }
             Err(Unopened { why: listing::NOTHING, .. }) => ("race", None),
-            Err(Unopened { why, .. }) => ("race alone", Some(why)),
+            Err(Unopened { why, .. }) => (why, Some(why)),
         };
         self.answer(kind, names, &instead, |records| {
             let (name, record) = records.read(0)?;
@@ -282,6 +283,10 @@ mod tests {
         let outside = left_out();
         std::fs::remove_file(&confirmed).unwrap();
         assert_eq!(outside, "it is a link that leads out of the folder");
+        std::fs::create_dir(&confirmed).unwrap();
+        let no_file = left_out();
+        std::fs::remove_dir(&confirmed).unwrap();
+        assert_eq!(no_file, "it is no file", "another reason than before");
         assert_eq!(left_out(), "", "it is gone");
         for (text, why) in [("hello\n", "this is no record of Fairlane"), (RECORD, "it has the same seed")] {
             std::fs::write(&confirmed, text).unwrap();

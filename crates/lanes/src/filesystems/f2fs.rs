@@ -21,6 +21,7 @@ pub(super) static F2FS: Filesystem = Filesystem {
     features: include_str!("../../../../features/f2fs.toml"),
     minimum_bytes: 128 * model::Bytes::MIB,
     mkfs: &["mkfs.f2fs", "-q", "-f", "-t", "0"],
+    mkfs_silencer: Some("-q"),
     package: "f2fs-tools",
     mkfs_takes: &MKFS,
     mkfs_word_lists: &["-O"],

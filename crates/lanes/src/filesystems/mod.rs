@@ -71,6 +71,9 @@ pub struct Filesystem {
     /// mkfs program and the arguments that Fairlane always gives: quiet, forced, without discard,
     /// without lazy initialisation. Empty: nothing to make (tmpfs).
     pub mkfs: &'static [&'static str],
+    /// The one of them that keeps mkfs from saying why it fails, and changes nothing else; `None`: it says that all the
+    /// same.
+    pub mkfs_silencer: Option<&'static str>,
     /// Debian and Ubuntu package of the mkfs program.
     pub package: &'static str,
     /// What a lane may say to it.
@@ -185,6 +188,7 @@ const BASE: Filesystem = Filesystem {
     minimum_bytes: 0,
     comfortable: None,
     mkfs: &[],
+    mkfs_silencer: None,
     package: "",
     mkfs_takes: &Grammar::NONE,
     mkfs_lists: &[],

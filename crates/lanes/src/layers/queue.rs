@@ -4,7 +4,7 @@
 use super::build::{Building, kernel_folder};
 use super::{Layer, LayerOption, Options, Takes, never, unchanged};
 use crate::availability;
-use crate::failure::{LaneFailure, cannot, failed, is_of_machine, plain, usage};
+use crate::failure::{LaneFailure, cannot, failed, is_refusal, plain, usage};
 use crate::undo::Thing;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -163,10 +163,14 @@ fn lacks(attribute: &str, device: &Path) -> LaneFailure {
 
 /// What the kernel did not take.
 fn refused(folder: &Path, device: &Path, (attribute, value): (&str, &str), error: &std::io::Error) -> LaneFailure {
-    if Errno::from_io_error(error).is_some_and(is_of_machine) {
-        let device = device.display();
-        let why = plain(error);
-        return failed(format!("cannot set {attribute}={value} of {device}: {why}; leave the layer queue out"));
+    if !Errno::from_io_error(error).is_some_and(is_refusal) {
+        let option = option_of(attribute);
+        return failed(format!(
+            "cannot set {attribute}={value} of {}: {}; leave {option} out of the layer queue, and out of a screening \
+             with --without {option}",
+            device.display(),
+            plain(error)
+        ));
     }
     let there = std::fs::read_to_string(folder.join("queue").join(SCHEDULER)).unwrap_or_default();
     let there: Vec<&str> = there.split_whitespace().map(|word| word.trim_matches(['[', ']'])).collect();
@@ -191,6 +195,15 @@ fn refused(folder: &Path, device: &Path, (attribute, value): (&str, &str), error
             format!("the kernel takes no {attribute}={value} of {device} ({}); {has}write another value", plain(error))
         }
     })
+}
+
+/// What the option of the layer is called, and of a screening, that sets an attribute.
+fn option_of(attribute: &str) -> &str {
+    match attribute {
+        REQUESTS => "requests",
+        READ_AHEAD => "read_ahead",
+        other => other,
+    }
 }
 
 /// The value of an attribute; of schedulers the one in brackets. `None`: the device has no such attribute.
@@ -303,6 +316,7 @@ fn put_back_in(folder: &Path, set: &Settings, was: &Settings) -> Result<Vec<&'st
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::screened_options;
 
     fn settings(all: &[(&str, &str)]) -> Settings {
         all.iter().map(|(attribute, value)| ((*attribute).to_owned(), (*value).to_owned())).collect()
@@ -386,6 +400,10 @@ mod tests {
         assert!(matches!(of(Errno::INVAL), LaneFailure::Usage(_)));
         let said = of(Errno::ROFS);
         assert!(matches!(&said, LaneFailure::Failed(said) if said.contains("Read-only file system")), "{said}");
+        let remedy = "; leave requests out of the layer queue, and out of a screening with --without requests";
+        assert!(said.to_string().ends_with(remedy), "{said}");
+        let screened = [screened_options::SCHEDULER, screened_options::REQUESTS, screened_options::READ_AHEAD];
+        assert_eq!(ATTRIBUTES.map(option_of), screened.map(|option| option.name));
     }
 
     #[test]

@@ -255,14 +255,21 @@ impl Trial<'_> {
         journal: &mut Journal,
     ) -> Result<Tried, LaneFailure> {
         let Some((first, further)) = devices.split_first() else { return Err(failed("a lane has a disk")) };
-        let mut command = self.commands.mkfs.clone();
-        command.extend(further.iter().map(|device| device.display().to_string()));
         let beside: Vec<&Path> = further.iter().map(PathBuf::as_path).collect();
-        let printed = match formatting::format(&self.contestant, &command, (first, None), &beside, self.stop) {
+        let format = |mut command: Vec<String>| {
+            command.extend(further.iter().map(|device| device.display().to_string()));
+            formatting::format(&self.contestant, &command, (first, None), &beside, self.stop)
+        };
+        let printed = match format(self.commands.mkfs.clone()) {
             Ok(output) => output.map(|output| output.stdout).unwrap_or_default(),
             Err(why) => {
                 let program = self.row.mkfs.first().copied().unwrap_or("mkfs");
-                let why = refusal(why)?;
+                let why = match why {
+                    NotDone::Silent { status, failure } => {
+                        silent_refusal(status, failure, format(self.row.mkfs_command(&[])).map(drop))?
+                    }
+                    why => refusal(why)?,
+                };
                 return Ok(Tried::Refused(format!("{program} refuses it: {why}")));
             }
         };
@@ -334,7 +341,20 @@ fn shown(target: &Path) -> Result<Vec<String>, LaneFailure> {
 fn refusal(why: NotDone) -> Result<String, LaneFailure> {
     match why {
         NotDone::Refused { words, .. } => Ok(words.trim_end_matches('.').to_owned()),
-        NotDone::Failed(failure) => Err(failure),
+        NotDone::Silent { failure, .. } | NotDone::Failed(failure) => Err(failure),
+    }
+}
+
+/// What stands for the words of a mkfs that ended with a status and said nothing. `plain`: what came of it on the same
+/// disk without options.
+///
+/// # Errors
+/// The failure itself, where it fails without options too.
+fn silent_refusal(status: i32, failure: LaneFailure, plain: Result<(), NotDone>) -> Result<String, LaneFailure> {
+    match plain {
+        Ok(()) => Ok(format!("it ended with status {status} and said nothing")),
+        Err(NotDone::Failed(LaneFailure::Interrupted)) => Err(LaneFailure::Interrupted),
+        Err(_) => Err(failure),
     }
 }
 
@@ -361,6 +381,21 @@ mod tests {
         for machine in [failure, privilege("the program mkfs.xfs is missing"), LaneFailure::Interrupted] {
             assert_eq!(refusal(NotDone::Failed(machine.clone())), Err(machine));
         }
+    }
+
+    #[test]
+    fn a_mkfs_that_says_nothing_refuses_where_it_works_without_options() {
+        let failure = failed("mkfs.f2fs failed (exit status: 1): it printed nothing");
+        let of = |plain: Result<(), NotDone>| silent_refusal(1, failure.clone(), plain);
+        assert_eq!(of(Ok(())), Ok("it ended with status 1 and said nothing".to_owned()));
+        for plain in [
+            NotDone::Silent { status: 1, failure: failure.clone() },
+            NotDone::Failed(failed("mkfs.f2fs failed (exit status: 1): No space left on device")),
+        ] {
+            assert_eq!(of(Err(plain)), Err(failure.clone()));
+        }
+        assert_eq!(of(Err(LaneFailure::Interrupted.into())), Err(LaneFailure::Interrupted));
+        assert_eq!(refusal(NotDone::Silent { status: 1, failure: failure.clone() }), Err(failure));
     }
 
     #[test]

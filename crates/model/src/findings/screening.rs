@@ -215,8 +215,14 @@ pub struct TunedLevel {
 /// A row of the confirmation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfirmedRow {
+    /// Workload; empty: not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub workload: String,
     /// As in [`ScreenedResult`].
     pub title: String,
+    /// Group; empty: not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
     /// What the screening expected; absent: no option of the proposal mattered there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<f64>,

@@ -109,10 +109,20 @@ words! {
     screened_open;
     /// `{options}`, `{gains}`: what the race against the default showed, work by work.
     screened_again;
-    /// `{option}`, `{gains}`: what the screening showed of one option.
+    /// `{option}`, `{gains}`: what the screening showed of one option, which its figures chose.
     screened_alone;
     /// `{size}`: what the screening made expect of a piece of work.
     screened_expected;
+    /// A verdict of that race: better.
+    row_better;
+    /// A verdict: worse.
+    row_worse;
+    /// A verdict: alike.
+    row_tie;
+    /// A verdict: not known yet.
+    row_undecided;
+    /// No verdict.
+    row_none;
     /// No figure at all.
     nothing_measured;
     /// One contestant.

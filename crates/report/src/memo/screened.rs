@@ -5,10 +5,10 @@ use super::work::noun;
 use crate::language::{Tongue, fill};
 use crate::layout::Phrase;
 use crate::screening;
-use crate::words::screening::{Gain, gained};
+use crate::words::screening::percents;
 use model::findings::{
-    Confirmation, ConfirmedRow, Effect, EffectVerdict, Findings, ResultFinding, ScreenedResult, ScreeningFinding,
-    Verdict,
+    Confirmation, ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, Findings, ResultFinding, ScreenedResult,
+    ScreeningFinding, Verdict,
 };
 
 /// Columns of the name of a piece of work that has no other.
@@ -19,8 +19,13 @@ const WORKS_LISTED: usize = 6;
 /// What was raced again gains in each piece of work, and what each option of the proposal gains by the screening alone.
 pub(super) fn brings(findings: &Findings, finding: &ScreeningFinding, tongue: &Tongue) -> Vec<Phrase> {
     let again = finding.confirmation.iter().filter_map(|of| raced_again(findings, finding, of, tongue));
-    // Of tuned options other levels were raced than those that were screened.
-    let screened = finding.proposal.factors.iter().filter(|_| finding.tuned().is_empty());
+    // Of tuned options other levels were raced than those that were screened, and what did not show when it was raced
+    // again is no gain.
+    let shows = match finding.confirmation.as_ref().map(|of| of.outcome) {
+        None | Some(ConfirmationOutcome::Confirmed | ConfirmationOutcome::Mixed) => finding.tuned().is_empty(),
+        Some(ConfirmationOutcome::NotConfirmed | ConfirmationOutcome::Open) => false,
+    };
+    let screened = finding.proposal.factors.iter().filter(|_| shows);
     again.chain(screened.filter_map(|option| alone(findings, finding, option, tongue))).collect()
 }
 
@@ -32,14 +37,16 @@ fn raced_again(
 ) -> Option<Phrase> {
     let options = screening::taken(finding);
     let mut rows: Vec<&ConfirmedRow> = confirmation.rows.iter().collect();
-    // First what was expected to gain, then what loses.
-    rows.sort_by_key(|row| (row.expected.is_none(), row.verdict != Verdict::Slower));
+    // What loses stands first, so that no list cuts a price off; then what was expected to gain.
+    rows.sort_by_key(|row| (row.verdict != Verdict::Slower, row.expected.is_none()));
     let gain = |row: &ConfirmedRow| {
-        let screened = finding.results.iter().find(|result| result.title == row.title);
-        let expected = row.expected.map(|ratio| size(&gained(ratio, None), tongue));
+        let (size, ends) = percents(row.ratio?, row.low.zip(row.high));
+        let name = work(findings, (&row.workload, &row.group), &row.title, tongue);
+        let expected = row.expected.map(|ratio| percent(&percents(ratio, None).0, tongue));
         let expected = expected.map(|size| fill(tongue.words.screened_expected, &[("size", size)]));
-        let ends = row.low.zip(row.high);
-        Some(told(work(findings, screened, &row.title, tongue), &gained(row.ratio?, ends), expected, tongue))
+        let between = ends.map(|ends| interval(&ends, tongue));
+        let inside = [Some(Phrase::new(judged(row.verdict, tongue))), between, expected];
+        Some(told(name, &size, inside, tongue))
     };
     let gains = few(rows.into_iter().filter_map(gain).collect(), tongue).filter(|_| !options.is_empty())?;
     let values = [("options", tongue.listed(named(&options), tongue.words.and)), ("gains", gains)];
@@ -51,44 +58,48 @@ fn alone(findings: &Findings, finding: &ScreeningFinding, option: &str, tongue: 
     let gain = |result: &ScreenedResult| {
         let is_it = |of: &&Effect| of.factor == option && of.verdict == EffectVerdict::Matters;
         let effect = result.effects.iter().find(is_it)?;
-        let gain = gained(effect.ratio, Some((effect.low, effect.high)));
-        Some(told(work(findings, Some(result), &result.title, tongue), &gain, None, tongue))
+        let (size, ends) = percents(effect.ratio, Some((effect.low, effect.high)));
+        let name = work(findings, (&result.workload, &result.group), &result.title, tongue);
+        Some(told(name, &size, [ends.map(|ends| interval(&ends, tongue))], tongue))
     };
     let gains = few(finding.results.iter().filter_map(gain).collect(), tongue)?;
     let option = Phrase::default().name(&screening::option_named(finding, option));
     Some(fill(tongue.words.screened_alone, &[("option", option), ("gains", gains)]))
 }
 
-/// What a piece of work that was screened is called; `title`: where nothing else is known of it.
-fn work(findings: &Findings, screened: Option<&ScreenedResult>, title: &str, tongue: &Tongue) -> Phrase {
-    let is_it = |of: &&ResultFinding| {
-        screened.is_some_and(|screened| of.workload == screened.workload && of.group == screened.group)
-    };
+/// What a piece of work is called; `title`: where nothing else is known of it.
+fn work(findings: &Findings, (workload, group): (&str, &str), title: &str, tongue: &Tongue) -> Phrase {
+    let is_it = |of: &&ResultFinding| of.workload == workload && of.group == group;
     match findings.results.iter().find(is_it) {
         Some(result) => noun(findings, result, tongue),
         None => tongue.short_name(title, NAME_COLUMNS),
     }
 }
 
-/// `commits +9 % (+6 to +12 %; expected +12 %)`.
-fn told(work: Phrase, gain: &Gain, expected: Option<Phrase>, tongue: &Tongue) -> Phrase {
-    let said = work.say(" ").and(size(gain, tongue));
-    let inside: Vec<Phrase> = interval(gain, tongue).into_iter().chain(expected).collect();
-    match inside.is_empty() {
-        true => said,
-        false => tongue.with(said, Phrase::default().join(inside, tongue.words.semicolon)),
+/// What a verdict of the race against the default is called.
+fn judged(verdict: Verdict, tongue: &Tongue) -> &'static str {
+    match verdict {
+        Verdict::Faster => tongue.words.row_better,
+        Verdict::Slower => tongue.words.row_worse,
+        Verdict::Tie => tongue.words.row_tie,
+        Verdict::Undecided => tongue.words.row_undecided,
+        Verdict::None => tongue.words.row_none,
     }
 }
 
-fn size(gain: &Gain, tongue: &Tongue) -> Phrase {
-    let template = if gain.factors { tongue.words.times_about } else { tongue.words.percent_about };
-    fill(template, &[("size", number(&gain.size, tongue))])
+/// `commits +9 % (better; +6 to +12 %; expected +12 %)`.
+fn told(work: Phrase, size: &str, inside: impl IntoIterator<Item = Option<Phrase>>, tongue: &Tongue) -> Phrase {
+    let said = work.say(" ").and(percent(size, tongue));
+    let inside = Phrase::default().join(inside.into_iter().flatten(), tongue.words.semicolon);
+    if inside.is_empty() { said } else { tongue.with(said, inside) }
 }
 
-fn interval(gain: &Gain, tongue: &Tongue) -> Option<Phrase> {
-    let (low, high) = gain.ends.as_ref()?;
-    let template = if gain.factors { tongue.words.times_between } else { tongue.words.percents };
-    Some(fill(template, &[("low", number(low, tongue)), ("high", number(high, tongue))]))
+fn percent(size: &str, tongue: &Tongue) -> Phrase {
+    fill(tongue.words.percent_about, &[("size", number(size, tongue))])
+}
+
+fn interval((low, high): &(String, String), tongue: &Tongue) -> Phrase {
+    fill(tongue.words.percents, &[("low", number(low, tongue)), ("high", number(high, tongue))])
 }
 
 fn number(english: &str, tongue: &Tongue) -> Phrase {

@@ -66,23 +66,8 @@ pub(crate) fn verdict(verdict: EffectVerdict, margin: f64) -> String {
     }
 }
 
-/// A ratio and its interval as numbers of one kind, without the sign that stands behind them.
-pub(crate) struct Gain {
-    /// They are factors; otherwise percentages with `+` and `-`.
-    pub(crate) factors: bool,
-    /// The ratio.
-    pub(crate) size: String,
-    /// The ends of its interval.
-    pub(crate) ends: Option<(String, String)>,
-}
-
-/// Percentages, or factors where one of them is half or twice: all of one kind.
-pub(crate) fn gained(ratio: f64, ends: Option<(f64, f64)>) -> Gain {
-    let near_one = |of: f64| of > 0.5 && of < 2.0;
-    if !near_one(ratio) || !ends.is_none_or(|(low, high)| near_one(low) && near_one(high)) {
-        let bare = |of: f64| figures::times(of).trim_end_matches('x').to_owned();
-        return Gain { factors: true, size: bare(ratio), ends: ends.map(|(low, high)| (bare(low), bare(high))) };
-    }
+/// A ratio and its interval as percentages with `+` and `-`, without the sign that stands behind them.
+pub(crate) fn percents(ratio: f64, ends: Option<(f64, f64)>) -> (String, Option<(String, String)>) {
     let percent = |of: f64| (of - 1.0) * 100.0;
     let (low, high) = ends.unwrap_or((ratio, ratio));
     let (low_size, high_size) = (percent(low).abs(), percent(high).abs());
@@ -96,16 +81,18 @@ pub(crate) fn gained(ratio: f64, ends: Option<(f64, f64)>) -> Gain {
     };
     let signed = |of: f64| figures::signed(percent(of), digits);
     let bare = |of: f64| signed(of).trim_end_matches('%').trim_end_matches(GLUE).to_owned();
-    Gain { factors: false, size: bare(ratio), ends: ends.map(|(low, high)| (bare(low), bare(high))) }
+    (bare(ratio), ends.map(|(low, high)| (bare(low), bare(high))))
 }
 
-/// A ratio and its interval as [`gained`] tells them, with that sign.
+/// The same with that sign, or as factors where one of them is half or twice: all of one kind.
 pub(crate) fn gain(ratio: f64, ends: Option<(f64, f64)>) -> (String, Option<String>) {
-    let Gain { factors, size, ends } = gained(ratio, ends);
-    match factors {
-        true => (format!("{size}x"), ends.map(|(low, high)| format!("{low}x to {high}x"))),
-        false => (format!("{size}{GLUE}%"), ends.map(|(low, high)| format!("{low} to {high}{GLUE}%"))),
+    let near_one = |of: f64| of > 0.5 && of < 2.0;
+    if !near_one(ratio) || !ends.is_none_or(|(low, high)| near_one(low) && near_one(high)) {
+        let interval = ends.map(|(low, high)| format!("{} to {}", figures::times(low), figures::times(high)));
+        return (figures::times(ratio), interval);
     }
+    let (size, ends) = percents(ratio, ends);
+    (format!("{size}{GLUE}%"), ends.map(|(low, high)| format!("{low} to {high}{GLUE}%")))
 }
 
 /// `256k instead of 32k`.
@@ -270,9 +257,8 @@ pub(crate) fn raced(lane: &str, default: &str, seed: u64) -> String {
     )
 }
 
-/// Beside rows whose shares of the CPUs are not told for it.
-pub(crate) const LITTLE_CPU: &str = "Where no CPU share stands, too little CPU time passed to tell it: less than 1 s \
-                                     in one of the lanes, and it is counted in ticks of 10 ms.";
+/// Stands for shares of the CPUs where a lane took less CPU time than tells them: it is counted in ticks of 10 ms.
+pub(crate) const LITTLE_CPU: &str = "<\u{a0}1\u{a0}s";
 
 /// Of the proposal against the default; of times less is better.
 pub(crate) fn row_verdict(verdict: Verdict) -> &'static str {
@@ -343,6 +329,14 @@ mod tests {
         assert_eq!(plain(1.4, 0.4, 4.9), "1.4x (0.4x to 4.9x)");
         assert_eq!(gain(1.14, None), (format!("+14{GLUE}%"), None));
         assert_eq!(gain(f64::NAN, None).0, "?x");
+    }
+
+    #[test]
+    fn percentages_alone_go_beyond_half_and_twice() {
+        let ends = |low: &str, high: &str| Some((low.to_owned(), high.to_owned()));
+        assert_eq!(percents(0.4, Some((0.35, 0.45))), ("-60".to_owned(), ends("-65", "-55")));
+        assert_eq!(percents(2.4, Some((1.9, 3.1))), ("+140".to_owned(), ends("+90", "+210")));
+        assert_eq!(percents(1.12, None), ("+12".to_owned(), None));
     }
 
     #[test]

@@ -114,8 +114,10 @@ pub fn finding() -> ScreeningFinding {
 
 /// The proposal against the default: better at commits, and not worse at creations.
 pub fn confirmation() -> Confirmation {
-    let row = |(_, title, _): (&str, &str, &str), expected, (ratio, low, high), verdict| ConfirmedRow {
+    let row = |(workload, title, group): (&str, &str, &str), expected, (ratio, low, high), verdict| ConfirmedRow {
+        workload: workload.to_owned(),
         title: title.to_owned(),
+        group: group.to_owned(),
         expected,
         ratio: Some(ratio),
         low: Some(low),

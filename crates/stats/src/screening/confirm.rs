@@ -4,7 +4,8 @@ use crate::answer::title;
 use crate::judge;
 use crate::series::{Scope, Series};
 use model::findings::{
-    Confirmation, ConfirmationOutcome, ConfirmedRow, Estimate, ResultFinding, ScreeningFinding, Shown, Verdict,
+    Confirmation, ConfirmationOutcome, ConfirmedRow, Estimate, ResultFinding, ScreenedResult, ScreeningFinding, Shown,
+    Verdict,
 };
 use model::lane::Lane;
 use model::record::{EndOutcome, Record};
@@ -39,12 +40,15 @@ pub fn confirm(finding: &mut ScreeningFinding, confirmed: &Record) {
     }
     let results = judge::findings(confirmed).results;
     let lanes = [proposal.name.as_str(), default.name.as_str()];
-    let of_result = |result: &ResultFinding| {
-        let series = Series::new(confirmed, &result.workload);
-        let seconds = lanes.map(|lane| cpu_seconds(&series, &result.group, lane));
-        judged(&*finding, result, title(result, &results), (lanes, seconds))
+    let of_workload = |of: &[ResultFinding]| {
+        let series = of.first().map(|result| Series::new(confirmed, &result.workload));
+        let row = |result: &ResultFinding| {
+            let seconds = |lane| series.as_ref().map_or(0.0, |of| cpu_seconds(of, &result.group, lane));
+            judged(&*finding, result, title(result, &results), (lanes, lanes.map(seconds)))
+        };
+        of.iter().map(row).collect::<Vec<Judged>>()
     };
-    let rows: Vec<Judged> = results.iter().map(of_result).collect();
+    let rows: Vec<Judged> = results.chunk_by(|a, b| a.workload == b.workload).flat_map(of_workload).collect();
     let is_over = confirmed.end.is_some_and(EndOutcome::rounds_are_done);
     finding.confirmation = Some(Confirmation {
         lane: proposal.name.clone(),
@@ -72,6 +76,9 @@ fn judged(
     title: String,
     (lanes, seconds): ([&str; 2], [f64; 2]),
 ) -> Judged {
+    let is_it = |of: &&ScreenedResult| of.workload == result.workload && of.group == result.group;
+    // The screening expects by its own titles.
+    let title = finding.results.iter().find(is_it).map_or(title, |of| of.title.clone());
     let shown = Shown::from_lanes(result, lanes[0], lanes[1]);
     let number = |figure: f64| Some(figure).filter(|figure| figure.is_finite());
     let interval = shown.and_then(|of| of.interval).filter(|(low, high)| low.is_finite() && high.is_finite());
@@ -83,6 +90,8 @@ fn judged(
     let shares = both(|of| of.cpu_share);
     let little_cpu = shares.is_some() && seconds.iter().any(|seconds| *seconds < LEAST_CPU_SECONDS);
     let row = ConfirmedRow {
+        workload: result.workload.clone(),
+        group: result.group.clone(),
         expected: expected.map(|of| of.ratio),
         ratio: shown.and_then(|of| of.ratio).and_then(number),
         low: interval.map(|(low, _)| low),
@@ -126,7 +135,9 @@ mod tests {
     fn comes_to(rows: &[(Verdict, bool, bool)]) -> ConfirmationOutcome {
         let judged = |&(verdict, is_sure, counts): &(Verdict, bool, bool)| Judged {
             row: ConfirmedRow {
+                workload: String::new(),
                 title: String::new(),
+                group: String::new(),
                 expected: counts.then_some(1.1),
                 ratio: None,
                 low: None,

@@ -90,7 +90,7 @@ pub fn command_line(screened: &Plan, lanes: Vec<String>, length: Length, seed: O
 /// Puts a confirmation into what a screening found. A record that is not the race of its proposal, or of what tuning made of
 /// that, against its default is left out, and the finding says why.
 pub fn put_in(finding: &mut ScreeningFinding, screened: &Record, confirmed: &Record) {
-    let combination = match raced(finding, screened, confirmed) {
+    let combination = match raced(finding, &screened.header, &confirmed.header) {
         Ok(combination) => combination,
         Err(why) => {
             finding.confirmation_left_out = Some(why);
@@ -137,12 +137,12 @@ fn levels_that_differ(factors: &[Factor], combination: &[usize]) -> Vec<TunedLev
 }
 
 /// The combination that a record races against the screening's default: in the screening's work, where that was raced, and in
-/// an order of its own.
+/// an order of its own. The headers tell it.
 ///
 /// # Errors
 /// Why it does not, as a sentence without a full stop.
-pub fn raced(finding: &ScreeningFinding, screened: &Record, confirmed: &Record) -> Result<Combination, String> {
-    let (of, plan) = (&screened.header.plan, &confirmed.header.plan);
+pub fn raced(finding: &ScreeningFinding, screened: &Header, confirmed: &Header) -> Result<Combination, String> {
+    let (of, plan) = (&screened.plan, &confirmed.plan);
     let base = base(of).ok_or("the lane of this screening is none that can be typed")?;
     let [default, lane] = plan.lanes.as_slice() else {
         return Err("it is no race of two lanes".to_owned());
@@ -159,10 +159,10 @@ pub fn raced(finding: &ScreeningFinding, screened: &Record, confirmed: &Record) 
     if of.lane_size != plan.lane_size {
         return Err("its lanes have another size".to_owned());
     }
-    if screened.header.seed == confirmed.header.seed {
+    if screened.seed == confirmed.seed {
         return Err("it has the same seed as the screening, so that its order is not another one".to_owned());
     }
-    if let Some(elsewhere) = elsewhere(&screened.header, &confirmed.header) {
+    if let Some(elsewhere) = elsewhere(screened, confirmed) {
         return Err(format!("it ran on {elsewhere}"));
     }
     let is_it = |combination: &Combination| {
@@ -199,7 +199,7 @@ pub fn begun(finding: &ScreeningFinding, screened: &Record, path: &Path) -> Opti
     let file = beside(path, CONFIRMED);
     let is_there = owned::metadata(&file).is_ok_and(|found| found.is_file());
     let confirmed = is_there.then(|| state::load(&file).ok()).flatten()?;
-    raced(finding, screened, &confirmed).ok()
+    raced(finding, &screened.header, &confirmed.header).ok()
 }
 
 /// Puts the confirmation that lies beside a screening's record into its findings; what lies there and is none is said in them
@@ -277,7 +277,7 @@ mod tests {
         let raced_with = |change: &dyn Fn(&mut Record)| {
             let mut other = confirmed.clone();
             change(&mut other);
-            raced(&found, &screened, &other)
+            raced(&found, &screened.header, &other.header)
         };
         assert_eq!(raced_with(&|_: &mut Record| ()), Ok(vec![1]));
         let others: [(&str, Change); 9] = [
