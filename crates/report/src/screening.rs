@@ -8,7 +8,7 @@ use crate::markdown::{code, escape, row};
 use crate::words::{self, screening as wording};
 use crate::{Style, figures};
 use model::findings::{
-    ConfirmedRow, Effect, EffectVerdict, Interaction, ScreenedResult, ScreeningFinding, TunedLevel, Verdict,
+    ConfirmedRow, Effect, EffectVerdict, FEWEST_SPARE, Interaction, ScreenedResult, ScreeningFinding, TunedLevel, Verdict,
 };
 use model::screening::{Factor, OptionClass, OptionLevel};
 
@@ -252,9 +252,12 @@ fn sentences(finding: &ScreeningFinding, result: &ScreenedResult) -> Vec<String>
     let mut said: Vec<String> = unknown.into_iter().collect();
     said.extend(result.interactions.iter().map(|of| interaction(finding, of)));
     said.extend(result.lanes_differ.then(|| wording::LANES_DIFFER.to_owned()));
-    let size = |ratio: &f64| ratio.ln().abs();
-    let largest = result.spare.iter().filter(|ratio| ratio.ln().is_finite()).max_by(|a, b| size(a).total_cmp(&size(b)));
-    said.extend(largest.map(|ratio| wording::spare(result.spare.len(), &wording::gain(*ratio, None).0)));
+    let few = !finding.few_spare && !result.effects.is_empty() && result.spare.len() < FEWEST_SPARE;
+    said.extend(few.then(|| wording::FEW_LEFT.to_owned()));
+    let logs: Vec<f64> = result.spare.iter().map(|ratio| ratio.ln()).filter(|log| log.is_finite()).collect();
+    let size = (logs.iter().map(|log| log * log).sum::<f64>() / logs.len().max(1) as f64).sqrt().exp();
+    let size = wording::gain(size, None).0;
+    said.extend((!logs.is_empty()).then(|| wording::spare(logs.len(), size.trim_start_matches('+'))));
     said
 }
 

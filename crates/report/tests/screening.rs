@@ -88,7 +88,7 @@ fn a_design_with_too_few_columns_to_notice_lanes_that_differ_says_so() {
     for format in ["text", "markdown"] {
         few.few_spare = true;
         let said = one_line(&rendered(few.clone(), format));
-        let parts = ["where lanes differ by their options alone", warning, "commit 4 KiB"];
+        let parts = ["as far as what else lanes differ by is chance", warning, "commit 4 KiB"];
         assert!(places(&said[said.find("6 options").unwrap_or(0)..], &parts).is_sorted(), "{format}: {said}");
         few.few_spare = false;
         assert!(!one_line(&rendered(few.clone(), format)).contains("fewer than 3 columns"), "{format}");

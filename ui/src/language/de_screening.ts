@@ -26,7 +26,7 @@ export const screening: typeof english = {
   rounds: (fewest, most) => (fewest === most ? count(most, "Runde", "Runden") : `${fewest} bis ${most} Runden`),
   scatter: (deviation) => `eine Bahn streut von Runde zu Runde um ${deviation}`,
   legend: (margin) =>
-    `Wirkung heißt, was die andere Stufe am Wert ändert, über alle Einstellungen der übrigen Optionen; über 0 ist sie besser, auch bei Zeiten. Zählt: mit 95 % ist keine von denen falsch, die so heißen, wenn Bahnen sich allein durch ihre Optionen unterscheiden. Zählt nicht: das Intervall dieser Zeile liegt innerhalb von ${margin}.`,
+    `Wirkung heißt, was die andere Stufe am Wert ändert, über alle Einstellungen der übrigen Optionen; über 0 ist sie besser, auch bei Zeiten. Zählt: mit 95 % ist keine von denen falsch, die so heißen, soweit Zufall ist, was Bahnen sonst unterscheidet. Zählt nicht: das Intervall dieser Zeile liegt innerhalb von ${margin}.`,
   option: "Option",
   levels: "Üblich → anders",
   effect: "Wirkung",
@@ -57,8 +57,10 @@ export const screening: typeof english = {
   loopQueue: "Verändert wurde die Warteschlange des Loop-Geräts jedes Abbilds; der Datenträger darunter hat seine eigene.",
   noRound: "Nichts ist bestimmt: In keiner Runde hat jede Bahn einen Wert.",
   unknown: (why) => say`Nichts ist bestimmt: ${why}.`,
-  spare: (columns, largest) =>
-    `Der Plan hat ${count(columns, "Spalte", "Spalten")} ohne Option: ${largest} ist dort die größte Wirkung, das sind Zufall, Bahnen, die sich unterscheiden, oder Optionen zusammen.`,
+  fewLeft:
+    "Neben Wechselwirkungen bleiben weniger als 3 Spalten ohne Option; Bahnen, die sich von sich aus unterscheiden, fielen hier deshalb nicht auf.",
+  spare: (columns, size) =>
+    `${count(columns, "Spalte", "Spalten")} ohne Option: Wirkungen von ${size} (quadratisches Mittel), das sind Zufall, Bahnen, die sich unterscheiden, oder Optionen zusammen.`,
   leftOut: "Weggelassen",
   because: (option, why) => say`${option}: ${why}.`,
   proposal: "Vorschlag",

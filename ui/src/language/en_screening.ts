@@ -25,7 +25,7 @@ export const screening = {
   rounds: (fewest: number, most: number) => (fewest === most ? count(most, "round", "rounds") : `${fewest} to ${most} rounds`),
   scatter: (deviation: string) => `a lane scatters by ${deviation} from round to round`,
   legend: (margin: string) =>
-    `An effect is what the other level does to the figure, over all settings of the other options; above 0 it is better, of times too. Matters: with 95% none of those that are called so is false, where lanes differ by their options alone. Does not: the interval of that row lies within ${margin}.`,
+    `An effect is what the other level does to the figure, over all settings of the other options; above 0 it is better, of times too. Matters: with 95% none of those that are called so is false, as far as what else lanes differ by is chance. Does not: the interval of that row lies within ${margin}.`,
   option: "Option",
   levels: "Usual → other",
   effect: "Effect",
@@ -56,8 +56,10 @@ export const screening = {
   loopQueue: "The disk's queue that was varied is that of the loop device of each image; the disk below has its own.",
   noRound: "Nothing is told: there is no round in which every lane has a figure.",
   unknown: (why: Said) => say`Nothing is told: ${why}.`,
-  spare: (columns: number, largest: string) =>
-    `The design has ${count(columns, "column", "columns")} without an option: ${largest} is the largest effect there, which is chance, lanes that differ, or options together.`,
+  fewLeft:
+    "Beside interactions fewer than 3 columns without an option are left, so that lanes that differ by themselves would not be noticed here.",
+  spare: (columns: number, size: string) =>
+    `${count(columns, "column", "columns")} without an option: effects of ${size} (root mean square), which are chance, lanes that differ, or options together.`,
   leftOut: "Left out",
   because: (option: Said, why: Said) => say`${option}: ${why}.`,
   proposal: "Proposal",

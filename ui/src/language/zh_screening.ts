@@ -20,7 +20,7 @@ export const screening: typeof english = {
   rounds: (fewest, most) => (fewest === most ? `${most} 轮` : `${fewest} 至 ${most} 轮`),
   scatter: (deviation) => `同一赛道各轮之间波动 ${deviation}`,
   legend: (margin) =>
-    `效果指另一取值对数值的改变，覆盖其余选项的各种设置；大于 0 表示更好，时间类指标也是如此。“有影响”：只要各赛道仅因选项而不同，就有 95% 的把握，这样标出的没有一个是错的。“无影响”：该行的区间在 ${margin} 之内。`,
+    `效果指另一取值对数值的改变，覆盖其余选项的各种设置；大于 0 表示更好，时间类指标也是如此。“有影响”：只要各赛道其余的差别属于偶然，就有 95% 的把握，这样标出的没有一个是错的。“无影响”：该行的区间在 ${margin} 之内。`,
   option: "选项",
   levels: "通常 → 另一取值",
   effect: "效果",
@@ -49,7 +49,8 @@ export const screening: typeof english = {
   loopQueue: "所改变的是每个映像的回环设备的队列；其下的磁盘有自己的队列。",
   noRound: "无法判断：没有一轮是所有赛道都有数据的。",
   unknown: (why) => say`无法判断：${why}。`,
-  spare: (columns, largest) => `该设计有 ${columns} 列不含选项：其中最大的效果为 ${largest}，属于偶然、赛道自身的差别或几个选项的共同作用。`,
+  fewLeft: "除去相互作用之后，不含选项的列不足 3 列，因此这里察觉不到赛道自身的差别。",
+  spare: (columns, size) => `${columns} 列不含选项：其效果为 ${size}（均方根），属于偶然、赛道自身的差别或几个选项的共同作用。`,
   leftOut: "未纳入",
   because: (option, why) => say`${option}：${why}。`,
   proposal: "建议",

@@ -28,6 +28,8 @@ import { Figure } from "./figure";
 const ABSENT = "–";
 /** Characters of a row's name in a chart. */
 const ROW_NAME = 60;
+/** Columns without an option that it takes at least to bound how far lanes differ by themselves. */
+const FEWEST_SPARE = 3;
 /** Characters of an option that was left out. */
 const LEFT_OUT = 64;
 
@@ -249,13 +251,15 @@ function notesSaid(ui: Ui, of: ScreeningFinding, result: ScreenedResult): Said[]
     return w.interaction(first ?? [], second ?? [], ratio ?? "", low ?? "", high ?? "", cannot, one.partial ?? 0);
   });
   const spare = (result.spare ?? []).filter((ratio) => Number.isFinite(Math.log(ratio)));
-  const size = (ratio: number) => Math.abs(Math.log(ratio));
-  const largest = spare.reduce((most, ratio) => (size(ratio) > size(most) ? ratio : most), 1);
+  const squares = spare.reduce((sum, ratio) => sum + Math.log(ratio) ** 2, 0);
+  const size = gainSaid(ui, Math.exp(Math.sqrt(squares / Math.max(spare.length, 1))), null, null).replace(/^\+/, "");
+  const few = of.few_spare !== true && result.effects.length > 0 && (result.spare ?? []).length < FEWEST_SPARE;
   return [
     ...unknown,
     ...interactions,
     ...(result.lanes_differ === true ? [[w.lanesDiffer]] : []),
-    ...(spare.length > 0 ? [[w.spare(spare.length, gainSaid(ui, largest, null, null))]] : []),
+    ...(few ? [[w.fewLeft]] : []),
+    ...(spare.length > 0 ? [[w.spare(spare.length, size)]] : []),
   ];
 }
 

@@ -93,7 +93,8 @@ pub struct ScreenedResult {
     /// Standard deviation of a lane's figure from round to round beside the other lanes, of its logarithm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
-    /// Effects of columns that no option stands in (ratios): what differs there is chance, or three options together.
+    /// Effects of columns that no option stands in, beside the interactions (ratios): what differs there is chance, lanes that
+    /// differ by themselves, or options together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spare: Vec<f64>,
     /// Lanes differ by more than their rounds scatter and the options tell: intervals are wider by that.
@@ -122,7 +123,7 @@ pub struct Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EffectVerdict {
-    /// It is there: with 95 % none of the screening that says so is false, where lanes differ by their options alone.
+    /// It is there: with 95 % none of the screening that says so is false, as far as what else lanes differ by is chance.
     Matters,
     /// Its interval lies within the margin.
     DoesNot,

@@ -44,8 +44,8 @@ pub(crate) fn summary(options: usize, base: &str, lanes: u32, full: u64, rounds:
 pub(crate) fn legend(margin: f64) -> String {
     format!(
         "effect: what the other level does to the figure, over all settings of the other options; above 0 it is better, of \
-         times too. matters: with 95{GLUE}% none of those that are called so is false, where lanes differ by their options \
-         alone. does not: the interval of that row lies within {}.",
+         times too. matters: with 95{GLUE}% none of those that are called so is false, as far as what else lanes differ by \
+         is chance. does not: the interval of that row lies within {}.",
         figures::margin(margin)
     )
 }
@@ -131,6 +131,8 @@ pub(crate) const LANES_DIFFER: &str =
     "The lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.";
 pub(crate) const FEW_SPARE: &str = "The design has fewer than 3 columns without an option, so that lanes that differ by \
                                     themselves would not be noticed: what matters here may be such a difference.";
+pub(crate) const FEW_LEFT: &str = "Beside interactions fewer than 3 columns without an option are left, so that lanes that \
+                                   differ by themselves would not be noticed here.";
 pub(crate) const LOOP_QUEUE: &str =
     "The disk's queue that was varied is that of the loop device of each image; the disk below has its own.";
 pub(crate) const NO_ROUND: &str = "Nothing is told: there is no round in which every lane has a figure.";
@@ -140,12 +142,12 @@ pub(crate) fn unknown(why: &str) -> String {
     format!("Nothing is told: {why}.")
 }
 
-/// What columns without an option show; `largest`: of them.
-pub(crate) fn spare(count: usize, largest: &str) -> String {
+/// What columns without an option show; `size`: the root of their mean square.
+pub(crate) fn spare(count: usize, size: &str) -> String {
     let columns = if count == 1 { "1 column".to_owned() } else { format!("{count} columns") };
     format!(
-        "The design has {columns} without an option: {largest} is the largest effect there, which is chance, lanes that \
-         differ, or options together."
+        "{columns} without an option: effects of {size} (root mean square), which are chance, lanes that differ, or options \
+         together."
     )
 }
 
