@@ -36,7 +36,7 @@ const COMMIT: ScreenedResult = {
   interactions: [
     { factors: ["journal", "barrier"], ratio: 1.08, low: 1.03, high: 1.13, aliases: [["dir_index", "data"]] },
   ],
-  spare: [1.006],
+  spare: [1.006, 0.995, 1.002],
 };
 
 const CREATE: ScreenedResult = {

@@ -252,7 +252,7 @@ fn sentences(finding: &ScreeningFinding, result: &ScreenedResult) -> Vec<String>
     let mut said: Vec<String> = unknown.into_iter().collect();
     said.extend(result.interactions.iter().map(|of| interaction(finding, of)));
     said.extend(result.lanes_differ.then(|| wording::LANES_DIFFER.to_owned()));
-    let few = !finding.few_spare && !result.effects.is_empty() && result.spare.len() < FEWEST_SPARE;
+    let few = !finding.few_spare && (1..FEWEST_SPARE).contains(&result.spare.len());
     said.extend(few.then(|| wording::FEW_LEFT.to_owned()));
     let logs: Vec<f64> = result.spare.iter().map(|ratio| ratio.ln()).filter(|log| log.is_finite()).collect();
     let size = (logs.iter().map(|log| log * log).sum::<f64>() / logs.len().max(1) as f64).sqrt().exp();

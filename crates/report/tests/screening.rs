@@ -72,7 +72,7 @@ fn the_design_is_told_with_what_it_cannot_tell() {
         "6 options of ext4 in 16 lanes, where all combinations would take 64 lanes; 4 to 5 rounds.",
         "journal 1G and barrier off together: 1.08x (1.03x to 1.13x) of the product of what each brings alone; the design \
          cannot tell it from dir_index × data, lazytime × noatime.",
-        "The design has 1 column without an option: +0.6 % is the largest effect there",
+        "3 columns without an option: effects of 0.5 % (root mean square), which are chance",
         "The lanes differ by more than their rounds scatter",
         "LEFT OUT bigalloc on: mkfs.ext4 refuses it: invalid cluster size.",
     ] {
@@ -92,6 +92,11 @@ fn a_design_with_too_few_columns_to_notice_lanes_that_differ_says_so() {
         assert!(places(&said[said.find("6 options").unwrap_or(0)..], &parts).is_sorted(), "{format}: {said}");
         few.few_spare = false;
         assert!(!one_line(&rendered(few.clone(), format)).contains("fewer than 3 columns"), "{format}");
+        // Interactions may leave fewer of one figure.
+        let mut left = few.clone();
+        left.results[0].spare.truncate(2);
+        let said = one_line(&rendered(left, format));
+        assert!(said.contains("Beside interactions fewer than 3 columns without an option are left"), "{format}: {said}");
     }
 }
 

@@ -253,7 +253,7 @@ function notesSaid(ui: Ui, of: ScreeningFinding, result: ScreenedResult): Said[]
   const spare = (result.spare ?? []).filter((ratio) => Number.isFinite(Math.log(ratio)));
   const squares = spare.reduce((sum, ratio) => sum + Math.log(ratio) ** 2, 0);
   const size = gainSaid(ui, Math.exp(Math.sqrt(squares / Math.max(spare.length, 1))), null, null).replace(/^\+/, "");
-  const few = of.few_spare !== true && result.effects.length > 0 && (result.spare ?? []).length < FEWEST_SPARE;
+  const few = of.few_spare !== true && spare.length > 0 && spare.length < FEWEST_SPARE;
   return [
     ...unknown,
     ...interactions,

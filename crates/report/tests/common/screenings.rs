@@ -94,7 +94,7 @@ pub fn finding() -> ScreeningFinding {
         results: vec![
             ScreenedResult {
                 interactions: vec![interaction],
-                spare: vec![1.006],
+                spare: vec![1.006, 0.995, 1.002],
                 ..screened_result(COMMIT, 5, commits)
             },
             ScreenedResult { lanes_differ: true, ..screened_result(CREATE, 4, creations) },
