@@ -609,7 +609,7 @@ export type DesignKind = "full-factorial" | "folded-plackett-burman";
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "OptionClass".
  */
-export type OptionClass = "ordinary" | "promises";
+export type OptionClass = "ordinary" | "promises" | "unknown";
 /**
  * What an effect means.
  *
@@ -3512,7 +3512,7 @@ export interface Proposal {
    */
   mixed?: string[];
   /**
-   * Factors that would gain, and are not taken because they change what is promised.
+   * Factors that would gain, and are not taken because they change what is promised, or are in no table.
    */
   promises?: string[];
 }

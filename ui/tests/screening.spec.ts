@@ -235,6 +235,12 @@ test("each end of a screening has a headline and a sentence of its own", async (
       "of the product of what each brings alone; 36 other pairs share a part of it.",
     ],
     [
+      "unknown",
+      (of) => of.factors.filter((one) => one.class === "promises").forEach((one) => (one.class = "unknown")),
+      "Take ext4 with journal 1G",
+      "Would gain, and not taken because it is in no table, and nobody looked at what that changes: barrier off.",
+    ],
+    [
       "keep",
       (of) => {
         of.proposal = { factors: [] };

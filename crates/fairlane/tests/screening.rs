@@ -4,6 +4,9 @@ use crate::common;
 
 use common::{Place, assert_one_sentence, root};
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 
 /// Three mount options that every kernel's ext4 knows, with their levels.
 const OPTIONS: [&str; 6] =
@@ -70,6 +73,11 @@ fn what_cannot_be_screened_is_refused_in_one_sentence() {
         (vec!["screen", "ext4", "--with-self"], vec!["leave --with-self out"]),
         (vec!["screen", "ext4", "--throttle", "ext4:2000iops"], vec!["--throttle without a lane"]),
         (vec!["screen", "ext4", "--without", "nosuch"], vec!["--without nosuch", "none of the options"]),
+        (vec!["screen", "ext4", "--budget", "1s"], vec!["in 1.0 s nothing can be screened", "--budget 30s"]),
+        (vec!["screen", "myfs.toml"], vec!["no filesystem is called `myfs.toml`", "./myfs.toml"]),
+        (vec!["screen", "ext4", "--option", "-F|-n"], vec!["`-n` is a flag of its own"]),
+        (vec!["screen", "ext4", "--option", "|"], vec!["an option has no name"]),
+        (vec!["screen", "ext4", "--option", "-E mount_opts=nodelalloc"], vec!["known to tune2fs alone"]),
         (vec!["screen", "ext4", "--rounds", "1"], vec!["1 is not in 2..=10000"]),
         (vec!["screen", "--resume", "nosuch.jsonl"], vec!["nosuch.jsonl"]),
     ] {
@@ -80,6 +88,99 @@ fn what_cannot_be_screened_is_refused_in_one_sentence() {
     let (_, err) = place.expect(2, &["screen", "--resume", "race.jsonl"]);
     assert_one_sentence(&err, &["race.jsonl is no screening", "fairlane race --resume race.jsonl"]);
     place.assert_nothing_left();
+}
+
+#[test]
+fn what_has_no_room_or_a_name_that_is_taken_is_refused_before_options_are_tried() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    for name in ["taken.jsonl", "a-confirmed.jsonl", "b-tune1.jsonl"] {
+        std::fs::write(place.path().join(name), "").unwrap();
+    }
+    for (more, status, says) in [
+        (&["--lane-size", "100TiB"][..], 1, &["100TiB", "free some space, lower --lane-size"][..]),
+        (&["--lane-size", "65537KiB"][..], 2, &["no multiple of 4KiB"][..]),
+        (&["--lane-size", "8MiB"][..], 2, &["raise --lane-size"][..]),
+        (&["-o", "taken.jsonl"][..], 2, &["taken.jsonl exists already"][..]),
+        (&["-o", "a.jsonl"][..], 2, &["a-confirmed.jsonl exists already"][..]),
+        (&["-o", "b.jsonl", "--tune", "1m"][..], 2, &["b-tune1.jsonl exists already"][..]),
+    ] {
+        for dry in [&["--dry-run"][..], &[][..]] {
+            let fixed = ["screen", "ext4", "--suite", &suite, "--workload", "commit"];
+            let (out, err) = place.expect(status, &[&fixed[..], &OPTIONS, more, dry].concat());
+            assert_one_sentence(&err, says);
+            assert!(!err.contains("trying") && out.is_empty(), "{more:?}: {out}{err}");
+        }
+    }
+    place.assert_nothing_left();
+}
+
+#[test]
+fn what_the_kernel_turns_off_beside_another_option_is_not_screened() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let options = ["data=ordered|journal", "delalloc", "nodelalloc", "commit=5|30"];
+    let options: Vec<&str> = options.into_iter().flat_map(|option| ["--option", option]).collect();
+    let (out, err) = place.expect(0, &words(&suite, &options, &["--rounds", "3", "--dry-run"]));
+    for line in [
+        "left out: delalloc off: it does not go with data journal, which sets `nodelalloc` too",
+        "left out: nodelalloc on: it is the same as delalloc off",
+    ] {
+        assert!(out.contains(line), "{line}: {out}");
+    }
+    assert!(out.contains("2 options in 4 lanes") && err.contains("on a sparse image of 64MiB"), "{out}{err}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_usual_level_is_told_as_it_is_on_lanes_of_this_size() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let options = ["--option", "block_size", "--option", "noatime"];
+    let (out, _) = place.expect(0, &words(&suite, &options, &["--rounds", "3", "--dry-run"]));
+    // mke2fs takes blocks of 1 KiB below 512 MiB.
+    assert!(out.contains("block_size: default (1K here), or 2K"), "{out}");
+}
+
+#[test]
+fn who_may_not_race_and_has_no_home_is_told_the_first() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    // The build folder may be closed to other users: nobody runs a copy.
+    let program = place.path().join("fairlane");
+    std::fs::copy(env!("CARGO_BIN_EXE_fairlane"), &program).unwrap();
+    for command in ["screen", "race"] {
+        for dry in [&["--dry-run"][..], &[][..]] {
+            let refused = Command::new(&program)
+                .args([command, "ext4@image"])
+                .args(dry)
+                .current_dir(place.path())
+                .env("HOME", "/nonexistent")
+                .env_remove("XDG_STATE_HOME")
+                .env_remove("FAIRLANE_UNDO_DIR")
+                .env_remove("SUDO_UID")
+                .stdin(Stdio::null())
+                .uid(65534)
+                .gid(65534)
+                .output()
+                .expect("it runs");
+            let err = String::from_utf8_lossy(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(4), "{command} {dry:?}: {err}");
+            assert_one_sentence(&err, &["formatting and mounting needs root: sudo fairlane"]);
+        }
+    }
 }
 
 /// The lines of a record of the place.

@@ -380,6 +380,7 @@ fn tells_error(line: &str) -> bool {
 /// The first lines that say something, joined: tools print the fact first and usage after it. Errors stand before other
 /// lines, and what was warned of behind them.
 fn last_words(text: &str) -> String {
+    let text = unbroken(text);
     let banner = |line: &&str| BANNERS.iter().any(|banner| line.starts_with(banner));
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !banner(line));
     let usage = |line: &str| line.to_ascii_lowercase().starts_with("usage");
@@ -391,7 +392,26 @@ fn last_words(text: &str) -> String {
     if joined.chars().count() > 400 {
         joined = joined.chars().take(400).collect::<String>() + "…";
     }
-    joined
+    joined.replace(".; ", ". ")
+}
+
+/// A text whose broken sentences are whole: a line that is indented and begins with a small letter goes on with the one before it,
+/// where that ends in no sign.
+fn unbroken(text: &str) -> String {
+    let mut whole: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let begins_small = line.trim_start().starts_with(|first: char| first.is_ascii_lowercase());
+        let goes_on = begins_small && line.starts_with([' ', '\t']);
+        let is_open = |last: &&mut String| goes_on && last.ends_with(|end: char| end.is_alphanumeric() || end == ',');
+        match whole.last_mut().filter(is_open) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(line.trim());
+            }
+            None => whole.push(line.trim_end().to_owned()),
+        }
+    }
+    whole.join("\n")
 }
 
 /// The command as a person would type it, for `--dry-run`: quoted where a shell would need it.
@@ -462,6 +482,20 @@ mod tests {
         let ended = run_confined(&words(&["sh", "-c", script]), (None, None), &AtomicBool::new(false));
         let Err(NotDone::Refused { words: said, .. }) = &ended else { panic!("{ended:?}") };
         assert_eq!(said, "Error: it is too small");
+    }
+
+    #[test]
+    fn a_sentence_that_a_tool_breaks_is_quoted_whole() {
+        let mke2fs = "mke2fs 1.47.0 (5-Feb-2023)\n\nBad option(s) specified: stried\n\nExtended options are separated \
+                      by commas, and may take an argument which\n\tis set off by an equals ('=') sign.\n\nValid \
+                      extended options are:\n\tmmp_update_interval=<interval>\n";
+        assert_eq!(
+            last_words(mke2fs),
+            "Bad option(s) specified: stried; Extended options are separated by commas, and may take an argument which \
+             is set off by an equals ('=') sign. Valid extended options are:"
+        );
+        let apart = "it failed.\n  for a reason\nError\n  Another one\nthat is all\n";
+        assert_eq!(last_words(apart), "it failed. for a reason; Error");
     }
 
     #[test]

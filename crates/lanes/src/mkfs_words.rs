@@ -415,6 +415,8 @@ mod tests {
             ("xfs", "-N", "makes no filesystem"),
             ("ext4", "-n", "makes no filesystem"),
             ("ext4", "-e panic", "machine stop at the first error"),
+            ("ext4", "-E stride=4,mount_opts=nodelalloc", "`-E mount_opts` of mkfs.ext4"),
+            ("ext2", "-Emount_opts=noatime", "known to tune2fs alone"),
             ("ext3", "-qepanic", "machine stop at the first error"),
             ("bcachefs", "--errors=panic", "machine stop at the first error"),
             ("ext4", "-L \u{1b}[31m/x", "holds a slash"),

@@ -189,16 +189,38 @@ pub fn factor(option: &ScreenedOption) -> Factor {
     }
 }
 
-/// Whether an option is another one as a screening may have it: without its first other levels, which make here what the usual one
-/// does, and then without what those cost.
+fn says_nothing(level: &OptionLevel) -> bool {
+    level.mkfs.is_empty() && level.mount.is_empty() && level.queue.is_empty()
+}
+
+/// Whether a level says nothing, and its label claims what is so then, which may be otherwise here.
+pub fn is_claim(level: &OptionLevel) -> bool {
+    says_nothing(level) && level.label != UNSAID
+}
+
+/// The usual level of an option where another one is known to make the same here: where it says nothing itself, its label tells
+/// that one.
+pub fn as_here(usual: &OptionLevel, same: &OptionLevel) -> OptionLevel {
+    let label = if says_nothing(usual) { format!("{UNSAID} ({} here)", same.label) } else { usual.label.clone() };
+    OptionLevel { label, ..usual.clone() }
+}
+
+/// Whether an option is another one as a screening may have it: without other levels, which make here what the usual one does or
+/// cannot be made, and without what the first of them costs where that is not there.
 pub fn is_of(part: &Factor, whole: &Factor) -> bool {
     let others = |factor: &Factor| -> Vec<OptionLevel> {
         std::iter::once(&factor.other).chain(&factor.further).cloned().collect()
     };
-    let is_cut = part.costs.is_empty() && others(whole).ends_with(&others(part));
-    let cut =
-        Factor { other: part.other.clone(), further: part.further.clone(), costs: String::new(), ..whole.clone() };
-    part == whole || (is_cut && *part == cut)
+    let (there, all) = (others(part), others(whole));
+    let mut rest = all.iter();
+    let is_cut = there.iter().all(|level| rest.any(|other| other == level));
+    let mut dropped = all.iter().filter(|level| !there.contains(level));
+    let is_usual = part.usual == whole.usual || dropped.any(|same| part.usual == as_here(&whole.usual, same));
+    let costs = if part.other == whole.other { whole.costs.as_str() } else { "" };
+    // Records of before call what is in no table a change of promises.
+    let is_class =
+        part.class == whole.class || [part.class, whole.class] == [OptionClass::Promises, OptionClass::Unknown];
+    part.name == whole.name && is_class && is_usual && is_cut && (part.costs.is_empty() || part.costs == costs)
 }
 
 #[cfg(test)]

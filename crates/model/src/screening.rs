@@ -161,6 +161,8 @@ pub enum OptionClass {
     Ordinary,
     /// What is promised after a power cut, or of what is read back: it is never proposed.
     Promises,
+    /// Nobody knows, because it is in no table: it is never proposed.
+    Unknown,
 }
 
 /// An option that is not screened, and why.

@@ -218,6 +218,12 @@ mod tests {
         assert!(lines(&plan).contains("about 3 min, after 60 s for the images\n"), "{}", lines(&plan));
         plan.budget_seconds = None;
         assert!(lines(&plan).contains("about 4 min\n"), "{}", lines(&plan));
+        // A race that ends before its time is up takes no longer than that.
+        (plan.budget_seconds, plan.seconds, plan.setup_seconds) = (Some(90.0), Some(85.0), 11.0);
+        let said = "about 85 s, after 11 s for the images, at most 90 s (--budget)\n";
+        assert!(lines(&plan).contains(said), "{}", lines(&plan));
+        plan.setup_seconds = 5.0;
+        assert!(lines(&plan).contains("about 85 s, at most 90 s (--budget)\n"), "{}", lines(&plan));
     }
 
     #[test]

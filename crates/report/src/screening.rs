@@ -15,6 +15,12 @@ use model::screening::{Factor, OptionClass, OptionLevel};
 /// Columns of an option's name, and of one of its levels.
 const OPTION_COLUMNS: usize = 40;
 const LEVEL_COLUMNS: usize = 24;
+/// Tables of effects, with what stands above those of options that are never proposed.
+const CLASSES: [(OptionClass, &str); 3] = [
+    (OptionClass::Ordinary, ""),
+    (OptionClass::Promises, wording::PROMISES),
+    (OptionClass::Unknown, wording::UNKNOWN),
+];
 
 /// A screening for a terminal: SCREENING with a table for each figure, PROPOSAL, CONFIRMED, and the commands that set what was
 /// confirmed. Whatever the finding holds, a line keeps to the style's width, but for those commands, which are to be copied.
@@ -52,13 +58,13 @@ pub(crate) fn markdown(out: &mut String, finding: &ScreeningFinding) {
     paragraph(out, wording::SCREENING_TITLE, &head(finding));
     for result in &finding.results {
         out.push_str(&format!("\n**{}**\n\n", escape(&heading(result))));
-        for class in [OptionClass::Ordinary, OptionClass::Promises] {
+        for (class, above) in CLASSES {
             let rows = effects(finding, result, class);
             if rows.is_empty() {
                 continue;
             }
-            if class == OptionClass::Promises {
-                out.push_str(&format!("\n{}\n\n", escape(&sentence_case(wording::PROMISES))));
+            if !above.is_empty() {
+                out.push_str(&format!("\n{}\n\n", escape(&sentence_case(above))));
             }
             row(out, &wording::EFFECT_COLUMNS.map(escape));
             row(out, &["---", "---", "---:", "---:", "---"].map(str::to_owned));
@@ -161,9 +167,8 @@ fn summary(finding: &ScreeningFinding) -> String {
 /// the terminal has no room for columns.
 fn tables(out: &mut String, finding: &ScreeningFinding, style: &Style) {
     let header = wording::EFFECT_COLUMNS.map(str::to_owned);
-    let classes = [OptionClass::Ordinary, OptionClass::Promises];
-    let tables: Vec<[Vec<Row>; 2]> =
-        finding.results.iter().map(|result| classes.map(|class| effects(finding, result, class))).collect();
+    let tables: Vec<[Vec<Row>; 3]> =
+        finding.results.iter().map(|result| CLASSES.map(|(class, _)| effects(finding, result, class))).collect();
     let rows = tables.iter().flatten().flatten().map(|(cells, _)| cells.to_vec());
     let all: Vec<Vec<String>> = std::iter::once(header.to_vec()).chain(rows).collect();
     let aligned = Some(align(&all)).filter(|lines| lines.iter().all(|line| columns(line) + 2 <= style.table_columns()));
@@ -172,12 +177,12 @@ fn tables(out: &mut String, finding: &ScreeningFinding, style: &Style) {
     for (result, blocks) in finding.results.iter().zip(&tables) {
         out.push('\n');
         hang(out, "", 0, &Phrase::new(heading(result)), None, style);
-        if let Some(header) = header.filter(|_| !blocks[0].is_empty() || !blocks[1].is_empty()) {
+        if let Some(header) = header.filter(|_| blocks.iter().any(|rows| !rows.is_empty())) {
             out.push_str(&format!("  {}\n", Phrase::default().tone(Tone::Quiet, header).paint(style)));
         }
-        for (class, rows) in classes.into_iter().zip(blocks) {
-            if class == OptionClass::Promises && !rows.is_empty() {
-                hang(out, "", 2, &Phrase::default().tone(Tone::Quiet, wording::PROMISES), None, style);
+        for ((_, above), rows) in CLASSES.into_iter().zip(blocks) {
+            if !above.is_empty() && !rows.is_empty() {
+                hang(out, "", 2, &Phrase::default().tone(Tone::Quiet, above), None, style);
             }
             for (cells, tone) in rows {
                 let [option, levels, effect, interval, verdict] = cells;
@@ -274,7 +279,7 @@ fn interaction(finding: &ScreeningFinding, of: &Interaction) -> String {
 
 /// What options that are never proposed change.
 fn what_promises_change(finding: &ScreeningFinding) -> Vec<String> {
-    let told = |factor: &&Factor| factor.class == OptionClass::Promises && !factor.costs.trim().is_empty();
+    let told = |factor: &&Factor| factor.class != OptionClass::Ordinary && !factor.costs.trim().is_empty();
     finding.factors.iter().filter(told).map(costs).collect()
 }
 
@@ -317,8 +322,17 @@ fn proposal(finding: &ScreeningFinding) -> Vec<String> {
     said.extend((!gains.is_empty()).then(|| wording::expected(&gains)));
     said.extend(taken.into_iter().filter(|factor| !factor.costs.trim().is_empty()).map(costs));
     said.extend((!mixed.is_empty()).then(|| wording::mixed(&mixed)));
-    said.extend((!promises.is_empty()).then(|| wording::promises(&promises)));
+    said.extend(not_taken(finding));
     said
+}
+
+/// What would gain and is never taken, and why.
+fn not_taken(finding: &ScreeningFinding) -> impl Iterator<Item = String> {
+    let is_unknown = |name: &String| factor_named(finding, name).is_some_and(|of| of.class == OptionClass::Unknown);
+    let (unknown, promises) = finding.proposal.promises.iter().cloned().partition::<Vec<String>, _>(is_unknown);
+    let [unknown, promises] = [unknown, promises].map(|names| named(finding, &names));
+    let promises = (!promises.is_empty()).then(|| wording::promises(&promises));
+    promises.into_iter().chain((!unknown.is_empty()).then(|| wording::not_in_a_table(&unknown)))
 }
 
 /// What the race of the proposal showed; nothing where there was nothing to race.

@@ -66,6 +66,27 @@ fn options_that_change_promises_stand_behind_the_others_under_what_they_change()
 }
 
 #[test]
+fn options_of_no_table_stand_last_and_nothing_is_claimed_of_what_they_change() {
+    let mut finding = screenings::finding();
+    for factor in finding.factors.iter_mut().filter(|factor| factor.name == "barrier") {
+        factor.class = OptionClass::Unknown;
+    }
+    finding.proposal.promises.push("data".to_owned());
+    for format in ["text", "markdown"] {
+        let said = one_line(&rendered(finding.clone(), format));
+        let commits = said.split("small files").next().unwrap_or_default().to_lowercase();
+        let parts = ["these change what is promised", "ordered", "these are in no table", "2.4x"];
+        assert!(places(&commits, &parts).is_sorted(), "{format}: {commits}");
+        for part in [
+            "Would gain, and not taken because it changes what is promised: data writeback.",
+            "Would gain, and not taken because it is in no table, and nobody looked at what that changes: barrier off.",
+        ] {
+            assert!(said.contains(part), "{format}: {part} is not in {said}");
+        }
+    }
+}
+
+#[test]
 fn the_design_is_told_with_what_it_cannot_tell() {
     let said = one_line(&text(&screenings::finding(), 100));
     for part in [

@@ -38,6 +38,8 @@ export const screening: typeof english = {
   effects: "Wirkungen der Optionen",
   promises: "Wirkungen von Optionen, die Zusagen ändern",
   promisesNote: "Sie ändern, was nach einem Stromausfall oder von Gelesenem zugesagt ist, und werden nie vorgeschlagen.",
+  unknownOptions: "Wirkungen von Optionen, die in keiner Tabelle stehen",
+  unknownOptionsNote: "Niemand hat nachgesehen, was sie außer dem Tempo ändern; sie werden nie vorgeschlagen.",
   effectsCaption: (margin, counts, told) =>
     say`Jedes Zeichen ist eine Option auf ihrer anderen Stufe, sein Balken das 95-%-Intervall dieser Zeile, das Band ±${margin}; rechts der Linie ist die andere Stufe besser. Ein gefüllter Kreis zählt, ein Quadrat zählt nicht, ein hohler Kreis ist noch offen. ${counts}${told === null ? "" : say` Es zählt: ${told}.`}`,
   counts: (matter, not, open) =>
@@ -78,6 +80,8 @@ export const screening: typeof english = {
   gain: (title, gain) => say`${title} ${gain}`,
   mixed: (options) => say`Bei manchem (Arbeit oder anderen Optionen) besser und bei anderem schlechter, deshalb nicht vorgeschlagen: ${options}.`,
   notTaken: (options) => say`Würde gewinnen und wird nicht genommen, weil sich damit Zusagen ändern: ${options}.`,
+  notInATable: (options) =>
+    say`Würde gewinnen und wird nicht genommen, weil es in keiner Tabelle steht und niemand nachgesehen hat, was sich damit ändert: ${options}.`,
   confirmed: "Bestätigung",
   notRaced: "Noch keine: Der Vorschlag lief nicht gegen die Voreinstellung, und vorher ist von ihm als Ganzem nichts sicher.",
   confirmationLeftOut: (why) => say`Noch keine: Die Aufzeichnung, die als Rennen des Vorschlags daneben liegt, zählt nicht: ${why}.`,

@@ -37,6 +37,8 @@ export const screening = {
   effects: "Effects of the options",
   promises: "Effects of options that change what is promised",
   promisesNote: "They change what is promised after a power cut, or of what is read back, and are never proposed.",
+  unknownOptions: "Effects of options that are in no table",
+  unknownOptionsNote: "Nobody looked at what they change beside speed, so that they are never proposed.",
   effectsCaption: (margin: string, counts: string, told: Said | null) =>
     say`Each mark is an option at its other level, its bar the 95% interval of that row, the band ±${margin}; to the right of the line the other level is better. A filled circle matters, a square does not, a hollow circle cannot be told yet. ${counts}${told === null ? "" : say` It matters: ${told}.`}`,
   counts: (matter: number, not: number, open: number) =>
@@ -78,6 +80,8 @@ export const screening = {
   mixed: (options: Said) => say`Better with some work or options and worse with others, so not proposed: ${options}.`,
   notTaken: (options: Said, one: boolean) =>
     say`Would gain, and not taken because ${one ? "it changes" : "they change"} what is promised: ${options}.`,
+  notInATable: (options: Said, one: boolean) =>
+    say`Would gain, and not taken because ${one ? "it is" : "they are"} in no table, and nobody looked at what that changes: ${options}.`,
   confirmed: "Confirmed",
   notRaced: "Not yet: the proposal was not raced against the default, and before that nothing is sure of it as a whole.",
   confirmationLeftOut: (why: Said) => say`Not yet: the record that lies beside as the race of the proposal is left out: ${why}.`,

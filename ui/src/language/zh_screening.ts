@@ -32,6 +32,8 @@ export const screening: typeof english = {
   effects: "各选项的效果",
   promises: "改变承诺的选项的效果",
   promisesNote: "它们改变断电之后或读回数据方面的承诺，从不推荐。",
+  unknownOptions: "不在任何表中的选项的效果",
+  unknownOptionsNote: "除速度外它们还改变什么，无人查看过，因此从不推荐。",
   effectsCaption: (margin, counts, told) =>
     say`每个标记是一个选项取另一值时的效果，横线为该行的 95% 区间，色带为 ±${margin}；在竖线右侧表示另一取值更好。实心圆有影响，方块无影响，空心圆尚难断定。${counts}${told === null ? "" : say`有影响的：${told}。`}`,
   counts: (matter, not, open) => `${matter} 个选项有影响，${not} 个无影响，${open} 个尚难断定。`,
@@ -68,6 +70,7 @@ export const screening: typeof english = {
   gain: (title, gain) => say`${title} ${gain}`,
   mixed: (options) => say`在部分工作或部分选项下更好、在另一些下更差，因此不推荐：${options}。`,
   notTaken: (options) => say`会更快，但因改变承诺而不采用：${options}。`,
+  notInATable: (options) => say`会更快，但因不在任何表中、无人查看过其影响而不采用：${options}。`,
   confirmed: "验证",
   notRaced: "尚未验证：建议还没有与默认设置对测，在此之前整体效果并不确定。",
   confirmationLeftOut: (why) => say`尚未验证：旁边那份作为建议对测的记录未被采用：${why}。`,

@@ -91,15 +91,16 @@ function Result({ race, of, result }: { race: RacePage; of: ScreeningFinding; re
   const title = screenedTitle(ui, race.findings, result);
   const latency = latencyOf(result.metric);
   const effects = inOrder(result.effects);
-  const promises = (effect: Effect) => factorOf(of, effect.factor)?.class === "promises";
+  const classOf = (effect: Effect) => factorOf(of, effect.factor)?.class ?? "ordinary";
   const plot = (race.half_normal ?? []).find((one) => one.workload === result.workload && one.group === result.group);
   const about = [
     ...(latency === null ? [] : [ui.words.latencies[latency]]),
     w.rounds(result.rounds, result.rounds),
     ...(result.deviation == null ? [] : [w.scatter(ui.figures.smallShare(result.deviation))]),
   ];
-  const ordinary = effects.filter((effect) => !promises(effect));
-  const others = effects.filter(promises);
+  const ordinary = effects.filter((effect) => classOf(effect) === "ordinary");
+  const others = effects.filter((effect) => classOf(effect) === "promises");
+  const unknown = effects.filter((effect) => classOf(effect) === "unknown");
   return (
     <article class="result">
       <header class="result-head">
@@ -116,12 +117,16 @@ function Result({ race, of, result }: { race: RacePage; of: ScreeningFinding; re
         {others.length > 0 ? (
           <Effects title={w.promises} of={of} result={result} effects={others} file="promises" />
         ) : null}
+        {unknown.length > 0 ? (
+          <Effects title={w.unknownOptions} of={of} result={result} effects={unknown} file="unknown" />
+        ) : null}
       </div>
       {others.length > 0 ? (
         <p class="small">
           {w.promisesNote} <Speak said={joined(costsSaid(ui, of, others.map((effect) => effect.factor)), " ")} />
         </p>
       ) : null}
+      {unknown.length > 0 ? <p class="small">{w.unknownOptionsNote}</p> : null}
       <Lines said={notesSaid(ui, of, result)} />
     </article>
   );
@@ -288,6 +293,8 @@ function proposalSaid(ui: Ui, race: RacePage, of: ScreeningFinding): Said[] {
       : !tells(of)
         ? w.untold(why === null ? null : sentence(ui, why))
         : [mixed.length + promises.length > 0 ? w.keepOthers : w.keep];
+  const isUnknown = (factor: string) => factorOf(of, factor)?.class === "unknown";
+  const [known, unknown] = [promises.filter((factor) => !isUnknown(factor)), promises.filter(isUnknown)];
   const gains = expected.map((one) => w.gain(titleSaid(ui, race.findings, one.title), gainSaid(ui, one.ratio, null, null)));
   return [
     ...(tuned.length > 0 ? [w.tuned(listed(tuned))] : proposed.length === 0 ? [keep] : [w.take(listed(proposed))]),
@@ -296,7 +303,8 @@ function proposalSaid(ui: Ui, race: RacePage, of: ScreeningFinding): Said[] {
     ...(gains.length > 0 ? [w.expected(joined(gains, ui.words.semicolon))] : []),
     ...costsSaid(ui, of, factors),
     ...(mixed.length > 0 ? [w.mixed(optionsSaid(ui, of, mixed))] : []),
-    ...(promises.length > 0 ? [w.notTaken(optionsSaid(ui, of, promises), promises.length === 1)] : []),
+    ...(known.length > 0 ? [w.notTaken(optionsSaid(ui, of, known), known.length === 1)] : []),
+    ...(unknown.length > 0 ? [w.notInATable(optionsSaid(ui, of, unknown), unknown.length === 1)] : []),
   ];
 }
 

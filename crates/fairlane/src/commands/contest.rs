@@ -77,14 +77,8 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     let terms = contest.terms;
     let stop = Arc::new(AtomicBool::new(false));
     signals::stop(&stop)?;
-    check_libraries(&contest.plan)?;
-    check_guests(&contest.plan)?;
-    check_programs(&contest.plan, terms.allow_programs)?;
-    check_external(&contest.plan)?;
     let run_id = planning::run_id();
-    planning::check_tools(&contest.plan)?;
-    planning::check_limits(&contest.plan)?;
-    let mut lane_set = LaneSet::check(settings(&contest.plan, terms, &run_id)?).map_err(lane_failure)?;
+    let mut lane_set = lanes_checked(&contest.plan, terms, &run_id)?;
     super::replay::check_in_guests(&contest.plan, &lane_set, &stop)?;
     match &contest.resumed {
         Some(resumed) => same_lanes(&resumed.record, &lane_set.lanes(), &resumed.path)?,
@@ -125,6 +119,29 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     }
     confirmed?;
     race(contest, (lane_set, &run_id), &path, &stop, answer)
+}
+
+/// Refuses what a race would be refused for before anything is made for it.
+///
+/// # Errors
+/// As a race.
+pub(super) fn check(plan: &Plan, terms: &Terms) -> Result<(), Failure> {
+    lanes_checked(plan, terms, &planning::run_id()).map(drop)
+}
+
+fn lanes_checked(plan: &Plan, terms: &Terms, run_id: &str) -> Result<LaneSet, Failure> {
+    check_libraries(plan)?;
+    check_guests(plan)?;
+    check_programs(plan, terms.allow_programs)?;
+    check_external(plan)?;
+    planning::check_tools(plan)?;
+    planning::check_limits(plan)?;
+    // Who may not race at all is told that, and not that there is no folder for what is undone.
+    let undo = undo::directory();
+    let folder = undo.as_ref().cloned().unwrap_or_default();
+    let lane_set = LaneSet::check(settings(plan, terms, (run_id, folder))?).map_err(lane_failure)?;
+    undo.map_err(lane_failure)?;
+    Ok(lane_set)
 }
 
 /// Makes of a plan what the time has room for; answers what that changed, a sentence each.
@@ -256,9 +273,12 @@ pub(super) fn check_guests(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
+/// `run`: its id, and the folder of undo journals.
+///
 /// # Errors
 /// Where a trace that guests are to get cannot be read.
-pub(super) fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Result<Settings, Failure> {
+pub(super) fn settings(plan: &Plan, terms: &Terms, run: (&str, PathBuf)) -> Result<Settings, Failure> {
+    let (run_id, undo) = run;
     let largest = |more: &dyn Fn(&Workload) -> u64| {
         let of = |workload: &Workload| workload.working_set_bytes().saturating_add(more(workload));
         plan.workloads.iter().map(of).max().unwrap_or(0)
@@ -279,7 +299,7 @@ pub(super) fn settings(plan: &Plan, terms: &Terms, run_id: &str) -> Result<Setti
         program: PathBuf::from("/proc/self/exe"),
         trace: super::replay::carried(plan)?,
         lives: plan.lanes.iter().map(|lane| super::age::of_lane(lane, plan.lane_size)).collect::<Result<_, _>>()?,
-        undo: undo::directory().map_err(lane_failure)?,
+        undo,
     })
 }
 

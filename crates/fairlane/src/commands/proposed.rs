@@ -6,8 +6,8 @@ use crate::failure::{Failure, Status};
 use crate::knowledge;
 use crate::options::{Command, Options};
 use clap::Parser;
-use lanes::LaneSet;
 use lanes::filesystems::{self, Home};
+use lanes::{LaneSet, undo};
 use model::findings::Findings;
 use model::lane::{Contestant, Lane, LaneSpec, Venue};
 use model::machine::Machine;
@@ -238,8 +238,8 @@ fn refused(words: &[String]) -> Option<String> {
         contest::check_libraries(&plan)?;
         contest::check_guests(&plan)?;
         let lanes = plan.lanes.len() + usize::from(plan.with_self);
-        let lane_set =
-            LaneSet::check(contest::settings(&plan, &race.terms, &planning::run_id())?).map_err(lane_failure)?;
+        let (id, undo) = (planning::run_id(), undo::directory().map_err(lane_failure)?);
+        let lane_set = LaneSet::check(contest::settings(&plan, &race.terms, (&id, undo))?).map_err(lane_failure)?;
         abilities::check(&plan, &lane_set)?;
         Ok(lanes)
     };

@@ -7,12 +7,13 @@ use model::kinds::replay::Speed;
 use std::path::PathBuf;
 
 const SCREEN_HELP: &str = "\
-The runs of a designed experiment are the lanes of one race: each has some of the options at another
-level, so that every round tells of all options at once. What is proposed then races the default
-anew, with another seed. Options are tried on a small image first, in a dry run too; what mkfs or the
-kernel refuses is left out and said. Nothing that changes what is promised is proposed. Of a
-filesystem of your own the options are named, and not tried.
---budget is the time of all of it but for --tune: 1h by default. A quarter of it, and at most 15
+The runs of a designed experiment are the lanes of one race: each has some of the options at another \
+level, so that every round tells of all options at once. What is proposed then races the default \
+anew, with another seed. Options are tried on an image first, in a dry run too; what mkfs or the \
+kernel refuses is left out and said. Nothing that changes what is promised is proposed, and nothing \
+that is in no table. Of a filesystem of your own the options are named, and not tried.
+
+--budget is the time of all of it but for --tune: 1h by default. A quarter of it, and at most 15 \
 minutes, is the confirmation's.
 
   fairlane screen xfs --workload commit
@@ -85,4 +86,19 @@ pub struct Screen {
     /// What every race takes.
     #[command(flatten)]
     pub terms: Terms,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_terminal_breaks_the_sentences_behind_the_options() {
+        let broken: Vec<&str> = SCREEN_HELP.lines().filter(|line| line.len() > 100 && line.starts_with(' ')).collect();
+        assert!(broken.is_empty(), "no terminal is wider: {broken:?}");
+        let lines: Vec<&str> = SCREEN_HELP.lines().collect();
+        let prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+        assert!(lines.windows(2).all(|two| !prose(two[0]) || !prose(two[1])), "{SCREEN_HELP}");
+        assert!(!SCREEN_HELP.contains(" \n") && !SCREEN_HELP.contains(". \u{20}"), "{SCREEN_HELP}");
+    }
 }

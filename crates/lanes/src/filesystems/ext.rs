@@ -150,11 +150,16 @@ const GUARANTEE_OPTIONS: &[GuaranteeOption] = &[
     GuaranteeOption::new("allocation", &["delalloc"], None),
 ];
 
+/// tune2fs(8) has it, mke2fs(8) has not.
+const OF_TUNE2FS: &str =
+    "is known to tune2fs alone, and an option of the mount stands behind a comma, as in ext4,nodelalloc";
+
 /// mkfs.ext2, mkfs.ext3, mkfs.ext4: mke2fs(8) and the source of e2fsprogs 1.47.
 const MKE2FS: Grammar = Grammar {
     flags: "jqvDFK",
-    texts: "bgimorstCEGILMNOTU",
+    texts: "bgimorstCGILMNOTU",
     others: &[
+        ('E', Keys(&[("mount_opts", Refused(OF_TUNE2FS))])),
         ('e', Keys(&[("panic", STOPS_THE_MACHINE)])),
         ('c', Refused("starts another program, badblocks, by a shell")),
         ('J', Keys(&[("device", Device)])),
@@ -210,7 +215,6 @@ fn facts(text: &str) -> Vec<String> {
 /// `journal_by_default` is what tells the three apart.
 fn promises(mkfs: &[String], mount: &[String], journal_by_default: bool) -> Promises {
     let mut journal = journal_by_default;
-    let mut options = Vec::new();
     let mut arguments = mkfs.iter().peekable();
     while let Some(argument) = arguments.next() {
         let mut value_of = |flag: &str| match argument.strip_prefix(flag) {
@@ -226,18 +230,14 @@ fn promises(mkfs: &[String], mount: &[String], journal_by_default: bool) -> Prom
                     _ => {}
                 }
             }
-        } else if let Some(extended) = value_of("-E") {
-            options.extend(extended.split(',').filter_map(|word| word.strip_prefix("mount_opts=")).map(str::to_owned));
         } else if argument == "-j" {
             journal = true;
         }
     }
-    // Default options in the superblock come before those of the mount.
-    options.extend(mount.iter().cloned());
-    if last_word(&options, &["noload", "norecovery"], &[]).unwrap_or(false) {
+    if last_word(mount, &["noload", "norecovery"], &[]).unwrap_or(false) {
         journal = false;
     }
-    without_barriers(Promises { journal, ..JOURNALED }, barriers_off(&options))
+    without_barriers(Promises { journal, ..JOURNALED }, barriers_off(mount))
 }
 
 /// Only its driver tells.
@@ -345,7 +345,6 @@ mod tests {
         }
         assert!(!(EXT2.promises)(&[], &[]).journal);
         assert!((EXT2.promises)(&words("-j"), &[]).journal);
-        assert!(!(EXT4.promises)(&words("-E mount_opts=nobarrier"), &[]).barriers);
         assert_eq!((EXT4.promises)(&[], &words("nobarrier barrier=1 data=writeback")), JOURNALED);
     }
 

@@ -120,15 +120,8 @@ pub(super) fn mount_key(option: &str) -> &str {
 /// Everything that a level sets of mkfs and mount: the option of mkfs, and what of it; of mount options without the first.
 pub(super) fn keys(dialect: &Dialect, level: &OptionLevel) -> Vec<(String, String)> {
     let made = of_mkfs(dialect, &level.mkfs).unwrap_or_default();
-    let kept: Vec<String> = made.iter().filter_map(kept_for_mount).collect();
-    let mounted = level.mount.iter().chain(&kept).map(|option| (String::new(), mount_key(option).to_owned()));
-    let made = made.iter().filter(|word| kept_for_mount(word).is_none());
-    made.map(|word| (word.flag.clone(), word.key.clone())).chain(mounted).collect()
-}
-
-/// The mount option that a word has mkfs write into the superblock (mke2fs(8), `-E mount_opts=`).
-fn kept_for_mount(word: &MkfsWord) -> Option<String> {
-    word.value.as_deref().filter(|_| word.key == "mount_opts")?.strip_prefix("mount_opts=").map(str::to_owned)
+    let mounted = level.mount.iter().map(|option| (String::new(), mount_key(option).to_owned()));
+    made.into_iter().map(|word| (word.flag, word.key)).chain(mounted).collect()
 }
 
 /// `-m` of `--metadata`, where the two are one.
@@ -241,8 +234,8 @@ mod tests {
         assert!(xfs[0].sets_the_same(&xfs[1]) && xfs[0] != xfs[1]);
         let btrfs = of_mkfs(&dialect("btrfs"), &words("--metadata=dup -m single")).unwrap();
         assert!(btrfs[0].sets_the_same(&btrfs[1]) && btrfs[0] != btrfs[1]);
-        let kept = OptionLevel { mkfs: words("-E stride=4,mount_opts=nodelalloc"), ..OptionLevel::default() };
-        let keys = keys(&dialect("ext4"), &kept);
+        let both = OptionLevel { mkfs: words("-E stride=4"), mount: words("nodelalloc"), ..OptionLevel::default() };
+        let keys = keys(&dialect("ext4"), &both);
         let keys: Vec<(&str, &str)> = keys.iter().map(|(flag, key)| (flag.as_str(), key.as_str())).collect();
         assert_eq!(keys, [("-E", "stride"), ("", "delalloc")]);
         for (one, other) in [("noatime", "relatime"), ("nodelalloc", "delalloc"), ("commit=5", "commit=30")] {

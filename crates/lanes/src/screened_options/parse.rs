@@ -313,8 +313,18 @@ fn own_words(option: &ScreenedOption, values: &str) -> Option<String> {
 fn into_factor(lane: &LaneSpec, dialect: &Dialect, typed: Typed) -> Result<Factor, LaneFailure> {
     let Typed { name, levels, option } = typed;
     let shown = escaped(name.as_bytes());
-    if name.is_empty() || levels.iter().any(|level| level.label.is_empty()) {
-        return Err(usage(format!("the option `{shown}` has an empty level; write a value between two strokes")));
+    if name.is_empty() {
+        return Err(usage("an option has no name; write it, or its levels: --option 'logbsize=32k|256k'"));
+    }
+    if levels.iter().any(|level| level.label.is_empty()) {
+        let remedy = match levels.iter().find(|level| level.label.starts_with('-')) {
+            Some(flag) => {
+                let flag = escaped(flag.label.as_bytes());
+                format!("`{flag}` is a flag of its own, and each flag is named by an --option of its own")
+            }
+            None => "write a value between two strokes".to_owned(),
+        };
+        return Err(usage(format!("the option `{shown}` has an empty level; {remedy}")));
     }
     if levels.len() > MOST_LEVELS {
         let count = levels.len();
@@ -368,8 +378,8 @@ fn bare(lane: &LaneSpec) -> LaneSpec {
     }
 }
 
-/// What the levels change beside speed: promises, where those of their lanes differ, where they set what an option of the table
-/// sets that does, or where the table knows nothing of what they set: nobody looked at what that changes.
+/// What the levels change beside speed: promises, where those of their lanes differ, or where they set what an option of the
+/// table sets that does. Where the table knows nothing of what they set it is unknown.
 fn class_of(
     dialect: &Dialect,
     option: Option<&ScreenedOption>,
@@ -382,18 +392,18 @@ fn class_of(
     let keys_of =
         |option: &ScreenedOption| option.levels().flat_map(|level| keys(dialect, &level.owned())).collect::<Vec<_>>();
     // Of two options that set one thing the one that changes promises counts.
-    let is_ordinary = |key: &(String, String)| {
-        let mut setting = dialect.table.iter().filter(|&option| keys_of(option).contains(key)).peekable();
-        setting.peek().is_some() && setting.all(|option| option.class == OptionClass::Ordinary)
+    let is_set_by = |key: &(String, String), class: OptionClass| {
+        dialect.table.iter().any(|option| option.class == class && keys_of(option).contains(key))
     };
-    let is_told = match option {
+    let changes = |key: &(String, String)| is_set_by(key, OptionClass::Promises);
+    let is_known = |key: &(String, String)| changes(key) || is_set_by(key, OptionClass::Ordinary);
+    match option {
+        _ if differ => OptionClass::Promises,
         // An option of the table says itself what it is.
-        Some(option) => option.class == OptionClass::Promises,
-        None => !set.iter().all(is_ordinary),
-    };
-    match differ || is_told {
-        true => OptionClass::Promises,
-        false => OptionClass::Ordinary,
+        Some(option) => option.class,
+        None if set.iter().any(changes) => OptionClass::Promises,
+        None if set.iter().all(is_known) => OptionClass::Ordinary,
+        None => OptionClass::Unknown,
     }
 }
 
@@ -468,25 +478,29 @@ mod tests {
             ("f2fs", "fsync_mode=posix|nobarrier"),
             ("f2fs", "checkpoint=enable|disable"),
             ("f2fs", "disable_roll_forward"),
-            // Written into the superblock, or said in the long form.
-            ("ext4", "-E mount_opts=data=writeback"),
-            ("ext4", "-E mount_opts=noauto_da_alloc"),
+            // Said in the long form.
             ("btrfs", "--metadata single"),
             ("xfs", "-m crc=0"),
-            // What no table knows.
+        ] {
+            assert_eq!(parsed(filesystem, text).class, OptionClass::Promises, "{text}");
+        }
+        for (filesystem, text) in [
             ("ext4", "-t ext2"),
+            ("ext4", "-m 5|0"),
+            ("ext4", "-N 1000|9000"),
+            ("ext4", "-L a|b"),
+            ("ext4", "nodiratime"),
             ("ext4", "nombcache"),
             ("btrfs", "-M"),
             ("ext3", "data=ordered|writeback"),
             ("ext3", "commit=5|30"),
             ("nilfs2", "order=relaxed|strict"),
         ] {
-            assert_eq!(parsed(filesystem, text).class, OptionClass::Promises, "{text}");
+            assert_eq!(parsed(filesystem, text).class, OptionClass::Unknown, "{text}");
         }
         for (filesystem, text) in [
             ("ext4", "commit=5|30"),
             ("ext4", "-O ^flex_bg"),
-            ("ext4", "-E mount_opts=nodelalloc"),
             ("ext4", "commit=5|10"),
             ("btrfs", "--nodesize 16384|4096"),
             ("nilfs2", "queue:scheduler=none|bfq"),
@@ -518,7 +532,10 @@ mod tests {
             ("ext4", "commit=5|5", "are one; write two that differ"),
             ("ext4", "commit=5||30", "an empty level"),
             ("ext4", "commit=", "an empty level"),
-            ("ext4", "|", "an empty level"),
+            ("ext4", "|", "an option has no name"),
+            ("ext4", "=5|30", "an option has no name"),
+            ("ext4", "-F|-n", "the option `-F` has an empty level; `-n` is a flag of its own"),
+            ("ext4", "-E mount_opts=nodelalloc", "known to tune2fs alone"),
             ("ext4", "-", "`-` is no option of mkfs.ext4"),
             ("ext4", "-Y 1|2", "none of the options"),
             ("ext4", "-d folder", "is not for lanes"),

@@ -38,6 +38,7 @@ fn a_table_has_each_option_once_with_levels_that_differ() {
                 assert!(levels[..at].iter().all(|before| says(before) != says(level)), "{place}: {}", level.label);
             }
             let is_there = |name: &&str| row.screened.iter().any(|other| other.name == *name);
+            assert_ne!(option.class, OptionClass::Unknown, "{place}");
             assert!(option.excludes.iter().all(is_there), "{place}");
             assert!(!option.excludes.contains(&option.name), "{place}");
         }
@@ -55,6 +56,41 @@ fn an_option_without_its_first_other_levels_is_known_and_no_other_one_is() {
     let swapped = Factor { other: whole.further[0].clone(), further: vec![whole.other.clone()], ..whole.clone() };
     let named = Factor { name: "other".to_owned(), ..cut };
     assert!([costs, swapped, named].iter().all(|other| !is_of(other, &whole)));
+}
+
+#[test]
+fn an_option_whose_usual_level_is_told_as_it_is_here_is_known() {
+    let whole = factor(options_of("ext4").iter().find(|option| option.name == "block_size").unwrap());
+    assert!(is_claim(&whole.usual) && !is_claim(&whole.other) && !is_claim(&factor(&SCHEDULER).usual));
+    let [one, two] = [whole.other.clone(), whole.further[0].clone()];
+    let cut = |usual: OptionLevel, left: &OptionLevel| Factor {
+        usual,
+        other: left.clone(),
+        further: Vec::new(),
+        costs: String::new(),
+        ..whole.clone()
+    };
+    let of_one = as_here(&whole.usual, &one);
+    assert_eq!((of_one.label.as_str(), of_one.mkfs.is_empty()), ("default (1K here)", true));
+    assert!(is_of(&cut(of_one.clone(), &two), &whole));
+    // A level in the middle or at the end may be what is so here.
+    let of_two = as_here(&whole.usual, &two);
+    assert!(is_of(&Factor { costs: whole.costs.clone(), ..cut(of_two.clone(), &one) }, &whole));
+    let other_words = OptionLevel { mkfs: vec!["-b".to_owned(), "2048".to_owned()], ..of_one.clone() };
+    for usual in [of_two, OptionLevel { label: "default (8K here)".to_owned(), ..of_one.clone() }, other_words] {
+        assert!(!is_of(&cut(usual, &two), &whole));
+    }
+    assert!(!is_of(&Factor { usual: of_one, ..whole.clone() }, &whole), "nothing of it was left out");
+    assert_eq!(as_here(&two, &one), two, "a level that says something is that");
+}
+
+#[test]
+fn an_option_of_no_table_in_a_record_of_before_is_known() {
+    let now = parse_option(&"ext4".parse().unwrap(), "-m 5|0").unwrap();
+    let before = Factor { class: OptionClass::Promises, ..now.clone() };
+    assert_eq!(now.class, OptionClass::Unknown);
+    assert!(is_of(&before, &now) && !is_of(&now, &before));
+    assert!(!is_of(&Factor { class: OptionClass::Ordinary, ..now.clone() }, &now));
 }
 
 #[test]
@@ -258,7 +294,7 @@ fn options_of_a_file_of_ones_own_are_read_and_change_promises_but_for_those_of_t
             format!("{}:{words}", level.label)
         };
         assert_eq!((factor.name.as_str(), levels.map(line).collect::<Vec<_>>().join("; ").as_str()), (name, wanted));
-        let wanted = if text.starts_with("queue") { OptionClass::Ordinary } else { OptionClass::Promises };
+        let wanted = if text.starts_with("queue") { OptionClass::Ordinary } else { OptionClass::Unknown };
         assert_eq!(factor.class, wanted, "{text}");
     }
 }

@@ -159,7 +159,7 @@ pub struct Proposal {
     /// proposed of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<String>,
-    /// Factors that would gain, and are not taken because they change what is promised.
+    /// Factors that would gain, and are not taken because they change what is promised, or are in no table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub promises: Vec<String>,
     /// The product of its effects on each figure in which one of them matters: what the confirmation has to show.

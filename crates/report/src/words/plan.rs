@@ -93,7 +93,7 @@ pub(crate) fn work(plan: &PlanSummary) -> Phrase {
     };
     match plan.seconds {
         // The time to race does not count what comes before it.
-        Some(seconds) if plan.budget_seconds == Some(seconds) => {
+        Some(seconds) if plan.budget_seconds.is_some() => {
             said.push_str(&format!(", about {}", figures::duration(seconds)));
             if plan.setup_seconds > seconds * TELLING_SHARE {
                 said.push_str(&format!(", after {} for the images", figures::duration(plan.setup_seconds)));

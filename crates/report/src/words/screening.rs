@@ -26,6 +26,10 @@ pub(crate) const ABSENT: &str = "-";
 pub(crate) const PROMISES: &str =
     "these change what is promised after a power cut, or of what is read back, and are never proposed:";
 
+/// Heads options of no table, which are never proposed either.
+pub(crate) const UNKNOWN: &str =
+    "these are in no table, so that nobody looked at what they change, and are never proposed:";
+
 /// `lanes` of the design, `full`: of a full factorial. `rounds`: the fewest and the most of a row.
 pub(crate) fn summary(options: usize, base: &str, lanes: u32, full: u64, rounds: (u32, u32)) -> String {
     let options = if options == 1 { "1 option".to_owned() } else { format!("{options} options") };
@@ -212,6 +216,14 @@ pub(crate) fn mixed(options: &[String]) -> String {
 pub(crate) fn promises(options: &[String]) -> String {
     let they = if options.len() == 1 { "it changes" } else { "they change" };
     format!("Would gain, and not taken because {they} what is promised: {}.", listed_names(options))
+}
+
+pub(crate) fn not_in_a_table(options: &[String]) -> String {
+    let they = if options.len() == 1 { "it is" } else { "they are" };
+    format!(
+        "Would gain, and not taken because {they} in no table, and nobody looked at what that changes: {}.",
+        listed_names(options)
+    )
 }
 
 pub(crate) const NOT_RACED: &str =

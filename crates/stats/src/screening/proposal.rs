@@ -25,15 +25,15 @@ pub(super) fn propose(factors: &[Factor], results: &[ScreenedResult]) -> Proposa
         let kept = factors.iter().filter(|factor| wanted(factor, said_of(&factor.name, results)));
         kept.map(|factor| factor.name.clone()).collect()
     };
-    let gains = |factor: &Factor, said: Said, class: OptionClass| said == Said::Gain && factor.class == class;
-    let mut taken = such(&|factor, said| gains(factor, said, OptionClass::Ordinary));
+    let is_ordinary = |factor: &Factor| factor.class == OptionClass::Ordinary;
+    let mut taken = such(&|factor, said| said == Said::Gain && is_ordinary(factor));
     let mut mixed = such(&|_, said| said == Said::Both);
     while let Some(loser) = loser(&taken, results) {
         mixed.push(taken.remove(loser));
     }
     Proposal {
         mixed,
-        promises: such(&|factor, said| gains(factor, said, OptionClass::Promises)),
+        promises: such(&|factor, said| said == Said::Gain && !is_ordinary(factor)),
         expected: results.iter().filter_map(|result| expected(result, &taken)).collect(),
         factors: taken,
     }
@@ -142,13 +142,14 @@ mod tests {
     }
 
     use EffectVerdict::{DoesNot, Matters, Open};
-    use OptionClass::{Ordinary, Promises};
+    use OptionClass::{Ordinary, Promises, Unknown};
 
     #[test]
     fn what_gains_somewhere_and_costs_nowhere_is_taken_unless_it_changes_a_promise() {
         let factors = [
             factor("gains", Ordinary),
             factor("risky", Promises),
+            factor("odd", Unknown),
             factor("both", Ordinary),
             factor("loses", Ordinary),
             factor("open", Ordinary),
@@ -156,14 +157,20 @@ mod tests {
         let results = [
             result(
                 "commits",
-                &[("gains", 1.2, Matters), ("risky", 1.5, Matters), ("both", 1.1, Matters), ("loses", 0.8, Matters)],
+                &[
+                    ("gains", 1.2, Matters),
+                    ("risky", 1.5, Matters),
+                    ("odd", 1.3, Matters),
+                    ("both", 1.1, Matters),
+                    ("loses", 0.8, Matters),
+                ],
             ),
             result("reads", &[("gains", 0.99, DoesNot), ("both", 0.9, Matters), ("open", 1.4, Open)]),
         ];
         let found = propose(&factors, &results);
         assert_eq!(
             (found.factors, found.promises, found.mixed),
-            (vec!["gains".to_owned()], vec!["risky".to_owned()], vec!["both".to_owned()])
+            (vec!["gains".to_owned()], vec!["risky".to_owned(), "odd".to_owned()], vec!["both".to_owned()])
         );
         // In reads nothing of what is taken matters.
         assert_eq!(found.expected, [ExpectedGain { title: "commits".to_owned(), ratio: 1.2_f64.ln().exp() }]);

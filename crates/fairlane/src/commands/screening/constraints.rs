@@ -1,5 +1,8 @@
 //! Which options are screened: those that mkfs and the kernel take alone, and together as the design has them.
 
+mod meanings;
+mod together;
+
 use super::levels;
 use crate::commands::{lane_failure, planning};
 use crate::failure::Failure;
@@ -7,6 +10,7 @@ use crate::{signals, terminal};
 use lanes::guest::{GuestKind, Machine};
 use lanes::screened_options::{self, Tried};
 use lanes::{FailureKind, Journal, undo};
+use meanings::{Table, hint};
 use model::Bytes;
 use model::bounds::MOST_LANES;
 use model::lane::{Contestant, LaneSpec, Venue};
@@ -29,6 +33,8 @@ const BY_A_PROGRAM: &str = "options were not tried beforehand, because a program
 
 /// Why an option is left out that the lane sets.
 const SAID: &str = "the lane says it already";
+/// Why an option is left out that does not go with what the lane sets.
+const EXCLUDED_BY_LANE: &str = "it does not go with what the lane says itself";
 /// Why an option is left out for which a guest has no disks.
 const NO_DISKS: &str = "a guest has no disks for more lanes";
 /// Characters that are kept of why something is refused. Chosen.
@@ -110,7 +116,7 @@ pub fn settle_here(
     let is_tried = can_be_tried(base);
     if says && is_tried {
         let options = if factors.len() == 1 { "1 option".to_owned() } else { format!("{} options", factors.len()) };
-        terminal::say!("trying {options} on a small image");
+        terminal::say!("trying {options} on a sparse image of {}", place.size);
     }
     let excludes = |one: &str, other: &str| excludes(base, one, other);
     let mut is_untried = false;
@@ -131,6 +137,16 @@ pub fn settle_here(
     }
     settled.left_out.splice(0..0, of_queue);
     Ok((settled, notes))
+}
+
+/// What is left to screen by the words of options alone, before any of them is tried.
+///
+/// # Errors
+/// Where nothing is left.
+pub fn untried(base: &LaneSpec, factors: Vec<Factor>, room: Room, on: &Ground) -> Result<Settled, Failure> {
+    let (factors, _) = without_queue(base, factors, on)?;
+    let excludes = |one: &str, other: &str| excludes(base, one, other);
+    settle(base, factors, (room, &excludes), &mut |_| Ok(Tried::NotTried))
 }
 
 /// Leaves settings of the disk's queue out where the lane's filesystem does not stand on a disk of its own.
@@ -260,7 +276,9 @@ fn settle(
     settling.leave_out_said();
     settling.leave_out_refused()?;
     settling.leave_out_what_is_so()?;
+    settling.leave_out_twins()?;
     settling.leave_out_excluded(excludes);
+    settling.leave_out_overlapping()?;
     settling.leave_out_without_room(room)?;
     let (design, runs) = settling.settle_runs()?;
     let Settling { factors, left_out, .. } = settling;
@@ -361,9 +379,9 @@ impl Settling<'_> {
             }
             match refused {
                 Some((place, why)) => {
-                    let near = self.factors.get(at).and_then(|factor| meant(self.base, factor));
-                    let near = near.map_or_else(String::new, |near| format!(" (did you mean {near}?)"));
-                    self.leave_out(at, place, format!("{why}{near}"));
+                    let hint = self.factors.get(at).and_then(|factor| hint(self.base, factor, &why));
+                    let hint = hint.map_or_else(String::new, |hint| format!(" ({hint})"));
+                    self.leave_out(at, place, format!("{why}{hint}"));
                 }
                 None => at += 1,
             }
@@ -372,21 +390,22 @@ impl Settling<'_> {
     }
 
     /// Leaves out what is here by itself as its other level would have it; a further level that makes something else takes that
-    /// one's place.
+    /// one's place. A level that is so here by itself is told as the usual one, where that claims to be another.
     fn leave_out_what_is_so(&mut self) -> Result<(), Failure> {
         let mut at = 0;
         while let Some(count) = self.factors.get(at).map(levels::count) {
             let usual = self.tried(&[(at, 0)])?;
-            let mut differs = None;
+            let is_claim = self.factors.get(at).is_some_and(|factor| screened_options::is_claim(&factor.usual));
+            let (mut differs, mut same) = (None, None);
             for place in 1..count {
                 // A further level was not tried before, and may be refused.
-                let is_another = match self.tried(&[(at, place)])? {
-                    Tried::Works(made) => usual != Tried::Works(made),
-                    Tried::NotTried => true,
-                    Tried::Refused(_) => false,
-                };
-                if is_another {
-                    differs = Some(place);
+                let tried = self.tried(&[(at, place)])?;
+                match &tried {
+                    Tried::Refused(_) => {}
+                    Tried::Works(_) if tried == usual => same = same.or(Some(place)),
+                    Tried::Works(_) | Tried::NotTried => differs = differs.or(Some(place)),
+                }
+                if differs.is_some() && !is_claim {
                     break;
                 }
             }
@@ -395,6 +414,7 @@ impl Settling<'_> {
                 continue;
             };
             if let Some(factor) = self.factors.get_mut(at) {
+                together::tell_usual(factor, same);
                 begin_with(factor, place);
             }
             at += 1;
@@ -403,12 +423,20 @@ impl Settling<'_> {
     }
 
     fn leave_out_excluded(&mut self, excludes: Excludes<'_>) {
+        let table = Table::new(self.base);
+        let exclude = |ones: &[String], others: &[String]| {
+            let excludes_any = |one: &String| others.iter().any(|other| excludes(one, other));
+            ones.iter().any(excludes_any)
+        };
+        let of_lane = table.names_of_lane(self.base);
         let mut at = 0;
         while at < self.factors.len() {
             let (before, rest) = self.factors.split_at(at);
-            let earlier = before.iter().find(|earlier| excludes(&earlier.name, &rest[0].name));
-            match earlier.map(|earlier| earlier.name.clone()) {
-                Some(earlier) => self.leave_out(at, 1, format!("it does not go with {earlier}, which is screened")),
+            let own = table.names(&rest[0]);
+            let earlier = before.iter().find(|earlier| exclude(&table.names(earlier), &own));
+            match earlier.map(|earlier| format!("it does not go with {}, which is screened", earlier.name)) {
+                _ if exclude(&of_lane, &own) => self.leave_out(at, 1, EXCLUDED_BY_LANE.to_owned()),
+                Some(why) => self.leave_out(at, 1, why),
                 None => at += 1,
             }
         }
@@ -420,7 +448,9 @@ impl Settling<'_> {
                 return Err(nothing(self.base, &self.left_out));
             }
             let (design, runs) = stats::screening::plan_design(self.factors.len());
-            let Some((chosen, why)) = self.first_refused(&runs)? else { return Ok((design, runs)) };
+            let refused = self.first_refused(&runs)?;
+            let unlike = if refused.is_none() { self.first_unlike(&runs)? } else { None };
+            let Some((chosen, why)) = refused.or(unlike) else { return Ok((design, runs)) };
             let (factor, place, why) = self.culprit(&chosen, &why)?;
             self.leave_out(factor, place, why);
         }
@@ -437,11 +467,11 @@ impl Settling<'_> {
         Ok(None)
     }
 
-    /// Which level of a run that is refused does not go with an earlier one, and why. `whole`: why the run is refused.
+    /// Which level of a run does not go with an earlier one, and why. `whole`: why there is no such run.
     fn culprit(&mut self, chosen: &[(usize, usize)], whole: &str) -> Result<(usize, usize, String), Failure> {
         for (at, &later) in chosen.iter().enumerate() {
             for &earlier in &chosen[..at] {
-                if let Some(why) = self.refused(&[earlier, later])? {
+                if let Some(why) = self.clash(earlier, later)? {
                     let beside = self.factors.get(earlier.0).map(|factor| named(factor, earlier.1));
                     let why = format!("it does not go with {}: {why}", beside.unwrap_or_default());
                     return Ok((later.0, later.1, why));

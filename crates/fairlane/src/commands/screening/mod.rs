@@ -29,6 +29,9 @@ use plan::Planned;
 use std::path::{Path, PathBuf};
 use told::Then;
 
+/// Races of a tuning at most: each has half as many combinations as the one before.
+const MOST_TUNING_RACES: u32 = 4;
+
 /// A screening whose race is over.
 struct Screened {
     /// Where its record lies.
@@ -68,12 +71,7 @@ pub fn run(options: &Screen) -> Result<(), Failure> {
 
 fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
     let (terms, confirms) = (&options.terms, !options.no_confirm);
-    if let Some(path) = options.output.as_deref().filter(|_| !terms.dry_run) {
-        RecordWriter::check_new(path)?;
-        if confirms {
-            RecordWriter::check_new(&beside(path, CONFIRMED))?;
-        }
-    }
+    check_outputs(options)?;
     let Planned { plan, notes, most_telling, of_size } = plan::planned(lane, options)?;
     let name = contest::new_record_name(&plan);
     let path = match (&options.output, terms.dry_run) {
@@ -106,6 +104,19 @@ fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
     let typed = Typed { command: "screen", name: &name, set: &options.set, terms };
     let screened = Screened::new(path, ended.record, base)?;
     ended.result.and(finish(screened, options, &typed))
+}
+
+/// Refuses a name for the record that is taken, or one that follows from it, before anything is tried; in a dry run too.
+fn check_outputs(options: &Screen) -> Result<(), Failure> {
+    let Some(path) = &options.output else { return Ok(()) };
+    // A folder of our own is made when the record is, which a dry run has none of.
+    if options.terms.dry_run && state::state_folder().is_ok_and(|folder| path.starts_with(folder)) {
+        return Ok(());
+    }
+    let confirmed = (!options.no_confirm).then(|| CONFIRMED.to_owned());
+    let tuned = options.tune.iter().flat_map(|_| (1..=MOST_TUNING_RACES).map(|number| format!("{TUNED}{number}")));
+    let following = confirmed.into_iter().chain(tuned).map(|what| beside(path, &what));
+    std::iter::once(path.clone()).chain(following).try_for_each(|path| RecordWriter::check_new(&path))
 }
 
 /// Races a plan that follows from a screening, or goes on with it; `None`: it was a dry run. `path`: of its record.
@@ -266,6 +277,37 @@ mod tests {
     use super::*;
     use crate::options::{Command, Options};
     use clap::Parser;
+
+    #[test]
+    fn names_that_are_taken_are_refused_in_a_dry_run_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = folder.path().join("r.jsonl");
+        let check = |more: &str| {
+            let record = record.display().to_string();
+            let words = ["fairlane", "screen", "ext4", "-o", &record].into_iter().chain(more.split_whitespace());
+            let Command::Screen(options) = Options::try_parse_from(words).unwrap().command else { panic!("{more}") };
+            check_outputs(&options).map_err(|failure| failure.message)
+        };
+        assert_eq!(check("--tune 5m"), Ok(()));
+        for (taken, refusing, fine) in [
+            ("r-tune1.jsonl", &["--tune 5m", "--tune 5m --dry-run"][..], &["", "--no-confirm"][..]),
+            ("r-confirmed.jsonl", &["", "--dry-run"][..], &["--no-confirm"][..]),
+            ("r.jsonl", &["", "--dry-run", "--no-confirm"][..], &[][..]),
+        ] {
+            let path = folder.path().join(taken);
+            std::fs::write(&path, "").unwrap();
+            for more in refusing {
+                let said = check(more).unwrap_err();
+                assert!(said.contains(&format!("{taken} exists already")), "{more}: {said}");
+            }
+            for more in fine {
+                assert_eq!(check(more), Ok(()), "{more}");
+            }
+            std::fs::remove_file(&path).unwrap();
+        }
+        std::fs::remove_dir(folder.path()).unwrap();
+        assert!(check("--dry-run").unwrap_err().contains("does not exist"));
+    }
 
     #[test]
     fn a_screening_goes_on_with_what_its_record_does_not_choose() {

@@ -4,7 +4,7 @@ use super::constraints::{self, Place, Room, Settled};
 use super::levels;
 use super::rounds;
 use crate::commands::planning::{self, Tail};
-use crate::commands::{lane_failure, lane_size, race};
+use crate::commands::{contest, lane_failure, lane_size, race};
 use crate::failure::Failure;
 use crate::options::{Passes, Race, Screen};
 use lanes::custom::Custom;
@@ -15,7 +15,7 @@ use model::lane::{Contestant, LaneSpec, Venue};
 use model::operations::Ability;
 use model::plan::{Ground, Plan, Rounds};
 use model::screening::{Factor, MOST_FACTORS, Screening, ScreeningRun};
-use model::units::human_bytes;
+use model::units::{human_bytes, human_seconds};
 use model::workload::Workload;
 
 /// Lanes whose size nobody named grow in such steps.
@@ -27,6 +27,8 @@ const SPARE_BYTES: u64 = 64 * Bytes::MIB;
 const ROOMY_BYTES: u64 = Bytes::GIB;
 /// The same with the further levels, which are tuned.
 const ROOMY_TUNED_BYTES: u64 = 2 * Bytes::GIB;
+/// Not even small lanes are screened in less, and raced again. Chosen.
+const LEAST_BUDGET_SECONDS: f64 = 30.0;
 /// A lane of this size tells what layers and copies leave of one.
 const LOOKED_AT_BYTES: u64 = Bytes::GIB;
 
@@ -62,6 +64,7 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     if is_size_chosen {
         plan.lane_size = size(&plan, least)?.0;
     }
+    check_before_trial(&plan, &base, (&factors, room), options)?;
     let place = Place { on: &plan.on, size: plan.lane_size };
     let (Settled { factors, design, runs, left_out }, more_notes) =
         constraints::settle_here(&base, factors, room, (place, !options.terms.quiet))?;
@@ -71,7 +74,7 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     if is_size_chosen {
         (plan.lane_size, of_size) = size(&plan, least)?;
     }
-    check_room(&plan, &base, factors.len())?;
+    check_room(&plan, &base, (plan.lanes.len(), factors.len()), room.are_named)?;
     let names = plan.lanes.iter().map(|lane| lane.name.clone());
     let runs = names.zip(runs).map(|(lane, at_other)| ScreeningRun { lane, at_other }).collect();
     let screening = Screening { base: lane.to_owned(), design, factors, runs, left_out };
@@ -96,6 +99,13 @@ fn check(options: &Screen) -> Result<(), Failure> {
             "a screening knows its noise by the lanes' own rounds, and races none twice; leave --with-self out",
         ));
     }
+    if let Some(budget) = options.terms.budget.filter(|seconds| *seconds < LEAST_BUDGET_SECONDS) {
+        return Err(Failure::usage(format!(
+            "in {} nothing can be screened, because each round makes all lanes anew; give --budget \
+             {LEAST_BUDGET_SECONDS:.0}s or more",
+            human_seconds(budget)
+        )));
+    }
     // No limit holds a colon.
     match options.terms.throttle.iter().any(|text| text.contains(':')) {
         true => Err(Failure::usage("all runs of a screening stand on equal disks; give --throttle without a lane")),
@@ -113,6 +123,21 @@ fn check_here(base: &LaneSpec) -> Result<(), Failure> {
         ))),
         false => Ok(()),
     }
+}
+
+/// Refuses before options are tried what a race of their lanes would be refused for behind that. In guests nothing is tried.
+fn check_before_trial(
+    plan: &Plan,
+    base: &LaneSpec,
+    (factors, room): (&[Factor], Room),
+    options: &Screen,
+) -> Result<(), Failure> {
+    if planning::in_guest(base) {
+        return Ok(());
+    }
+    contest::check(plan, &options.terms)?;
+    let Settled { factors, runs, .. } = constraints::untried(base, factors.to_vec(), room, &plan.on)?;
+    check_room(plan, base, (runs.len(), factors.len()), room.are_named)
 }
 
 /// A lane that is formatted anew for each run: of a filesystem of the table, or of a file of the user's own.
@@ -138,6 +163,10 @@ pub fn screened(lane: &str) -> Result<LaneSpec, Failure> {
             "{} does not stand on a block device, so that neither mkfs nor mount has options to screen; name another, such as \
              ext4, xfs or btrfs",
             row.name
+        ))),
+        None if name.ends_with(".toml") => Err(Failure::usage(format!(
+            "no filesystem is called `{0}`; a file of your own is named by its path: ./{0}",
+            name.escape_debug()
         ))),
         None => {
             let near = filesystems::nearest(name).map(|near| format!("did you mean {near}? "));
@@ -167,7 +196,10 @@ fn factors(lane: &LaneSpec, options: &Screen) -> Result<Vec<Factor>, Failure> {
             .map(|text| screened_options::parse_option(lane, text).map_err(lane_failure))
             .collect::<Result<_, _>>()?,
     };
-    for name in &options.without {
+    for (at, name) in options.without.iter().enumerate() {
+        if options.without[..at].contains(name) {
+            continue;
+        }
         let count = factors.len();
         factors.retain(|factor| factor.name != *name);
         if factors.len() == count {
@@ -189,8 +221,8 @@ fn factors(lane: &LaneSpec, options: &Screen) -> Result<Vec<Factor>, Failure> {
             lane.name.escape_debug()
         ))),
         count if count > MOST_FACTORS => Err(Failure::usage(format!(
-            "{count} options are more than the largest design has room for, which is {MOST_FACTORS}; leave some out: \
-             --without NAME"
+            "{count} options are more than the largest design has room for, which is {MOST_FACTORS}; name fewer \
+             with --option"
         ))),
         _ => Ok(factors),
     }
@@ -315,22 +347,22 @@ fn of_filesystem(lane: &LaneSpec) -> Option<(u64, bool)> {
     }
 }
 
-/// Refuses what the disk has no room for, with how many options less would do.
-fn check_room(plan: &Plan, base: &LaneSpec, factors: usize) -> Result<(), Failure> {
+/// Refuses what the disk has no room for, with how many options less would do. `are_named`: by whoever screens.
+fn check_room(plan: &Plan, base: &LaneSpec, (lanes, factors): (usize, usize), are_named: bool) -> Result<(), Failure> {
     let Ground::Images(folder) = &plan.on else { return Ok(()) };
     // Where the images cannot lie the check of lanes says why.
     let (true, Ok(host)) = (on_images(base, &plan.on), host::find(folder)) else { return Ok(()) };
-    let disks = plan.lanes.iter().map(|lane| u64::from(lane.disks())).max().unwrap_or(1);
+    let disks = u64::from(base.disks());
     let needed = |lanes: usize| {
         let each = plan.lane_size.get().saturating_mul(disks);
         each.saturating_mul(lanes as u64).saturating_add(SPARE_BYTES)
     };
-    let lanes = plan.lanes.len();
     if needed(lanes) <= host.free_bytes {
         return Ok(());
     }
     let fits = |factors: &usize| needed(stats::screening::lanes_of(*factors)) <= host.free_bytes;
     let fewer = match (1..factors).rev().find(fits) {
+        Some(fit) if are_named => format!("name {fit} of the {factors} options"),
         Some(fit) => format!("leave {} of {factors} options out (--without NAME)", factors - fit),
         None => "free some space".to_owned(),
     };
@@ -388,6 +420,9 @@ fn options_again(options: &Screen, factors: &[Factor]) -> Vec<(&'static str, Str
 }
 
 #[cfg(test)]
+mod refusal_tests;
+
+#[cfg(test)]
 mod tests {
     use super::super::levels::tests::factor;
     use super::*;
@@ -423,6 +458,7 @@ mod tests {
             ("tmpfs", "does not stand on a block device"),
             ("rsext4", "does not stand on a block device"),
             ("exr4", "no filesystem is called `exr4`; did you mean ext4?"),
+            ("myfs.toml", "named by its path: ./myfs.toml"),
             ("ext4,,noatime", "empty option"),
         ] {
             let message = screened(lane).unwrap_err().message;
@@ -453,7 +489,7 @@ mod tests {
         let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/myfs.toml");
         let factors = factors_of(&format!("{example} --option commit=5|30 --option -b4096|1024")).unwrap();
         assert_eq!(factors.iter().map(|factor| factor.name.as_str()).collect::<Vec<_>>(), ["commit", "-b"]);
-        assert!(factors.iter().all(|factor| factor.class == OptionClass::Promises));
+        assert!(factors.iter().all(|factor| factor.class == OptionClass::Unknown));
         let ordinary = factors_of(&format!("{example} --option queue:read_ahead=128K|4M")).unwrap();
         assert_eq!(ordinary[0].class, OptionClass::Ordinary);
     }

@@ -68,9 +68,13 @@ pub fn choose(plan: &mut Plan, expected: &[Expected]) -> Option<String> {
     }
     (plan.rounds, plan.budget_seconds) = (Rounds::Fixed(FEWEST), None);
     let needed = seconds(FEWEST);
+    let less = match plan.screening.as_ref().map_or(0, |screening| screening.factors.len()) {
+        0 | 1 => "less work (--workload NAME) takes less",
+        _ => "fewer options or less work (--workload NAME) take less",
+    };
     Some(format!(
         "{FEWEST} rounds, the fewest of a screening, take about {} and not the {} that it has: they are raced all the same; \
-         fewer options (--without NAME) or less work (--workload NAME) take less, and --budget {:.0}m has room for them",
+         {less}, and --budget {:.0}m has room for them",
         human_seconds(needed),
         human_seconds(budget),
         (whole(needed) / 60.0).ceil()
@@ -118,6 +122,19 @@ mod tests {
         }
         let mut of_two = plan(Some(92.1), Rounds::Auto);
         assert_eq!((choose(&mut of_two, &[TEN_SECONDS; 2]), of_two.rounds), (None, Rounds::Fixed(4)));
+    }
+
+    #[test]
+    fn fewer_options_are_advised_where_there_are_several() {
+        for (names, says) in
+            [(&["a"][..], "; less work (--workload"), (&["a", "b"][..], "; fewer options or less work")]
+        {
+            let mut short = plan(Some(30.0), Rounds::Auto);
+            let factors = names.iter().map(|name| super::super::levels::tests::factor(name, &["0", "1"]));
+            short.screening.as_mut().unwrap().factors = factors.collect();
+            let said = choose(&mut short, &[TEN_SECONDS]).expect("a sentence");
+            assert!(said.contains(says) && !said.contains("--without"), "{said}");
+        }
     }
 
     #[test]

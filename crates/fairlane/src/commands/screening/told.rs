@@ -68,6 +68,7 @@ fn option(factor: &Factor) -> String {
     let promises = match factor.class {
         OptionClass::Ordinary => "",
         OptionClass::Promises => "; changes what is promised: it is told, and never proposed",
+        OptionClass::Unknown => "; in no table, so never proposed",
     };
     format!("{}: {}, or {}{costs}{promises}", factor.name, factor.usual.label, factor.other.label)
 }
@@ -167,6 +168,8 @@ mod tests {
             option(&wsync),
             "wsync: off, or on (time); changes what is promised: it is told, and never proposed"
         );
+        let reserved = Factor { class: OptionClass::Unknown, ..factor("-m", &["5", "0"]) };
+        assert_eq!(option(&reserved), "-m: 5, or 0; in no table, so never proposed");
     }
 
     #[test]

@@ -167,6 +167,220 @@ fn what_is_so_by_itself_is_left_out_or_screened_at_a_level_that_is_not() {
     assert_eq!(settled.factors.len(), 1, "what was not tried is screened");
 }
 
+/// Settles options of which a kernel makes these options of the mount.
+fn settled_by(factors: Vec<Factor>, kernel: impl Fn(&mut Vec<String>)) -> Settled {
+    let mut try_one = |lane: &LaneSpec| {
+        let mut shown = lane.mount_options.clone();
+        kernel(&mut shown);
+        Ok(made(&shown))
+    };
+    settle(&base(), factors, (ROOM, &|_: &str, _: &str| false), &mut try_one).unwrap()
+}
+
+/// An option of the mount that is said at its other level alone.
+fn switch(name: &str, other: &str) -> Factor {
+    let mut switch = factor(name, &["default", other]);
+    switch.usual.mount.clear();
+    switch.other.mount = vec![other.to_owned()];
+    switch
+}
+
+#[test]
+fn what_the_kernel_turns_off_beside_another_option_is_left_out_of_the_two_the_later_one() {
+    // As data=journal turns delayed allocation off, and locks reads.
+    let journals = |shown: &mut Vec<String>| {
+        let says = |shown: &[String], option: &str| shown.iter().any(|of| of == option);
+        if says(shown, "data=journal") {
+            for option in ["nodelalloc", "dioread_lock"] {
+                if !says(shown, option) {
+                    shown.push(option.to_owned());
+                }
+            }
+        }
+    };
+    let all = [switch("data", "data=journal"), switch("delalloc", "nodelalloc"), switch("commit", "commit=30")];
+    let settled = settled_by(all.to_vec(), journals);
+    assert_eq!((names(&settled), settled.runs.len()), (vec!["data", "commit"], 4));
+    let why = "it does not go with data data=journal, which sets `nodelalloc` too";
+    assert_eq!(left_out(&settled), [("delalloc nodelalloc", why)]);
+    let turned = settled_by(all.iter().rev().cloned().collect(), journals);
+    assert_eq!(names(&turned), ["commit", "delalloc"]);
+    let why = "it does not go with delalloc nodelalloc, which sets `nodelalloc` too";
+    assert_eq!(left_out(&turned), [("data data=journal", why)]);
+    // Options that say what is so by itself take something away.
+    let reads = |shown: &mut Vec<String>| {
+        if !shown.iter().any(|of| of == "noatime" || of == "lazy") {
+            shown.push("relatime".to_owned());
+        }
+    };
+    let settled = settled_by(vec![switch("a", "noatime"), switch("b", "lazy")], reads);
+    assert_eq!(left_out(&settled), [("b lazy", "it does not go with a noatime, which takes `relatime` away too")]);
+}
+
+#[test]
+fn what_the_kernel_makes_of_options_together_is_looked_at_too() {
+    let three = || ["a", "b", "c"].map(|name| switch(name, name)).to_vec();
+    let has = |shown: &[String], options: &[&str]| options.iter().all(|option| shown.iter().any(|of| of == option));
+    // Alone each of them is put into effect.
+    let pair = settled_by(three(), |shown| {
+        if has(shown, &["a", "c"]) {
+            shown.retain(|of| of != "c");
+        }
+    });
+    assert_eq!(names(&pair), ["a", "b"]);
+    let why = "it does not go with a a: the kernel mounts it without `c` then";
+    assert_eq!(left_out(&pair), [("c c", why)]);
+    let more = settled_by(three(), |shown| {
+        if has(shown, &["a", "b"]) {
+            shown.push("slow".to_owned());
+        }
+    });
+    assert_eq!(left_out(&more), [("b b", "it does not go with a a: the kernel mounts it with `slow` then")]);
+    let of_three = settled_by(three(), |shown| {
+        if has(shown, &["a", "b", "c"]) {
+            shown.push("slow".to_owned());
+        }
+    });
+    let why = "it does not go with the others: the kernel mounts it with `slow` then";
+    assert_eq!(left_out(&of_three), [("c c", why)]);
+}
+
+#[test]
+fn what_mkfs_makes_of_one_option_alone_and_of_two_is_no_pair() {
+    let mut factors = ["a", "b", "c"].map(|name| switch(name, name)).to_vec();
+    for factor in &mut factors {
+        factor.other.mount.clear();
+        factor.other.mkfs = vec!["-O".to_owned(), factor.name.clone()];
+    }
+    let mut try_one = |lane: &LaneSpec| {
+        let words = lane.mkfs_options.iter().flat_map(|word| word.split(',')).filter(|word| !word.starts_with('-'));
+        let mut geometry: Vec<String> = words.map(str::to_owned).collect();
+        // It takes a feature for nothing where another one is on.
+        if geometry.iter().any(|word| word == "a") {
+            geometry.retain(|word| word != "b");
+        }
+        Ok(Tried::Works(Made { geometry, ..Made::default() }))
+    };
+    let settled = settle(&base(), factors, (ROOM, &|_: &str, _: &str| false), &mut try_one).unwrap();
+    assert_eq!(names(&settled), ["a", "c"]);
+    let why = "it does not go with a a: both together make the same as one of them alone";
+    assert_eq!(left_out(&settled), [("b b", why)]);
+}
+
+#[test]
+fn one_option_under_two_names_is_screened_once() {
+    let twins = || vec![switch("delalloc", "nodelalloc"), switch("nodelalloc", "nodelalloc"), switch("c", "c")];
+    let settled = settled_of("ext4", twins(), ROOM).unwrap();
+    assert_eq!(names(&settled), ["delalloc", "c"], "by their words");
+    assert_eq!(left_out(&settled), [("nodelalloc nodelalloc", "it is the same as delalloc nodelalloc")]);
+    // As the kernel takes two words for one.
+    let factors = vec![switch("lock", "dioread_lock"), switch("nolock", "nodioread_nolock"), switch("c", "c")];
+    let settled = settled_by(factors, |shown| {
+        shown.iter_mut().filter(|of| *of == "nodioread_nolock").for_each(|of| *of = "dioread_lock".to_owned());
+    });
+    assert_eq!(names(&settled), ["lock", "c"]);
+    assert_eq!(left_out(&settled), [("nolock nodioread_nolock", "it is the same as lock dioread_lock")]);
+    // Two that say nothing but what is so by itself at their other levels are two.
+    let two = ["a", "b"].map(|name| {
+        let mut turned = factor(name, &["no", "default"]);
+        turned.other.mount.clear();
+        turned
+    });
+    assert_eq!(settled_by(two.to_vec(), |_| ()).factors.len(), 2);
+}
+
+#[test]
+fn own_words_exclude_what_the_option_of_the_table_does_that_they_are() {
+    let table = |name: &str| {
+        let option = screened_options::options_of("ext4").iter().find(|option| option.name == name);
+        screened_options::factor(option.unwrap())
+    };
+    let words = |name: &str, words: [&str; 2]| {
+        let mut own = factor(name, &["off", "on"]);
+        for (level, word) in [(&mut own.usual, words[0]), (&mut own.other, words[1])] {
+            (level.mount, level.mkfs) = (Vec::new(), vec!["-O".to_owned(), word.to_owned()]);
+        }
+        own
+    };
+    let journal = || words("-O has_journal", ["^has_journal", "has_journal"]);
+    let left = |base: &str, factors: Vec<Factor>| {
+        let base: LaneSpec = base.parse().unwrap();
+        let excludes = |one: &str, other: &str| excludes(&base, one, other);
+        let settled = settle(&base, factors, (ROOM, &excludes), &mut |_| Ok(Tried::NotTried)).unwrap();
+        let left_out: Vec<String> = settled.left_out.iter().map(|of| format!("{}: {}", of.option, of.why)).collect();
+        left_out.join("; ")
+    };
+    let why = "it does not go with -O has_journal, which is screened";
+    assert_eq!(left("ext4", vec![journal(), table("fast_commit")]), format!("fast_commit on: {why}"));
+    assert_eq!(
+        left("ext4", vec![table("fast_commit"), journal()]),
+        "-O has_journal on: it does not go with fast_commit, which is screened"
+    );
+    let clusters = words("-O bigalloc", ["^bigalloc", "bigalloc"]);
+    assert_eq!(
+        left("ext4", vec![clusters, table("delalloc"), table("noatime")]),
+        "delalloc off: it does not go with -O bigalloc, which is screened"
+    );
+    assert_eq!(left("ext4", vec![journal(), table("noatime"), table("lazytime")]), "");
+    // Nor does what the lane says itself go with it.
+    let factors = vec![table("commit"), table("noatime")];
+    assert_eq!(left("ext4(-O^has_journal)", factors), format!("commit 30: {EXCLUDED_BY_LANE}"));
+}
+
+#[test]
+fn what_is_so_here_by_itself_is_told_as_the_usual_level_where_that_claims_another_one() {
+    let sizes = |labels: &[&str]| {
+        let mut sizes = factor("block_size", labels);
+        sizes.usual.mount.clear();
+        sizes.costs = "much".to_owned();
+        sizes
+    };
+    for (labels, same, usual, others, are_costs_its_own) in [
+        (&["4K", "1K", "2K"][..], "block_size=1K", "default (1K here)", &["2K"][..], false),
+        (&["4K", "1K", "2K"][..], "block_size=2K", "default (2K here)", &["1K"][..], true),
+        (&["4K", "1K", "2K", "8K"][..], "block_size=2K", "default (2K here)", &["1K", "8K"][..], true),
+        (&["4K", "1K", "2K"][..], "", "4K", &["1K", "2K"][..], true),
+        (&["default", "1K", "2K", "8K"][..], "block_size=1K", "default (1K here)", &["2K", "8K"][..], false),
+    ] {
+        let settled = settled_by(vec![sizes(labels), switch("c", "c")], |shown| shown.retain(|of| of != same));
+        let kept = &settled.factors[0];
+        let labels = std::iter::once(&kept.other).chain(&kept.further).map(|level| level.label.as_str());
+        let found = (kept.usual.label.as_str(), labels.collect::<Vec<_>>(), kept.costs == "much");
+        assert_eq!(found, (usual, others.to_vec(), are_costs_its_own));
+        assert!(kept.usual.mount.is_empty() && settled.left_out.is_empty());
+    }
+}
+
+#[test]
+fn an_option_that_wants_a_value_is_told_how_levels_are_written() {
+    let mut try_one = |lane: &LaneSpec| {
+        let is_bad = lane.mount_options.iter().any(|option| option == "commit");
+        Ok(if is_bad { Tried::Refused("Bad value for 'commit'".to_owned()) } else { Tried::NotTried })
+    };
+    let base = "ext3".parse().unwrap();
+    let factors = vec![switch("commit", "commit"), switch("noatime", "noatime")];
+    let settled = settle(&base, factors, (ROOM, &|_: &str, _: &str| false), &mut try_one).unwrap();
+    let why = "Bad value for 'commit' (it takes a value: write 'commit=USUAL|OTHER')";
+    assert_eq!(left_out(&settled), [("commit commit", why)]);
+}
+
+#[test]
+fn words_alone_tell_how_many_options_are_left_before_any_is_tried() {
+    let images = Ground::Images(PathBuf::from("."));
+    let table = screened_options::options_of("ext4").iter().filter(|option| option.by_itself);
+    let factors: Vec<Factor> = table.map(screened_options::factor).collect();
+    let left = |lane: &str| {
+        let settled = untried(&lane.parse().unwrap(), factors.clone(), ROOM, &images).unwrap();
+        (settled.factors.len(), settled.runs.len())
+    };
+    let all = factors.len();
+    assert_eq!(left("ext4"), (all, stats::screening::lanes_of(all)));
+    assert_eq!(left("ext4,noatime,commit=9").0, all - 2);
+    // Those of the disk's queue.
+    assert_eq!(left("ext4/crypt").0, all - 2);
+    assert_eq!(left("ext4(-O ^has_journal)").0, all - 3);
+}
+
 #[test]
 fn a_queue_that_is_not_the_filesystem_s_own_is_not_screened() {
     let mut scheduler = factor("scheduler", &["none", "bfq"]);
