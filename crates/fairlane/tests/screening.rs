@@ -342,7 +342,7 @@ fn a_filesystem_of_ones_own_is_screened_and_its_options_are_never_proposed() {
     let screening = &raced[0]["plan"]["screening"];
     assert_eq!(screening["base"], "./myfs.toml");
     let classes: Vec<&Value> = screening["factors"].as_array().unwrap().iter().map(|of| &of["class"]).collect();
-    assert_eq!(classes, ["promises", "promises"]);
+    assert_eq!(classes, ["unknown", "unknown"]);
     let lanes: Vec<&str> = raced[0]["lanes"].as_array().unwrap().iter().filter_map(|of| of["spec"].as_str()).collect();
     assert_eq!(
         lanes,
