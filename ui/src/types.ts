@@ -3474,6 +3474,10 @@ export interface OptionLevel {
    * Settings of the block device's queue, as layer `queue` takes them: `scheduler=none`; empty: none.
    */
   queue?: string[];
+  /**
+   * Settings of the kernel while the lane works, as layer `vm` takes them: `dirty_ratio=5`; empty: none.
+   */
+  vm?: string[];
 }
 /**
  * An option that is not screened, and why.

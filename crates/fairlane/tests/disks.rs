@@ -1,4 +1,5 @@
-//! Races on disks that are somebody's memory, somebody's page cache, or held to a rate from outside.
+//! Races on disks that are somebody's memory, somebody's page cache, or held to a rate from outside; and with a kernel that
+//! lanes set.
 
 mod common;
 
@@ -231,4 +232,66 @@ fn the_plan_says_how_large_lanes_are_and_why() {
     assert!(asked.contains("as 1 GiB images") && !asked.contains("lanes of"), "{asked}");
     let fixed = plan(&["--rounds", "6"]);
     assert!(fixed.contains("as 2 GiB images") && !fixed.contains("lanes of"), "{fixed}");
+}
+
+/// What the kernel has of the settings that a lane may make.
+fn kernel() -> [String; 5] {
+    ["dirty_ratio", "dirty_bytes", "dirty_background_ratio", "dirty_background_bytes", "dirty_expire_centisecs"]
+        .map(|name| std::fs::read_to_string(Path::new("/proc/sys/vm").join(name)).expect("a setting").trim().to_owned())
+}
+
+/// Root, and a kernel that it may set.
+fn sets_the_kernel() -> bool {
+    let is_writable = rustix::fs::access("/proc/sys/vm/dirty_ratio", rustix::fs::Access::WRITE_OK).is_ok();
+    if !is_writable {
+        eprintln!("skipped: /proc/sys/vm cannot be written");
+    }
+    root() && is_writable
+}
+
+#[test]
+fn the_kernel_is_set_for_one_lane_of_a_race_and_stands_behind_it_as_before() {
+    let _alone = alone();
+    if !sets_the_kernel() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let before = kernel();
+    let lanes = ["race", "ext4", "ext4/vm,dirty_background_ratio=1"];
+    let work = ["--suite", &suite, "--workload", "commit", "--lane-size", "64MiB", "--rounds", "2", "-o", "r.jsonl"];
+    place.expect(0, &[&lanes[..], &work].concat());
+    assert_eq!(kernel(), before);
+    place.assert_nothing_left();
+    let lines = place.record();
+    assert_eq!(lines[0]["lanes"][1]["layers"], serde_json::json!(["vm,dirty_background_ratio=1"]));
+    let own: u64 = before[2].parse().expect("a number");
+    assert_eq!(lines[0]["machine"]["dirty_background_ratio"], own, "the machine's own");
+    let warned = lines[0]["warnings"].to_string();
+    assert!(warned.contains("the lanes work one after the other"), "{warned}");
+    let trials = lines.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok");
+    assert_eq!(trials.count(), 4, "two lanes in two rounds");
+    let (text, _) = place.expect(0, &["report", "r.jsonl"]);
+    assert!(text.contains("vm,dirty_background_ratio=1") && !text.contains("LAYERS"), "{text}");
+}
+
+#[test]
+fn settings_of_the_kernel_are_options_of_a_screening_but_for_what_is_so_already() {
+    let _alone = alone();
+    let before = kernel();
+    if !sets_the_kernel() || before[0] == "0" {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let as_it_is = format!("vm.dirty_ratio={}", before[0]);
+    let other = "vm.dirty_expire_centisecs=default|123";
+    let options = ["--option", "commit=5|30", "--option", &as_it_is, "--option", other];
+    let work = ["screen", "ext4", "--suite", &suite, "--workload", "commit", "--lane-size", "64MiB"];
+    let (out, _) = place.expect(0, &[&work[..], &options, &["--rounds", "3", "--dry-run"]].concat());
+    let left_out = format!("left out: dirty_ratio {}: it is so here already", before[0]);
+    assert!(out.contains(&left_out) && out.contains("2 options in 4 lanes"), "{out}");
+    assert!(out.contains("set vm, dirty_expire_centisecs=123 on this machine"), "{out}");
+    assert_eq!(kernel(), before, "a dry run sets nothing");
+    place.assert_nothing_left();
 }

@@ -163,9 +163,10 @@ pub fn layers_here() -> Vec<(&'static str, Option<Availability>)> {
     TABLE.iter().map(|layer| (layer.name, layer.on_host.then(|| layer_here(layer)))).collect()
 }
 
-/// Every layer by its name and what it is, and whether a guest with this kernel can build it.
+/// Every layer that guests may build by its name and what it is, and whether one with this kernel can.
 pub fn layers_in_guest(kernel: &Kernel) -> Vec<(&'static str, &'static str, Availability)> {
-    TABLE.iter().map(|layer| (layer.name, layer.about, layer_in_guest(layer, kernel))).collect()
+    let in_guests = TABLE.iter().filter(|layer| layer.is_for_guests());
+    in_guests.map(|layer| (layer.name, layer.about, layer_in_guest(layer, kernel))).collect()
 }
 
 /// Every row of the table with its availability.

@@ -5,6 +5,7 @@ mod check;
 mod describe;
 pub(crate) mod guest;
 pub(crate) mod in_guest;
+mod kernel;
 mod open;
 pub(crate) mod past;
 mod rebuilding;
@@ -28,7 +29,7 @@ use model::Flag;
 use model::agent::LibraryTarget;
 use model::lane::{LaneSpec, Promises};
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -179,6 +180,8 @@ pub struct LaneSet {
     pub(crate) remarks: Vec<String>,
     /// Ctrl-C: a guest that hangs while a lane is closed is not waited for then.
     pub(crate) stopping: Arc<AtomicBool>,
+    /// While it is held, no other race sets what lanes of this one set of the whole kernel; `None`: none does, or not yet.
+    pub(crate) kernel_lock: Option<File>,
 }
 
 impl LaneSet {
@@ -241,6 +244,7 @@ impl LaneSet {
         if !self.confirmed {
             return Err(usage("a device waits for its confirmation; confirm it before the race begins"));
         }
+        self.lock_kernel()?;
         let total = self.bytes_to_write();
         for folder in &mut self.run_directories {
             folder.make(journal)?;
@@ -314,6 +318,8 @@ impl LaneSet {
                 Err(error) if self.lanes[lane].open.is_some() => note(Err(error)),
                 _ => {}
             }
+            // The machine works on as it did, whatever cannot be unmounted.
+            note(self.put_kernel_back(lane, journal.as_deref_mut()));
             if self.lanes[lane].open.is_none() {
                 note(self.take_down(lane, journal.as_deref_mut()).map(drop));
             }
@@ -338,6 +344,9 @@ impl LaneSet {
         // Whoever looks at the lane needs no slow disk.
         if let Some(mut throttling) = self.throttling.take() {
             throttling.end(Some(&mut journal))?;
+        }
+        for lane in 0..self.lanes.len() {
+            self.put_kernel_back(lane, Some(&mut journal))?;
         }
         // A guest cannot outlive this process; its image can be looked at.
         self.end_guests(Some(&mut journal))?;

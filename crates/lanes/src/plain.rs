@@ -83,6 +83,9 @@ pub fn must_be_typed(lane: &LaneSpec) -> Option<&'static str> {
     if matches!(&lane.venue, Some(Venue::Qemu(Some(_)))) {
         return Some("it names a kernel");
     }
+    if lane.vm().is_some() {
+        return Some("it sets the kernel of the whole machine");
+    }
     if let Some(AgedSpec { profile, age, .. }) = &lane.aged
         && (profile.contains('.') || !matches!(age, Age::Overwrites(times) if *times <= MOST_UNTYPED))
     {
@@ -219,6 +222,7 @@ mod tests {
             "ext4+aged=mine.toml",
             "btrfs,subvol=/",
             "btrfs,compress=a/b",
+            "ext4/vm,dirty_ratio=5",
         ] {
             assert!(must_be_typed(&lane(text)).is_some(), "{text}");
         }

@@ -195,7 +195,7 @@ fn undo_claims(claims: &Claims, path: &Path, file: &mut JournalFile, recovered: 
 fn is_of_boot(thing: &Thing) -> bool {
     // An array may have been put together again since: its disks are known by what they say.
     let of_kernel = matches!(thing, Thing::Limit { .. } | Thing::Group { .. } | Thing::Guest { .. });
-    of_kernel || matches!(thing, Thing::MappedDevice { .. } | Thing::Queue { .. })
+    of_kernel || matches!(thing, Thing::MappedDevice { .. } | Thing::Queue { .. } | Thing::KernelSettings { .. })
 }
 
 /// The hierarchy of blkio, mounted for a recovery where nobody else has mounted it: in a folder of the dead
@@ -338,7 +338,11 @@ fn undo(
             throttle::lift_left_over(*device, name, *sequence, throttle, &run, mount)
         }
         Thing::Group { path } => remove_group(path, run_id),
-        Thing::MappedDevice { .. } | Thing::Array { .. } | Thing::CacheSet { .. } | Thing::Queue { .. } => {
+        Thing::MappedDevice { .. }
+        | Thing::Array { .. }
+        | Thing::CacheSet { .. }
+        | Thing::Queue { .. }
+        | Thing::KernelSettings { .. } => {
             teardown::check_is_of_run(thing, run_id).map_err(NotUndone::Foreign)?;
             teardown::take_away_for_good(thing).map(|done| done.into_iter().collect())
         }

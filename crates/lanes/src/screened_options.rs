@@ -1,10 +1,12 @@
-//! Options of filesystems as the factors of a screening: what each of them says to mkfs, to mount and to the disk's queue.
+//! Options of filesystems as the factors of a screening: what each of them says to mkfs, to mount, to the disk's queue and to
+//! the kernel.
 //!
 //! The tables stand beside the rows of [`crate::filesystems`]. What a person types passes the same checks of words as a lane
 //! does, because a lane is made of it.
 
 mod dialect;
 mod join;
+mod kernel_settings;
 mod level_words;
 mod parse;
 mod trial;
@@ -52,27 +54,34 @@ pub struct Level {
     pub mount: &'static [&'static str],
     /// Settings of the disk's queue, as layer `queue` takes them.
     pub queue: &'static [&'static str],
+    /// Settings of the kernel, as layer `vm` takes them.
+    pub vm: &'static [&'static str],
 }
 
 impl Level {
     /// Says nothing.
     pub(crate) const fn unsaid(label: &'static str) -> Level {
-        Level { label, mkfs: &[], mount: &[], queue: &[] }
+        Level { label, mkfs: &[], mount: &[], queue: &[], vm: &[] }
     }
 
     /// Says this to mkfs.
     pub(crate) const fn made(label: &'static str, words: &'static [&'static str]) -> Level {
-        Level { label, mkfs: words, mount: &[], queue: &[] }
+        Level { mkfs: words, ..Level::unsaid(label) }
     }
 
     /// Says this to mount.
     pub(crate) const fn mounted(label: &'static str, options: &'static [&'static str]) -> Level {
-        Level { label, mkfs: &[], mount: options, queue: &[] }
+        Level { mount: options, ..Level::unsaid(label) }
     }
 
     /// Says this to the disk's queue.
     pub(crate) const fn queued(label: &'static str, settings: &'static [&'static str]) -> Level {
-        Level { label, mkfs: &[], mount: &[], queue: settings }
+        Level { queue: settings, ..Level::unsaid(label) }
+    }
+
+    /// Says this to the kernel.
+    pub(crate) const fn of_kernel(label: &'static str, settings: &'static [&'static str]) -> Level {
+        Level { vm: settings, ..Level::unsaid(label) }
     }
 
     fn owned(&self) -> OptionLevel {
@@ -82,6 +91,7 @@ impl Level {
             mkfs: words(self.mkfs),
             mount: words(self.mount),
             queue: words(self.queue),
+            vm: words(self.vm),
         }
     }
 }
@@ -160,6 +170,33 @@ pub(crate) const REQUESTS: ScreenedOption = ScreenedOption {
     name: "requests",
     others: &[Level::queued("32", &["requests=32"]), Level::queued("64", &["requests=64"])],
     says: "a shorter queue is said to answer sooner, and a longer one to do more",
+    ..ORDINARY
+};
+
+/// The kernel's Documentation/admin-guide/sysctl/vm.rst, `dirty_ratio`: 20 % of the memory that is free for it, beyond which who
+/// writes waits.
+pub(crate) const DIRTY_RATIO: ScreenedOption = ScreenedOption {
+    name: "dirty_ratio",
+    others: &[
+        Level::of_kernel("5", &["dirty_ratio=5"]),
+        Level::of_kernel("40", &["dirty_ratio=40"]),
+        Level::of_kernel("60", &["dirty_ratio=60"]),
+    ],
+    costs: "who writes waits for the disk sooner",
+    says: "less on machines with much memory and a slow disk, so that no stall is long; more for bursts of writes",
+    ..ORDINARY
+};
+
+/// The same, `dirty_background_ratio`: 10 %, beyond which the kernel writes back on its own.
+pub(crate) const DIRTY_BACKGROUND_RATIO: ScreenedOption = ScreenedOption {
+    name: "dirty_background_ratio",
+    others: &[
+        Level::of_kernel("2", &["dirty_background_ratio=2"]),
+        Level::of_kernel("1", &["dirty_background_ratio=1"]),
+        Level::of_kernel("5", &["dirty_background_ratio=5"]),
+    ],
+    costs: "what is soon written again, or removed, reaches the disk all the same",
+    says: "has the disk begin sooner, so that less is left to be written at once",
     ..ORDINARY
 };
 

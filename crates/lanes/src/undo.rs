@@ -90,6 +90,13 @@ pub enum Thing {
         /// What stood there before.
         was: BTreeMap<String, String>,
     },
+    /// Settings of the kernel in /proc/sys/vm. They are the whole machine's.
+    KernelSettings {
+        /// What is set, by name.
+        set: BTreeMap<String, String>,
+        /// What stood there before; of two of which one is 0 the other one.
+        was: BTreeMap<String, String>,
+    },
     /// A device of the device mapper, named after the run.
     MappedDevice {
         /// In /dev/mapper.

@@ -25,6 +25,11 @@ fn what_mkfs_or_the_kernel_refuses_is_told_in_their_words_and_what_they_take_is_
         ("ext4", None),
         ("ext4(-O ^flex_bg),noatime", None),
         ("ext4/queue,read_ahead=4M", None),
+        ("ext4/vm,dirty_ratio=7/queue,read_ahead=4M", None),
+        (
+            "ext4/vm,dirty_background_ratio=9,dirty_ratio=9",
+            Some(["dirty_background_ratio=9 is not below dirty_ratio=9", "write less"]),
+        ),
         ("ext4(-O bogus)", Some(["mkfs.ext4 refuses it: ", "bogus"])),
         ("ext4,no_such_option", Some(["ext4 refuses the mount option `no_such_option`", "no_such_option"])),
         ("ext4,journal_async_commit", Some(["mounting ext4", "journal_async_commit"])),
@@ -104,9 +109,17 @@ fn two_lanes_that_are_one_thing_here_are_made_alike_and_others_are_not() {
     for alike in ["ext4", "ext4(-O flex_bg)", "ext4,relatime"] {
         assert_eq!(made(alike), made("ext4"), "{alike}");
     }
-    for other in
-        ["ext4(-O ^flex_bg)", "ext4(-E stride=16)", "ext4,noatime", "ext4,commit=30", "ext4/queue,read_ahead=4M"]
-    {
+    let ratio: u64 = std::fs::read_to_string("/proc/sys/vm/dirty_ratio").unwrap().trim().parse().unwrap();
+    let as_it_is = format!("ext4/vm,dirty_ratio={ratio}");
+    assert!(ratio == 0 || made(&as_it_is) == made("ext4"), "{as_it_is}");
+    for other in [
+        "ext4(-O ^flex_bg)",
+        "ext4(-E stride=16)",
+        "ext4,noatime",
+        "ext4,commit=30",
+        "ext4/queue,read_ahead=4M",
+        "ext4/vm,dirty_bytes=123M",
+    ] {
         assert_ne!(made(other), made("ext4"), "{other}");
     }
 }

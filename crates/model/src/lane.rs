@@ -188,9 +188,9 @@ impl Lane {
         }
     }
 
-    /// Its layers that something is built for, as it names them: settings of a queue are none.
+    /// Its layers that something is built for, as it names them: settings of a queue or of the kernel are none.
     pub fn built_layers(&self) -> impl Iterator<Item = &str> {
-        self.layers.iter().map(String::as_str).filter(|layer| !stack::only_sets_a_queue(layer))
+        self.layers.iter().map(String::as_str).filter(|layer| !stack::only_sets(layer))
     }
 
     /// Whether anything is built between its filesystem and its disks.
@@ -199,7 +199,8 @@ impl Lane {
     }
 
     /// Whether two lanes' filesystems stand on the same layers and on equally many disks, and the same lies above them. A disk
-    /// whose queue is set otherwise is the same disk: that is an option, as those of a mount are.
+    /// whose queue is set otherwise, or whose kernel writes back otherwise, is the same disk: that is an option, as those of a
+    /// mount are.
     pub fn stands_alike(&self, other: &Lane) -> bool {
         self.built_layers().eq(other.built_layers()) && self.disks == other.disks && self.above == other.above
     }
@@ -241,9 +242,19 @@ impl LaneSpec {
         self.aged.is_some() || self.full_percent.is_some()
     }
 
-    /// Its layers that something is built for: settings of a queue are none.
+    /// Its layers that something is built for: settings of a queue or of the kernel are none.
     pub fn built_layers(&self) -> impl Iterator<Item = &LayerSpec> {
-        self.layers.iter().filter(|layer| layer.name != stack::QUEUE)
+        self.layers.iter().filter(|layer| layer.is_built())
+    }
+
+    /// The settings of the queue that its filesystem stands on: nothing but those of the kernel stands above them.
+    pub fn queue(&self) -> Option<&LayerSpec> {
+        self.layers.iter().find(|layer| layer.name != stack::VM).filter(|top| top.name == stack::QUEUE)
+    }
+
+    /// The settings of the kernel with which it works.
+    pub fn vm(&self) -> Option<&LayerSpec> {
+        self.layers.iter().find(|layer| layer.name == stack::VM)
     }
 
     /// Whether anything is built between the filesystem and its disks.
@@ -283,12 +294,27 @@ mod tests {
         assert!(!set.stands_alike(&Lane { disks: 2, ..plain }));
         // What a reader sees still tells it.
         assert_eq!(set.stands_on(), "queue,scheduler=none on 1 disk");
+        let kernel = on(&["vm,dirty_ratio=5", "queue,scheduler=none"]);
+        assert!(kernel.stands_alike(&on(&[])) && !kernel.has_built_layers());
+        assert!(!kernel.stands_alike(&on(&["vm,dirty_ratio=5", "crypt"])));
     }
 
     #[test]
     fn a_lane_whose_disk_s_queue_is_set_stands_on_that_disk_itself() {
         let is_stacked = |text: &str| text.parse::<LaneSpec>().unwrap().is_stacked();
         assert!(!is_stacked("ext4") && !is_stacked("ext4/queue,scheduler=none"));
+        assert!(!is_stacked("ext4/vm,dirty_ratio=5"));
         assert!(is_stacked("ext4/queue,scheduler=none/crypt") && is_stacked("btrfs:2/queue,requests=64"));
+    }
+
+    #[test]
+    fn settings_of_a_lane_are_found_in_whichever_order_they_stand() {
+        for line in ["ext4/vm,dirty_ratio=5/queue,requests=64", "ext4/queue,requests=64/vm,dirty_ratio=5"] {
+            let lane: LaneSpec = line.parse().unwrap();
+            let told = |layer: Option<&LayerSpec>| layer.map(LayerSpec::to_line).unwrap_or_default();
+            assert_eq!([told(lane.queue()), told(lane.vm())], ["queue,requests=64", "vm,dirty_ratio=5"], "{line}");
+        }
+        let below: LaneSpec = "ext4/crypt/queue,requests=64".parse().unwrap();
+        assert!(below.queue().is_none() && below.vm().is_none(), "the filesystem stands on no queue that is set");
     }
 }

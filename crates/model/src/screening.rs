@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub const MOST_FACTORS: usize = 23;
 /// Levels of a factor at most, the usual one among them.
 pub const MOST_LEVELS: usize = 8;
-/// Words of a level for mkfs, for mount or for a queue, at most. Chosen.
+/// Words of a level for mkfs, for mount, for a queue or for the kernel, at most. Chosen.
 const MOST_WORDS: usize = 64;
 /// Bytes of a name, a label or a word at most: no option that is typed is longer.
 const WORD_BYTES: usize = 256;
@@ -138,13 +138,16 @@ pub struct OptionLevel {
     /// Settings of the block device's queue, as layer `queue` takes them: `scheduler=none`; empty: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<String>,
+    /// Settings of the kernel while the lane works, as layer `vm` takes them: `dirty_ratio=5`; empty: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vm: Vec<String>,
 }
 
 impl OptionLevel {
     fn check(&self) -> Result<(), String> {
-        let OptionLevel { label, mkfs, mount, queue } = self;
+        let OptionLevel { label, mkfs, mount, queue, vm } = self;
         is_short("the label of a level", label, WORD_BYTES)?;
-        for words in [mkfs, mount, queue] {
+        for words in [mkfs, mount, queue, vm] {
             at_most("words of one level", words.len(), MOST_WORDS)?;
             words.iter().try_for_each(|word| is_short("a word of a level", word, WORD_BYTES))?;
         }
@@ -208,7 +211,7 @@ mod tests {
     #[test]
     fn what_no_screening_has_is_called_too_much() {
         assert_eq!(largest().check(), Ok(()));
-        let changes: [(&str, Change); 9] = [
+        let changes: [(&str, Change); 10] = [
             ("24 options, and 23", &|of: &mut Screening| of.factors.push(of.factors[0].clone())),
             ("65 runs, and 64", &|of: &mut Screening| of.runs.push(of.runs[0].clone())),
             ("24 options in a run", &|of: &mut Screening| of.runs[9].at_other.push(true)),
@@ -216,6 +219,7 @@ mod tests {
             ("name of an option of a screening takes 257", &|of: &mut Screening| of.factors[1].name.push('x')),
             ("label of a level", &|of: &mut Screening| of.factors[1].other.label = "x".repeat(257)),
             ("a word of a level", &|of: &mut Screening| of.factors[1].further[5].mkfs = vec!["x".repeat(257)]),
+            ("words of one level", &|of: &mut Screening| of.factors[1].other.vm = vec!["x".to_owned(); 65]),
             ("what an option costs", &|of: &mut Screening| of.factors[1].costs.push('x')),
             ("why an option is left out", &|of: &mut Screening| of.left_out[0].why.push('x')),
         ];

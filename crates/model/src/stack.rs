@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Layers that there are. A `/` in a lane begins a layer only where one of these words follows.
-pub const LAYERS: [&str; 17] = [
+pub const LAYERS: [&str; 18] = [
     "raid0",
     "raid1",
     "raid4",
@@ -23,9 +23,12 @@ pub const LAYERS: [&str; 17] = [
     "writecache",
     "bcache",
     QUEUE,
+    VM,
 ];
 /// The layer that builds nothing: it sets the queue of the device below it, which stays the same device.
 pub const QUEUE: &str = "queue";
+/// The layer that builds nothing and sets the kernel's writeback while its lane is open; nothing but [`QUEUE`] stands above it.
+pub const VM: &str = "vm";
 /// What may lie above a filesystem, with the filesystem in brackets behind it.
 pub const ABOVE: [&str; 4] = ["overlay", "nfs", "fscrypt", "ecryptfs"];
 /// Devices that one layer, or one filesystem, may be told to stand on.
@@ -196,12 +199,18 @@ fn count(text: &str) -> Result<u32, PartError> {
     number.ok_or_else(|| PartError::Count(crate::text::escaped(text.as_bytes())))
 }
 
-/// Whether a layer, as a record names it, is [`QUEUE`]: `queue,scheduler=none`.
-pub fn only_sets_a_queue(layer: &str) -> bool {
-    layer.split([',', ':']).next() == Some(QUEUE)
+/// Whether nothing is built for a layer, as a record names it, because it only sets something: `queue,scheduler=none`,
+/// `vm,dirty_ratio=5`.
+pub fn only_sets(layer: &str) -> bool {
+    layer.split([',', ':']).next().is_some_and(|name| [QUEUE, VM].contains(&name))
 }
 
 impl LayerSpec {
+    /// Whether something is built for it: settings of a queue or of the kernel are none.
+    pub fn is_built(&self) -> bool {
+        !only_sets(&self.name)
+    }
+
     /// As a lane has it, without the `/`.
     pub fn to_line(&self) -> String {
         let count = if self.devices == 1 { String::new() } else { format!(":{}", self.devices) };

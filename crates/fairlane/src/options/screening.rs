@@ -51,8 +51,8 @@ pub struct Screen {
     #[arg(long, value_name = "RATIO", conflicts_with = "resume")]
     pub data: Option<String>,
     /// Screen this option: by its name in Fairlane's table, or with its levels, the usual one first: 'logbsize=32k|256k' of
-    /// mount, '-m reflink=1|0' of mkfs, 'queue:scheduler=none|bfq' of the disk. May be given again; default: those of the table
-    /// that are worth it. With --resume those that are not in the table
+    /// mount, '-m reflink=1|0' of mkfs, 'queue:scheduler=none|bfq' of the disk, 'vm.dirty_ratio=20|5' of the kernel. May be given
+    /// again; default: those of the table that are worth it. With --resume those that are not in the table
     #[arg(long = "option", value_name = "OPTION", allow_hyphen_values = true)]
     pub options: Vec<String>,
     /// Leave this one of the usual options out; may be given again

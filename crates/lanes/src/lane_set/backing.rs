@@ -82,6 +82,9 @@ impl LaneSet {
 
     /// Whether all lanes may be open at once; otherwise each is closed before the next is opened.
     pub fn side_by_side(&self) -> bool {
+        if self.sets_kernel() {
+            return false;
+        }
         let fixed: Vec<usize> = self.lanes.iter().filter_map(|lane| lane.fixed_ground).collect();
         let overwritten = |ground: usize| self.stores[ground].overwritten();
         let share = |a: usize, b: usize| {

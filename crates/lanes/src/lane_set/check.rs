@@ -54,6 +54,7 @@ impl LaneSet {
             throttling: None,
             remarks: Vec::new(),
             stopping: std::sync::Arc::default(),
+            kernel_lock: None,
         };
         let places: Vec<Location> =
             lane_set.lanes.iter().map(|lane| place(lane, &lane_set.settings)).collect::<Result<_, _>>()?;

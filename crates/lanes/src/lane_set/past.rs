@@ -263,11 +263,14 @@ impl LaneSet {
     ) -> Result<KeptImage, LaneFailure> {
         let ground = self.store_for(index, 0);
         self.open(index, ground, journal, stop)?;
+        // Lanes that differ by the kernel's settings have the same past, which is kept for other races too.
+        let put_back = self.put_kernel_back(index, Some(journal));
         let lived = match self.lanes[index].guest {
             Some(_) => self.live_in_guest(index, count, stop),
             None => self.live_here(index, count, stop),
         };
         let closed = self.close(index, journal);
+        put_back?;
         let facts = lived?;
         closed?;
         let lane = &mut self.lanes[index];

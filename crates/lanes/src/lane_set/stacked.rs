@@ -22,7 +22,7 @@ use crate::venues::Venue;
 use crate::venues::device::disk_below;
 use model::Flag;
 use model::lane::Promises;
-use model::stack::{DEGRADED, LayerSpec, MOST_DEVICES, QUEUE, REBUILDING};
+use model::stack::{DEGRADED, LayerSpec, MOST_DEVICES, QUEUE, REBUILDING, VM};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -84,7 +84,7 @@ impl LaneState {
     pub(crate) fn describe_layers(&self) -> Vec<String> {
         let from_below = self.spec.layers.iter().rev();
         let place = if self.guest.is_some() { "in the guest" } else { "on this machine" };
-        let verb = |layer: &LayerSpec| if layer.name == QUEUE { "set" } else { "make" };
+        let verb = |layer: &LayerSpec| if layer.is_built() { "make" } else { "set" };
         let line = |layer: &LayerSpec| format!("{}: {} {} {place}", self.name, verb(layer), layers::describe(layer));
         from_below.map(line).collect()
     }
@@ -129,6 +129,7 @@ pub(crate) fn check_words(lane: &LaneState) -> Result<(), LaneFailure> {
     if let Some(spec) = &lane.spec.above {
         above::read(spec)?;
     }
+    layers::check_order(&lane.spec.layers)?;
     lane.spec.layers.iter().try_for_each(|spec| layers::check(spec).map(drop))
 }
 
@@ -195,6 +196,9 @@ fn check_layer_here(spec: &LayerSpec) -> Result<(), LaneFailure> {
             GuestKind::options_here()
         )));
     }
+    if layer.name == VM {
+        layers::check_vm_here(&spec.options)?;
+    }
     let lacking = availability::lacking_here(layer.helpers, &layers::drivers(spec));
     refuse(layer, lacking, |driver| {
         format!(
@@ -210,6 +214,13 @@ fn check_layer_here(spec: &LayerSpec) -> Result<(), LaneFailure> {
 /// [`LaneFailure::Usage`] as [`layers::check`]; [`LaneFailure::Privilege`] with the remedy.
 pub(crate) fn check_layer(spec: &LayerSpec, kind: GuestKind, kernel: &Kernel) -> Result<&'static Layer, LaneFailure> {
     let layer = layers::check(spec)?;
+    if !layer.is_for_guests() {
+        return Err(usage(format!(
+            "{} sets this machine's kernel, and a lane in a guest works with that of its guest; race it on images or on a disk, \
+             or leave the layer out",
+            layer.name
+        )));
+    }
     refuse(layer, availability::lacking_in_guest(&layers::drivers(spec), kernel), |driver| {
         format!(
             "the {} kernel {} lacks {driver}; name a kernel that has it: @qemu:/path/to/vmlinuz",
@@ -378,6 +389,7 @@ impl LaneSet {
         }
         warnings.extend(on_several().find_map(|ground| on_one_disk(ground.overwritten())));
         warnings.extend(on_several().find_map(|ground| unlike(ground.overwritten())));
+        warnings.extend(self.warning_of_kernel());
         if self.lanes.iter().any(|lane| lane.spec.has_built_layers()) {
             warnings.push(
                 "what the layers' own threads do counts as the filesystem's CPU, and what they write as written at the \
@@ -415,6 +427,8 @@ impl LaneSet {
         }
         let name = self.lanes[lane].name.clone();
         let built = self.wipe_and_stack(lane, ground, journal, stop);
+        // Ceilings are measured as the machine is by itself.
+        let built = built.and_then(|_| self.put_kernel_back(lane, Some(journal)));
         built.map_err(|error| error.in_lane(&name))?;
         Ok(self.lanes[lane].stacked.first().cloned())
     }

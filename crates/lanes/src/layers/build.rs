@@ -7,7 +7,7 @@ use crate::failure::{LaneFailure, cannot, failed};
 use crate::image::Aligned;
 use crate::loop_device;
 use crate::undo::{EntryId, Journal, Thing};
-use model::stack::{DEGRADED, LayerSpec, QUEUE};
+use model::stack::{DEGRADED, LayerSpec};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
@@ -59,6 +59,11 @@ struct Made {
 }
 
 impl Made {
+    /// Whether it is no part of the lane's own, but of the machine's kernel.
+    fn is_of_kernel(&self) -> bool {
+        matches!(self.thing, Thing::KernelSettings { .. })
+    }
+
     fn take_away(&self, journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
         // What stands again in a guest is known by its superblocks.
         match self.entry {
@@ -129,7 +134,7 @@ impl Stack {
             to_rebuild: Vec::new(),
         };
         let log = KernelLog::open();
-        let is_built = layers.iter().any(|layer| layer.name != QUEUE);
+        let is_built = layers.iter().any(LayerSpec::is_built);
         let held = match building.site {
             Site::Here(..) if is_built => disks.iter().map(|disk| hold(disk, stop)).collect::<Result<Vec<_>, _>>(),
             _ => Ok(Vec::new()),
@@ -185,6 +190,27 @@ impl Stack {
     /// is taken down.
     pub(crate) fn changed_setting(&self) -> Option<String> {
         self.changed.clone().or_else(|| self.made.iter().find_map(|made| teardown::changed(&made.thing)))
+    }
+
+    /// Puts back what it set of the whole kernel, whatever else of it stands; what could not be put back stays in it, for another
+    /// try.
+    ///
+    /// # Errors
+    /// When the kernel does not take it.
+    pub(crate) fn put_kernel_back(&mut self, mut journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
+        let (mut first, mut left) = (Ok(()), Vec::new());
+        for made in self.made.drain(..) {
+            let undone = match made.is_of_kernel() {
+                true => made.take_away(journal.as_deref_mut()).map(|()| true),
+                false => Ok(false),
+            };
+            if !matches!(undone, Ok(true)) {
+                left.push(made);
+            }
+            first = first.and(undone.map(drop));
+        }
+        self.made = left;
+        first
     }
 
     /// Takes it down, from the top; goes on after an error and answers the first. What did not go stays in it, for another
@@ -338,6 +364,11 @@ impl Building<'_> {
     /// Whether what is put together again was taken down in order.
     pub(super) fn is_whole(&self) -> bool {
         self.holding == Holding::WholeStack
+    }
+
+    /// Whether the kernel was set for this stack already: of a filesystem on several devices it is asked for each.
+    pub(super) fn has_set_kernel(&self) -> bool {
+        self.made.iter().any(Made::is_of_kernel)
     }
 
     /// Whether a disk is gone, or what stands on it.

@@ -21,17 +21,19 @@ mod stripe;
 mod superblock;
 pub(crate) mod teardown;
 mod thin;
+mod vm;
 mod writecache;
 
 pub(crate) use build::{Holding, Site, Stack, hold};
 pub(crate) use queue::queue_with;
 pub(crate) use rebuild::Rebuilt;
+pub(crate) use vm::{NAMES as VM_NAMES, check_vm_here, lock_vm, vm_with};
 
 use crate::failure::{LaneFailure, usage};
 use build::Building;
 use model::Bytes;
 use model::lane::Promises;
-use model::stack::{LayerSpec, QUEUE};
+use model::stack::{LayerSpec, QUEUE, VM};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -88,6 +90,8 @@ pub(crate) enum Takes {
     Words(&'static [&'static str]),
     /// A size in bytes that is a power of two, from and to.
     Size(u64, u64),
+    /// Any size in bytes, from and to.
+    Bytes(u64, u64),
     /// A number, from and to.
     Number(u64, u64),
 }
@@ -114,7 +118,15 @@ pub(crate) static TABLE: [&Layer; model::stack::LAYERS.len()] = [
     &writecache::WRITECACHE,
     &bcache::BCACHE,
     &queue::QUEUE,
+    &vm::VM,
 ];
+
+impl Layer {
+    /// Whether a guest may build it: the kernel that is set is this machine's.
+    pub(crate) fn is_for_guests(&self) -> bool {
+        self.name != VM
+    }
+}
 
 /// Each layer as a lane names it on as few disks as it takes: `crypt`, `raid5:3`.
 pub fn least_words() -> impl Iterator<Item = String> {
@@ -220,7 +232,29 @@ pub(crate) fn check(spec: &LayerSpec) -> Result<&'static Layer, LaneFailure> {
             layer.name, spec.devices
         )));
     }
+    if layer.name == VM {
+        vm::check(&options)?;
+    }
     Ok(layer)
+}
+
+/// Refuses layers of one lane in an order, or a number, in which they have no meaning.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] with the remedy.
+pub(crate) fn check_order(layers: &[LayerSpec]) -> Result<(), LaneFailure> {
+    let mut told = layers.iter().enumerate().filter(|(_, layer)| layer.name == VM);
+    let Some((at, _)) = told.next() else { return Ok(()) };
+    if told.next().is_some() {
+        return Err(usage("vm is told twice, and a lane works with one kernel; write its settings behind one `/vm`"));
+    }
+    match layers[..at].iter().find(|layer| layer.is_built()) {
+        None => Ok(()),
+        Some(above) => Err(usage(format!(
+            "vm sets the kernel for all of a lane, so it stands above {}; write it first, right behind the filesystem",
+            above.name
+        ))),
+    }
 }
 
 impl Options {
@@ -291,6 +325,7 @@ impl LayerOption {
             Takes::Nothing => self.key.to_owned(),
             Takes::Words(words) => format!("{}={}", self.key, words.join("|")),
             Takes::Size(from, to) => format!("{}={} to {} (a power of two)", self.key, of(*from), of(*to)),
+            Takes::Bytes(from, to) => format!("{}={} to {}", self.key, of(*from), of(*to)),
             Takes::Number(from, to) => format!("{}={from} to {to}", self.key),
         }
     }
@@ -304,6 +339,7 @@ impl Takes {
             Takes::Size(from, to) => value
                 .parse::<model::Bytes>()
                 .is_ok_and(|size| size.0.is_power_of_two() && (*from..=*to).contains(&size.0)),
+            Takes::Bytes(from, to) => value.parse::<model::Bytes>().is_ok_and(|size| (*from..=*to).contains(&size.0)),
             Takes::Number(from, to) => {
                 let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
                 digits && value.parse().is_ok_and(|number| (*from..=*to).contains(&number))
@@ -345,6 +381,10 @@ mod tests {
             "ext4/bcache:2,mode=none",
             "ext4/queue,scheduler=none,read_ahead=4M,requests=64",
             "ext4/queue",
+            "ext4/vm,dirty_ratio=5,dirty_background_ratio=2",
+            "ext4/vm,dirty_bytes=300M,dirty_background_bytes=64M",
+            "ext4/vm,dirty_ratio=5,dirty_background_bytes=64M",
+            "ext4/vm,dirty_expire_centisecs=0,dirty_writeback_centisecs=100,vfs_cache_pressure=50,swappiness=10",
         ] {
             assert_eq!(said(fine), Ok(()), "{fine}");
         }
@@ -375,10 +415,41 @@ mod tests {
             ("ext4/queue:2", "stands on 1, and it is given 2 devices; write /queue"),
             ("ext4/queue,scheduler=cfq", "write scheduler=none|mq-deadline|kyber|bfq"),
             ("ext4/queue,read_ahead=3M", "write read_ahead=4KiB to 64MiB (a power of two)"),
+            ("ext4/vm:2", "stands on 1, and it is given 2 devices; write /vm"),
+            ("ext4/vm,overcommit_memory=1", "vm has no option `overcommit_memory=1`"),
+            ("ext4/vm,dirty_ratio=101", "write dirty_ratio=1 to 100"),
+            ("ext4/vm,dirty_ratio=0", "write dirty_ratio=1 to 100"),
+            ("ext4/vm,dirty_ratio=-1", "does not take `dirty_ratio=-1`"),
+            ("ext4/vm,dirty_bytes=4K", "write dirty_bytes=8KiB to 1TiB"),
+            ("ext4/vm,dirty_bytes=x", "does not take `dirty_bytes=x`"),
+            ("ext4/vm,dirty_ratio=5,dirty_bytes=1G", "`dirty_ratio` and `dirty_bytes`, and the kernel keeps one"),
+            ("ext4/vm,dirty_ratio=5,dirty_background_ratio=5", "dirty_background_ratio=5 is not below dirty_ratio=5"),
+            ("ext4/vm,dirty_bytes=64M,dirty_background_bytes=1G", "is not below dirty_bytes=67108864"),
         ] {
             let said = said(text).unwrap_err();
             assert!(said.contains(words), "{text}: {said}");
         }
+    }
+
+    #[test]
+    fn the_kernel_is_set_once_and_above_all_that_is_built() {
+        let said = |lane: &str| {
+            let lane: model::lane::LaneSpec = lane.parse().unwrap();
+            check_order(&lane.layers).map_err(|error| error.to_string())
+        };
+        for fine in [
+            "ext4",
+            "ext4/crypt/queue,requests=64",
+            "ext4/vm,dirty_ratio=5/crypt",
+            "ext4/queue,requests=64/vm,dirty_ratio=5/raid1:2",
+        ] {
+            assert_eq!(said(fine), Ok(()), "{fine}");
+        }
+        let below = said("ext4/raid1:2/vm,dirty_ratio=5").unwrap_err();
+        assert!(below.contains("it stands above raid1; write it first"), "{below}");
+        let twice = said("ext4/vm,dirty_ratio=5/vm,swappiness=10").unwrap_err();
+        assert!(twice.contains("vm is told twice"), "{twice}");
+        assert_eq!(TABLE.into_iter().filter(|layer| !layer.is_for_guests()).count(), 1);
     }
 
     #[test]
@@ -395,6 +466,7 @@ mod tests {
             "ext4/cache:2,mode=passthrough",
             "ext4/bcache:2,mode=writearound",
             "ext4/queue,scheduler=none",
+            "ext4/vm,dirty_ratio=60",
         ] {
             assert_eq!(on(lane), kept, "{lane}");
         }
@@ -415,6 +487,7 @@ mod tests {
             ("ext4", 1.0),
             ("ext4/crypt", 1.0),
             ("ext4/queue,scheduler=none", 1.0),
+            ("ext4/vm,dirty_ratio=5", 1.0),
             ("ext4/raid0:3", 3.0),
             ("ext4/raid1:3", 1.0),
             ("ext4/raid5:4", 3.0),

@@ -1,8 +1,8 @@
 //! Takes away what layers are made of: a race its own, and a recovery what a killed race left.
 
 use super::build::kernel_folder;
-use super::queue;
 use super::superblock::{self, Identity, SUPERBLOCK_AT, hexadecimal};
+use super::{queue, vm};
 use crate::command;
 use crate::device;
 use crate::failure::{LaneFailure, cannot, failed};
@@ -59,6 +59,7 @@ pub(crate) fn check_is_of_run(thing: &Thing, run_id: &str) -> Result<(), LaneFai
         }
         // What it sets is of no run's own: only what is as it was set is put back.
         Thing::Queue { set, was, .. } => queue::is_plain(set, was),
+        Thing::KernelSettings { set, was } => vm::is_plain(set, was),
         _ => false,
     };
     if fine && is_run_id(run_id) {
@@ -81,6 +82,7 @@ pub(crate) fn take_away(thing: &Thing) -> Result<Option<String>, LaneFailure> {
         }
         Thing::CacheSet { uuid, backing } => stop_cache(uuid, backing),
         Thing::Queue { device, sequence, set, was } => queue::put_back(*device, *sequence, (set, was)),
+        Thing::KernelSettings { set, was } => vm::put_back(set, was),
         _ => Ok(None),
     }
 }
@@ -96,10 +98,11 @@ pub(super) fn set_again(thing: &Thing) -> Result<(), LaneFailure> {
     }
 }
 
-/// What of a disk's queue did not stay as it was set, in a sentence without a full stop.
+/// What of a disk's queue, or of the kernel, did not stay as it was set, in a sentence without a full stop.
 pub(super) fn changed(thing: &Thing) -> Option<String> {
     match thing {
         Thing::Queue { device, sequence, set, .. } => queue::changed(*device, *sequence, set),
+        Thing::KernelSettings { set, .. } => vm::changed(set),
         _ => None,
     }
 }
@@ -361,7 +364,16 @@ mod tests {
             set: BTreeMap::from([(attribute.to_owned(), value.to_owned())]),
             was: BTreeMap::new(),
         };
-        for fine in [mapped("fairlane-r-00-1-crypt"), array(200, UUID, "fairlane-r"), queue("scheduler", "bfq")] {
+        let kernel = |name: &str, value: &str| Thing::KernelSettings {
+            set: BTreeMap::from([(name.to_owned(), value.to_owned())]),
+            was: BTreeMap::new(),
+        };
+        for fine in [
+            mapped("fairlane-r-00-1-crypt"),
+            array(200, UUID, "fairlane-r"),
+            queue("scheduler", "bfq"),
+            kernel("dirty_ratio", "5"),
+        ] {
             assert!(check_is_of_run(&fine, "r").is_ok(), "{fine:?}");
             assert!(check_is_of_run(&fine, "../r").is_err(), "{fine:?}");
         }
@@ -379,6 +391,9 @@ mod tests {
             Thing::CacheSet { uuid: UUID.to_owned(), backing: "/dev/sda".into() },
             queue("../../power/control", "on"),
             queue("scheduler", "../none"),
+            kernel("../kernel/core_pattern", "1"),
+            kernel("panic_on_oom", "1"),
+            kernel("dirty_ratio", "5\n"),
             Thing::Loop { backing: "/dev/sda".into() },
         ] {
             assert!(check_is_of_run(&bad, "r").is_err(), "{bad:?}");

@@ -9,7 +9,7 @@ use crate::filesystems::{self, Filesystem, Home};
 use crate::layers;
 use model::lane::{self, LaneSpec};
 use model::screening::OptionLevel;
-use model::stack::{DEGRADED, LayerSpec, QUEUE, REBUILDING};
+use model::stack::{DEGRADED, LayerSpec, QUEUE, REBUILDING, VM};
 use model::text::escaped;
 
 /// Words of mount that are no options of a lane which goes on working, and why.
@@ -41,7 +41,8 @@ pub(super) fn dialect_of(base: &LaneSpec) -> Result<Dialect, LaneFailure> {
 }
 
 /// A lane at these levels, called `name`. A level's words take the place of the lane's own where both set the same thing;
-/// settings of a queue become the topmost layer, because the filesystem stands on that device.
+/// settings of a queue become the topmost layer, because the filesystem stands on that device, and those of the kernel stand
+/// above it.
 ///
 /// # Errors
 /// [`LaneFailure::Usage`] where two levels set one thing in two ways, or no lane may say a word.
@@ -52,7 +53,8 @@ pub fn lane_with(base: &LaneSpec, name: &str, levels: &[&OptionLevel]) -> Result
         lane.mkfs_options = join_mkfs(&dialect, &base.mkfs_options, levels)?;
     }
     lane.mount_options = join_mount(&base.mount_options, levels)?;
-    lane.layers = join_queue(&base.layers, levels)?;
+    lane.layers = join_settings(&base.layers, QUEUE, levels.iter().flat_map(|level| &level.queue))?;
+    lane.layers = join_settings(&lane.layers, VM, levels.iter().flat_map(|level| &level.vm))?;
     check(&lane)?;
     Ok(lane)
 }
@@ -96,11 +98,15 @@ fn join_mount(own: &[String], levels: &[&OptionLevel]) -> Result<Vec<String>, La
     Ok(kept.into_iter().chain(said).cloned().collect())
 }
 
-fn join_queue(own: &[LayerSpec], levels: &[&OptionLevel]) -> Result<Vec<LayerSpec>, LaneFailure> {
-    let key = |setting: &str| setting.split('=').next().unwrap_or_default().to_owned();
+/// `name`: of a layer that builds nothing, and `told`: what levels say to it.
+fn join_settings<'a>(
+    own: &[LayerSpec],
+    name: &str,
+    told: impl Iterator<Item = &'a String>,
+) -> Result<Vec<LayerSpec>, LaneFailure> {
     let mut said: Vec<String> = Vec::new();
-    for setting in levels.iter().flat_map(|level| &level.queue) {
-        match said.iter().find(|other| key(other) == key(setting)) {
+    for setting in told {
+        match said.iter().find(|other| setting_key(other) == setting_key(setting)) {
             Some(other) if other == setting => {}
             Some(other) => return Err(both(other, setting)),
             None => said.push(setting.clone()),
@@ -110,14 +116,25 @@ fn join_queue(own: &[LayerSpec], levels: &[&OptionLevel]) -> Result<Vec<LayerSpe
     if said.is_empty() {
         return Ok(layers);
     }
-    match layers.first_mut().filter(|top| top.name == QUEUE) {
-        Some(top) => {
-            top.options.retain(|own| !said.iter().any(|other| key(other) == key(own)));
+    // Below what is built a queue is another one.
+    match layers.iter().take_while(|layer| !layer.is_built()).position(|layer| layer.name == name) {
+        Some(at) => {
+            let top = &mut layers[at];
+            top.options.retain(|own| !said.iter().any(|other| setting_key(other) == setting_key(own)));
             top.options.append(&mut said);
         }
-        None => layers.insert(0, LayerSpec { name: QUEUE.to_owned(), options: said, devices: 1 }),
+        None => {
+            let at = layers.iter().take_while(|layer| layer.name == VM).count();
+            layers.insert(at, LayerSpec { name: name.to_owned(), options: said, devices: 1 });
+        }
     }
     Ok(layers)
+}
+
+/// What a setting sets: of two settings of the kernel that take each other's place the same.
+fn setting_key(setting: &str) -> &str {
+    let key = setting.split('=').next().unwrap_or_default();
+    key.strip_suffix("_ratio").or_else(|| key.strip_suffix("_bytes")).unwrap_or(key)
 }
 
 fn both(one: &str, other: &str) -> LaneFailure {
@@ -130,6 +147,7 @@ fn both(one: &str, other: &str) -> LaneFailure {
 
 /// Refuses what no lane may say, and what no command line says.
 fn check(lane: &LaneSpec) -> Result<(), LaneFailure> {
+    layers::check_order(&lane.layers)?;
     lane.layers.iter().try_for_each(|layer| layers::check(layer).map(drop))?;
     let contestant = match &lane.contestant {
         lane::Contestant::Custom(path) => Contestant::Custom(Box::new(Custom::unread(path))),

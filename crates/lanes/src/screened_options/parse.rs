@@ -1,13 +1,15 @@
-//! Options that a person types: a name of the table, `logbsize=32k|256k`, `-m reflink=1|0`, `queue:scheduler=none|bfq`.
+//! Options that a person types: a name of the table, `logbsize=32k|256k`, `-m reflink=1|0`, `queue:scheduler=none|bfq`,
+//! `vm.dirty_ratio=20|5`.
 
 use super::dialect::Dialect;
 use super::join::{self, lane_with};
+use super::kernel_settings::{self, Setting};
 use super::level_words::{keys, mount_key, of_mkfs, split_flag, split_unknown};
 use super::{Level, ScreenedOption, UNSAID, factor};
 use crate::custom::Custom;
 use crate::failure::{LaneFailure, usage};
 use crate::filesystems::{self, Filesystem, Home};
-use model::lane::{Contestant, LaneSpec};
+use model::lane::{Contestant, LaneSpec, Venue};
 use model::screening::{Factor, OptionClass, OptionLevel};
 use model::text::escaped;
 
@@ -19,18 +21,6 @@ const SIGNS: &str = "_-=^.,:| ";
 /// How settings of a disk's queue begin, and how the layer of a lane does.
 const QUEUE: &str = "queue:";
 const QUEUE_LAYER: &str = "queue,";
-/// What belongs to a whole kernel, and how such names begin (sysctl).
-const OF_A_KERNEL: [&str; 8] = [
-    "dirty_background_bytes",
-    "dirty_background_ratio",
-    "dirty_bytes",
-    "dirty_expire_centisecs",
-    "dirty_ratio",
-    "dirty_writeback_centisecs",
-    "swappiness",
-    "vfs_cache_pressure",
-];
-const BEGINS_OF_A_KERNEL: [&str; 3] = ["vm.", "fs.", "kernel."];
 
 /// What was typed, taken apart.
 struct Typed {
@@ -62,9 +52,11 @@ pub fn parse_option(lane: &LaneSpec, text: &str) -> Result<Factor, LaneFailure> 
     let text = without_blanks(text);
     let text = text.as_str();
     check_form(text)?;
-    refuse_settings_of_a_kernel(text)?;
     if let Some(known) = dialect.table.iter().find(|option| option.name == text) {
         return Ok(factor(known));
+    }
+    if let Some(setting) = kernel_settings::read(text)? {
+        return of_kernel(lane, &dialect, setting);
     }
     let typed = match text.strip_prefix(QUEUE).or_else(|| text.strip_prefix(QUEUE_LAYER)) {
         Some(setting) => of_queue(&dialect, setting.trim())?,
@@ -123,17 +115,25 @@ fn check_form(text: &str) -> Result<(), LaneFailure> {
     }
 }
 
-/// Lanes of one race share a kernel.
-fn refuse_settings_of_a_kernel(text: &str) -> Result<(), LaneFailure> {
-    let name = text.split(['=', '|', ' ']).next().unwrap_or_default();
-    let is_of_kernel = OF_A_KERNEL.contains(&name) || BEGINS_OF_A_KERNEL.iter().any(|begin| name.starts_with(begin));
-    match is_of_kernel {
-        true => Err(usage(format!(
-            "`{name}` is one setting of a whole kernel, so lanes of one race cannot differ by it; set it, race, set it back \
-             and race again, then type fairlane compare with both records"
-        ))),
-        false => Ok(()),
+/// `vm.dirty_ratio=20|5`, or `vm.` and a name of the table.
+fn of_kernel(lane: &LaneSpec, dialect: &Dialect, setting: Setting<'_>) -> Result<Factor, LaneFailure> {
+    let Setting { name, levels } = setting;
+    if matches!(lane.venue, Some(Venue::Uml | Venue::Qemu(_))) {
+        return Err(usage(format!(
+            "vm.{name} is set of this machine's kernel, and a lane in a guest works with that of its guest; screen without \
+             a guest"
+        )));
     }
+    if levels.is_empty() {
+        let known = dialect.table.iter().find(|option| option.name == name);
+        return known.map(factor).ok_or_else(|| {
+            usage(format!(
+                "vm.{name} is named without a level; write the usual one and another: 'vm.{name}=USUAL|OTHER'"
+            ))
+        });
+    }
+    let read = into_factor(lane, dialect, Typed::new(name.to_owned(), levels))?;
+    Ok(Factor { costs: kernel_settings::costs(&read), ..read })
 }
 
 /// `scheduler=none|bfq`, or a name of the table.
@@ -332,7 +332,7 @@ fn into_factor(lane: &LaneSpec, dialect: &Dialect, typed: Typed) -> Result<Facto
             "the option `{shown}` has {count} levels, and {MOST_LEVELS} are the most; write fewer"
         )));
     }
-    let says = |level: &OptionLevel| (level.mkfs.clone(), level.mount.clone(), level.queue.clone());
+    let says = |level: &OptionLevel| (level.mkfs.clone(), level.mount.clone(), level.queue.clone(), level.vm.clone());
     for (at, level) in levels.iter().enumerate() {
         if let Some(twin) = levels[..at].iter().find(|other| other.label == level.label || says(other) == says(level)) {
             return Err(usage(format!(
@@ -413,7 +413,8 @@ mod tests {
 
     fn levels(factor: &Factor) -> Vec<String> {
         let line = |level: &OptionLevel| {
-            let words = [level.mkfs.join(" "), level.mount.join(","), level.queue.join(",")].concat();
+            let words =
+                [level.mkfs.join(" "), level.mount.join(","), level.queue.join(","), level.vm.join(",")].concat();
             format!("{}:{words}", level.label)
         };
         [&factor.usual, &factor.other].into_iter().chain(&factor.further).map(line).collect()
@@ -455,6 +456,16 @@ mod tests {
             ("xfs", "-m  reflink = 1 | 0", "-m reflink", "1:-m reflink=1; 0:-m reflink=0"),
             ("ext4", "nodelalloc | delalloc", "delalloc", "nodelalloc:nodelalloc; delalloc:delalloc"),
             ("f2fs", "queue: scheduler = none | bfq", "scheduler", "none:scheduler=none; bfq:scheduler=bfq"),
+            ("xfs", "vm.dirty_ratio=20|5", "dirty_ratio", "20:dirty_ratio=20; 5:dirty_ratio=5"),
+            ("xfs", "vm.dirty_ratio=5", "dirty_ratio", "default:; 5:dirty_ratio=5"),
+            ("xfs", "vm.dirty_bytes = 256M | 1G", "dirty_bytes", "256M:dirty_bytes=256M; 1G:dirty_bytes=1G"),
+            ("nilfs2", "swappiness=default|10", "swappiness", "default:; 10:swappiness=10"),
+            (
+                "btrfs",
+                "vm.dirty_ratio",
+                "dirty_ratio",
+                "default:; 5:dirty_ratio=5; 40:dirty_ratio=40; 60:dirty_ratio=60",
+            ),
         ] {
             let factor = parsed(filesystem, text);
             assert_eq!((factor.name.as_str(), levels(&factor).join("; ").as_str()), (name, wanted), "{text}");
@@ -506,6 +517,8 @@ mod tests {
             ("nilfs2", "queue:scheduler=none|bfq"),
             ("xfs", "-m reflink=0"),
             ("btrfs", "queue:requests=64|128"),
+            ("ext4", "vm.dirty_ratio=20|60"),
+            ("nilfs2", "vm.dirty_expire_centisecs=3000|100"),
         ] {
             assert_eq!(parsed(filesystem, text).class, OptionClass::Ordinary, "{text}");
         }
@@ -514,6 +527,8 @@ mod tests {
     #[test]
     fn costs_are_told_of_the_level_that_they_are_true_of() {
         assert!(parsed("ext4", "commit=5|30").costs.contains("30 s"));
+        assert!(parsed("ext4", "vm.dirty_ratio=20|60").costs.contains("nobody synced"));
+        assert_eq!(parsed("ext4", "vm.dirty_ratio=20|5").costs, "");
         for text in ["commit=5|60", "noatime=on|off"] {
             assert_eq!(parsed("ext4", text).costs, "", "{text}");
         }
@@ -527,8 +542,13 @@ mod tests {
             ("ext4", "", "an option is empty"),
             ("ext4", long.as_str(), "256 are the most"),
             ("ext4", many.as_str(), "9 levels, and 8 are the most"),
-            ("ext4", "vm.dirty_ratio=10|20", "one setting of a whole kernel"),
-            ("ext4", "dirty_bytes=1|2", "fairlane compare"),
+            ("ext4", "vm.overcommit_memory=0|1", "one setting of a whole kernel"),
+            ("ext4", "kernel.panic=0|1", "fairlane compare"),
+            ("ext4", "dirty_bytes=1|2", "write dirty_bytes=8KiB to 1TiB"),
+            ("ext4", "vm.dirty_ratio=20|101", "write dirty_ratio=1 to 100"),
+            ("ext4", "vm.dirty_ratio=20|20", "are one; write two that differ"),
+            ("ext4", "vm.swappiness", "named without a level"),
+            ("ext4@uml", "vm.dirty_ratio=20|5", "set of this machine's kernel"),
             ("ext4", "commit=5|5", "are one; write two that differ"),
             ("ext4", "commit=5||30", "an empty level"),
             ("ext4", "commit=", "an empty level"),

@@ -34,7 +34,9 @@ fn a_table_has_each_option_once_with_levels_that_differ() {
             let levels: Vec<&OptionLevel> = [&factor.usual, &factor.other].into_iter().chain(&factor.further).collect();
             for (at, level) in levels.iter().enumerate() {
                 assert!(levels[..at].iter().all(|before| before.label != level.label), "{place}: {}", level.label);
-                let says = |level: &OptionLevel| (level.mkfs.clone(), level.mount.clone(), level.queue.clone());
+                let says = |level: &OptionLevel| {
+                    (level.mkfs.clone(), level.mount.clone(), level.queue.clone(), level.vm.clone())
+                };
                 assert!(levels[..at].iter().all(|before| says(before) != says(level)), "{place}: {}", level.label);
             }
             let is_there = |name: &&str| row.screened.iter().any(|other| other.name == *name);
@@ -169,6 +171,22 @@ fn words_of_levels_are_joined_with_those_of_the_lane() {
             "a=ext4,noatime/queue,scheduler=bfq,read_ahead=4M@uml",
         ),
         ("ext4/crypt", &[("read_ahead", "1M")][..], "a=ext4/queue,read_ahead=1M/crypt"),
+        ("ext4/crypt", &[("dirty_ratio", "5")][..], "a=ext4/vm,dirty_ratio=5/crypt"),
+        (
+            "ext4",
+            &[("dirty_background_ratio", "2"), ("scheduler", "bfq"), ("dirty_ratio", "40")][..],
+            "a=ext4/vm,dirty_background_ratio=2,dirty_ratio=40/queue,scheduler=bfq",
+        ),
+        (
+            "ext4/vm,dirty_bytes=1G,swappiness=10/queue,scheduler=none",
+            &[("dirty_ratio", "5"), ("scheduler", "bfq")][..],
+            "a=ext4/vm,swappiness=10,dirty_ratio=5/queue,scheduler=bfq",
+        ),
+        (
+            "ext4/queue,requests=64/vm,swappiness=10",
+            &[("requests", "32")][..],
+            "a=ext4/queue,requests=32/vm,swappiness=10",
+        ),
         (
             "ext4/queue,scheduler=none,requests=64",
             &[("scheduler", "bfq"), ("read_ahead", "4M")][..],
@@ -201,6 +219,13 @@ fn two_levels_that_set_one_thing_in_two_ways_exclude_each_other() {
     let queues = ["scheduler=none", "scheduler=bfq"]
         .map(|setting| OptionLevel { queue: vec![setting.to_owned()], ..OptionLevel::default() });
     assert!(lane_with(&base, "a", &[&queues[0], &queues[1]]).is_err());
+    let kernels = ["dirty_ratio=5", "dirty_bytes=1G"]
+        .map(|setting| OptionLevel { vm: vec![setting.to_owned()], ..OptionLevel::default() });
+    let said = lane_with(&base, "a", &[&kernels[0], &kernels[1]]).unwrap_err().to_string();
+    assert!(said.contains("both `dirty_ratio=5` and `dirty_bytes=1G`, which set one thing"), "{said}");
+    let background = OptionLevel { vm: vec!["dirty_background_ratio=5".to_owned()], ..OptionLevel::default() };
+    let said = lane_with(&base, "a", &[&kernels[0], &background]).unwrap_err().to_string();
+    assert!(said.contains("is not below dirty_ratio=5"), "{said}");
 }
 
 #[test]
@@ -218,6 +243,9 @@ fn a_level_of_a_stranger_s_record_passes_the_checks_of_words_too() {
         OptionLevel { mount: words(&["ro"]), ..OptionLevel::default() },
         OptionLevel { queue: words(&["scheduler=../x"]), ..OptionLevel::default() },
         OptionLevel { queue: words(&["rotational=1"]), ..OptionLevel::default() },
+        OptionLevel { vm: words(&["overcommit_memory=1"]), ..OptionLevel::default() },
+        OptionLevel { vm: words(&["dirty_ratio=5/crypt"]), ..OptionLevel::default() },
+        OptionLevel { vm: words(&["../kernel/panic=1"]), ..OptionLevel::default() },
     ] {
         assert!(lane_with(&base, "a", &[&level]).is_err(), "{level:?}");
     }
@@ -286,15 +314,18 @@ fn options_of_a_file_of_ones_own_are_read_and_change_promises_but_for_those_of_t
         ("-quick", "-quick", "default:; on:-quick"),
         ("-K", "-K", "default:; on:-K"),
         ("queue:scheduler=none|bfq", "scheduler", "none:scheduler=none; bfq:scheduler=bfq"),
+        ("vm.dirty_ratio=20|5", "dirty_ratio", "20:dirty_ratio=20; 5:dirty_ratio=5"),
     ] {
         let factor = parse_option(&own.lane(), text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let levels = [&factor.usual, &factor.other].into_iter().chain(&factor.further);
         let line = |level: &OptionLevel| {
-            let words = [level.mkfs.join(" "), level.mount.join(","), level.queue.join(",")].concat();
+            let words =
+                [level.mkfs.join(" "), level.mount.join(","), level.queue.join(","), level.vm.join(",")].concat();
             format!("{}:{words}", level.label)
         };
         assert_eq!((factor.name.as_str(), levels.map(line).collect::<Vec<_>>().join("; ").as_str()), (name, wanted));
-        let wanted = if text.starts_with("queue") { OptionClass::Ordinary } else { OptionClass::Unknown };
+        let is_of_filesystem = !text.starts_with("queue") && !text.starts_with("vm.");
+        let wanted = if is_of_filesystem { OptionClass::Unknown } else { OptionClass::Ordinary };
         assert_eq!(factor.class, wanted, "{text}");
     }
 }

@@ -12,7 +12,7 @@ use crate::undo::{EntryId, Journal, Thing};
 use crate::{host, let_go, mount, mountinfo};
 use model::Bytes;
 use model::lane::{LaneSpec, Venue};
-use model::stack::{LayerSpec, MOST_DEVICES, QUEUE};
+use model::stack::{LayerSpec, MOST_DEVICES};
 use model::units::human_bytes;
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -45,6 +45,8 @@ pub struct Made {
     pub mount: Vec<String>,
     /// Settings of its disk's queue: `nr_requests=64`.
     pub queue: Vec<String>,
+    /// Settings of the kernel while it works: `dirty_ratio=5`.
+    pub vm: Vec<String>,
 }
 
 /// What a step gives, or in which words it is refused.
@@ -59,6 +61,8 @@ struct Trial<'a> {
     layers: Vec<LayerSpec>,
     /// What the lane says to the queue that its filesystem stands on.
     queue: Vec<String>,
+    /// What the kernel will hold while the lane works; for a trial it is not set.
+    vm: Vec<String>,
     /// The devices that the lane will stand on, which nobody touches; empty: images.
     on: &'a [PathBuf],
     disks: u32,
@@ -115,13 +119,18 @@ pub fn try_lane_of_size(
     }
     let disks = lane.devices.max((row.least_devices)(&lane.mkfs_options)).min(MOST_DEVICES);
     let run_id = journal.path().file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let top = lane.layers.first().filter(|top| top.name == QUEUE && !lane.has_built_layers());
+    let vm = match layers::vm_with(lane.vm().map(|of| of.options.as_slice()).unwrap_or_default()) {
+        Ok(vm) => vm,
+        Err(why) => return refusal_of_queue(why).map(Tried::Refused),
+    };
+    let top = lane.queue().filter(|_| !lane.has_built_layers());
     let trial = Trial {
         row,
         contestant,
         commands,
         layers: top.filter(|_| on.is_empty()).into_iter().cloned().collect(),
         queue: top.map(|top| top.options.clone()).unwrap_or_default(),
+        vm,
         on,
         disks,
         bytes: bytes.0.max(row.minimum_bytes).next_multiple_of(4096),
@@ -283,7 +292,7 @@ impl Trial<'_> {
             }
         }
         Ok(match told {
-            Ok(mount) => Tried::Works(Made { geometry, mount, queue }),
+            Ok(mount) => Tried::Works(Made { geometry, mount, queue, vm: self.vm.clone() }),
             Err(why) => Tried::Refused(why),
         })
     }
@@ -358,7 +367,7 @@ fn silent_refusal(status: i32, failure: LaneFailure, plain: Result<(), NotDone>)
     }
 }
 
-/// The words in which a disk's queue refuses a setting that it has not, or whose value the kernel does not take.
+/// The words in which a disk's queue, or the kernel, refuses a setting that it has not, or whose value it does not take.
 ///
 /// # Errors
 /// As [`refusal`].

@@ -213,6 +213,12 @@ pub(super) fn check(spec: &LaneSpec, row: &Filesystem) -> Result<(), LaneFailure
         .iter()
         .try_for_each(|layer| layers::check(layer).map(drop))
         .map_err(|error| error.in_lane(&spec.name))?;
+    if spec.vm().is_some() {
+        return Err(usage(format!(
+            "lane {} sets this machine's kernel (layer vm), which only a race does; leave that layer out",
+            spec.name
+        )));
+    }
     let rebuilds = |option: &String| option == REBUILDING;
     if spec.layers.iter().any(|layer| layer.options.iter().any(rebuilds)) || spec.mount_options.iter().any(rebuilds) {
         return Err(usage(format!(

@@ -142,11 +142,12 @@ impl Sharer {
         for Factor { name, usual, other, further, class: _, costs } in factors {
             self.clean(name);
             self.clean(costs);
-            for OptionLevel { label, mkfs, mount, queue } in [usual, other].into_iter().chain(further) {
+            for OptionLevel { label, mkfs, mount, queue, vm } in [usual, other].into_iter().chain(further) {
                 self.clean(label);
                 *mkfs = self.mkfs_words(mkfs, &filesystem);
                 self.mount_options(mount);
                 self.clean_all(queue);
+                self.clean_all(vm);
             }
         }
         for ScreeningRun { lane, at_other: _ } in runs {

@@ -16,7 +16,6 @@ use model::bounds::MOST_LANES;
 use model::lane::{Contestant, LaneSpec, Venue};
 use model::plan::Ground;
 use model::screening::{DesignKind, Factor, LeftOutOption, OptionLevel};
-use model::stack::QUEUE;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -497,7 +496,8 @@ fn says_it(base: &LaneSpec, factor: &Factor) -> bool {
     let lane = |level: &OptionLevel| screened_options::lane_with(base, TRIED, &[level]).ok().map(|lane| words(&lane));
     let made = [&factor.usual, &factor.other].map(|level| (level, lane(level)));
     let is_of_lane = made.iter().any(|(level, made)| {
-        let says_nothing = level.mkfs.is_empty() && level.mount.is_empty() && level.queue.is_empty();
+        let says_nothing =
+            level.mkfs.is_empty() && level.mount.is_empty() && level.queue.is_empty() && level.vm.is_empty();
         // A level takes the place of what the lane says, or says the same.
         made.as_ref().is_some_and(|made| !says_nothing && (*made == had || !holds(made, &had)))
     });
@@ -505,11 +505,11 @@ fn says_it(base: &LaneSpec, factor: &Factor) -> bool {
     is_of_lane || (usual.is_some() && usual == other)
 }
 
-/// The words of a lane for mkfs, mount and the disk's queue, whatever their order.
+/// The words of a lane for mkfs, mount, the disk's queue and the kernel, whatever their order.
 fn words(lane: &LaneSpec) -> Vec<String> {
     let made = lane.mkfs_options.iter().flat_map(|word| word.split(','));
-    let queue = lane.layers.first().filter(|top| top.name == QUEUE).into_iter().flat_map(|top| &top.options);
-    let told = lane.mount_options.iter().chain(queue).map(String::as_str);
+    let settings = [lane.queue(), lane.vm()].into_iter().flatten().flat_map(|layer| &layer.options);
+    let told = lane.mount_options.iter().chain(settings).map(String::as_str);
     let mut words: Vec<String> = made.chain(told).map(str::to_owned).collect();
     words.sort_unstable();
     words

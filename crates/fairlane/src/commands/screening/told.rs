@@ -110,8 +110,10 @@ pub fn commands(lane: &LaneSpec, factors: &[Factor], combination: &[usize]) -> V
         Contestant::Directory(_) => Vec::new(),
     };
     if !lines.is_empty() {
-        let levels = factors.iter().zip(combination).filter_map(|(factor, &place)| levels::level(factor, place));
-        lines.extend(levels.flat_map(|level| &level.queue).map(|setting| of_the_queue(setting)));
+        let chosen = factors.iter().zip(combination).filter_map(|(factor, &place)| levels::level(factor, place));
+        let chosen: Vec<_> = chosen.collect();
+        lines.extend(chosen.iter().flat_map(|level| &level.queue).map(|setting| of_the_queue(setting)));
+        lines.extend(chosen.iter().flat_map(|level| &level.vm).map(|setting| of_the_kernel(setting)));
     }
     lines
 }
@@ -151,6 +153,16 @@ fn of_the_queue(setting: &str) -> String {
     };
     let [value, file] = [value, format!("/sys/block/DISK/queue/{attribute}")].map(|word| shell_line(&[word]));
     format!("queue  echo {value} > {file}  # until the next boot")
+}
+
+/// What sets the kernel as the layer `vm` does, as a command and without its first word as a line in /etc/sysctl.d.
+fn of_the_kernel(setting: &str) -> String {
+    let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+    let value = match value.parse::<Bytes>() {
+        Ok(bytes) => bytes.get().to_string(),
+        Err(_) => value.to_owned(),
+    };
+    format!("sysctl {}", shell_line(&[format!("vm.{name}={value}")]))
 }
 
 #[cfg(test)]
@@ -206,6 +218,11 @@ mod tests {
         assert_eq!(own("proposal=./my.toml(-b 4096),delay=100"), ["lane   './my.toml(-b 4096),delay=100'"]);
         assert_eq!(own("./my.toml,delay=100"), ["lane   ./my.toml,delay=100"]);
         assert!(own("/mnt/a").is_empty());
+        let mut kernel = factor("dirty_bytes", &["default", "256M"]);
+        let settings = vec!["dirty_bytes=256M".into(), "swappiness=10".into()];
+        kernel.other = OptionLevel { label: "256M".into(), vm: settings, ..OptionLevel::default() };
+        let set = commands(&"p=ext4/vm,dirty_bytes=256M".parse().unwrap(), &[kernel], &[1]);
+        assert_eq!(set[3..], ["sysctl vm.dirty_bytes=268435456", "sysctl vm.swappiness=10"]);
         let bare = commands(&"ext4".parse().unwrap(), &[queue], &[0]);
         assert_eq!(
             bare,

@@ -2,7 +2,9 @@
 //!
 //! Read-ahead is not among them: Btrfs has an amount of its own (/sys/class/bdi/btrfs-N), whatever its disk's is.
 
-use crate::screened_options::{Level, NOATIME, ORDINARY, REQUESTS, SCHEDULER, ScreenedOption};
+use crate::screened_options::{
+    DIRTY_BACKGROUND_RATIO, DIRTY_RATIO, Level, NOATIME, ORDINARY, REQUESTS, SCHEDULER, ScreenedOption,
+};
 use model::screening::OptionClass::Promises;
 
 /// The table.
@@ -88,6 +90,8 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
     },
     SCHEDULER,
     REQUESTS,
+    DIRTY_RATIO,
+    DIRTY_BACKGROUND_RATIO,
     // mkfs.btrfs(8), `--csum`.
     ScreenedOption {
         name: "csum",

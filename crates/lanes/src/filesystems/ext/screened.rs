@@ -1,7 +1,10 @@
 //! Options of ext4 that a screening can vary: mke2fs(8) and ext4(5) of e2fsprogs 1.47, and the kernel's
 //! Documentation/filesystems/ext4.
 
-use crate::screened_options::{LAZYTIME, Level, NOATIME, ORDINARY, READ_AHEAD, REQUESTS, SCHEDULER, ScreenedOption};
+use crate::screened_options::{
+    DIRTY_BACKGROUND_RATIO, DIRTY_RATIO, LAZYTIME, Level, NOATIME, ORDINARY, READ_AHEAD, REQUESTS, SCHEDULER,
+    ScreenedOption,
+};
 use model::screening::OptionClass::Promises;
 
 /// Without a journal there is nothing that these are about.
@@ -88,6 +91,8 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
     SCHEDULER,
     READ_AHEAD,
     REQUESTS,
+    DIRTY_RATIO,
+    DIRTY_BACKGROUND_RATIO,
     // mke2fs(8), `-b`; below 512 MiB older versions take 1 KiB by themselves.
     ScreenedOption {
         name: "block_size",

@@ -1,6 +1,8 @@
 //! Options of F2FS that a screening can vary: the kernel's Documentation/filesystems/f2fs.rst, and f2fs-tools 1.15.
 
-use crate::screened_options::{Level, NOATIME, ORDINARY, READ_AHEAD, REQUESTS, SCHEDULER, ScreenedOption};
+use crate::screened_options::{
+    DIRTY_BACKGROUND_RATIO, DIRTY_RATIO, Level, NOATIME, ORDINARY, READ_AHEAD, REQUESTS, SCHEDULER, ScreenedOption,
+};
 use model::screening::OptionClass::Promises;
 
 /// The table.
@@ -78,6 +80,8 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
     SCHEDULER,
     READ_AHEAD,
     REQUESTS,
+    DIRTY_RATIO,
+    DIRTY_BACKGROUND_RATIO,
     // f2fs.rst, `background_gc=`.
     ScreenedOption {
         name: "background_gc",

@@ -1,6 +1,9 @@
 //! Options of XFS that a screening can vary: mkfs.xfs(8) and xfs(5) of xfsprogs 6.1.
 
-use crate::screened_options::{LAZYTIME, Level, NOATIME, ORDINARY, READ_AHEAD, REQUESTS, SCHEDULER, ScreenedOption};
+use crate::screened_options::{
+    DIRTY_BACKGROUND_RATIO, DIRTY_RATIO, LAZYTIME, Level, NOATIME, ORDINARY, READ_AHEAD, REQUESTS, SCHEDULER,
+    ScreenedOption,
+};
 use model::screening::OptionClass::Promises;
 
 /// The table.
@@ -79,6 +82,8 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
     SCHEDULER,
     READ_AHEAD,
     REQUESTS,
+    DIRTY_RATIO,
+    DIRTY_BACKGROUND_RATIO,
     // mkfs.xfs(8), `-d agcount=`: 4 on small disks. On lanes below 2 GiB a larger log does not fit into a smaller group.
     ScreenedOption {
         name: "agcount",

@@ -26,7 +26,10 @@ fn what_the_lane_says_itself_is_left_out_however_it_is_written() {
     let mut queue = factor("scheduler", &["default", "bfq"]);
     queue.usual.mount.clear();
     queue.other = OptionLevel { label: "bfq".into(), queue: vec!["scheduler=bfq".into()], ..OptionLevel::default() };
-    let all = [made, noatime, queue, factor("logbsize", &["32k", "256k"])];
+    let mut kernel = factor("dirty_ratio", &["default", "5"]);
+    kernel.usual.mount.clear();
+    kernel.other = OptionLevel { label: "5".into(), vm: vec!["dirty_ratio=5".into()], ..OptionLevel::default() };
+    let all = [made, noatime, queue, factor("logbsize", &["32k", "256k"]), kernel];
     for (base, said) in [
         ("xfs", &[][..]),
         ("xfs(-K -m crc=1),logbufs=8", &[][..]),
@@ -37,6 +40,8 @@ fn what_the_lane_says_itself_is_left_out_however_it_is_written() {
         ("xfs,-mreflink=1", &["reflink"][..]),
         ("xfs(-m crc=1,reflink=0)", &["reflink"][..]),
         ("xfs/queue,scheduler=none", &["scheduler"][..]),
+        ("xfs/vm,swappiness=10/queue,scheduler=none", &["scheduler"][..]),
+        ("xfs/vm,dirty_bytes=1G", &["dirty_ratio"][..]),
     ] {
         let settled = settled_of(base, all.to_vec(), ROOM).unwrap();
         assert!(settled.left_out.iter().all(|of| of.why == SAID), "{base}: {:?}", settled.left_out);

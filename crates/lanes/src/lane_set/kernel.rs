@@ -1,0 +1,55 @@
+//! Lanes that set something of the whole kernel: one race at a time, and one lane of it at a time.
+
+use crate::failure::{LaneFailure, failed};
+use crate::lane_set::LaneSet;
+use crate::layers;
+use crate::undo::Journal;
+
+impl LaneSet {
+    /// Whether a lane sets something of the whole kernel: then no two lanes are open at once.
+    pub(crate) fn sets_kernel(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.spec.vm().is_some())
+    }
+
+    /// Keeps every other race from what lanes set of the kernel, until this one is gone.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] where another race has it.
+    pub(crate) fn lock_kernel(&mut self) -> Result<(), LaneFailure> {
+        if self.kernel_lock.is_none() && self.sets_kernel() {
+            self.kernel_lock = Some(layers::lock_vm()?);
+        }
+        Ok(())
+    }
+
+    /// Refuses to open a lane beside an open one where any of the race's lanes sets the kernel.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`] with the lane that is open.
+    pub(crate) fn check_alone(&self) -> Result<(), LaneFailure> {
+        match self.lanes.iter().find(|lane| lane.open.is_some()).filter(|_| self.sets_kernel()) {
+            None => Ok(()),
+            Some(open) => Err(failed(format!(
+                "lane {} is open, and lanes of a race that sets the kernel work one after the other; close it first",
+                open.name
+            ))),
+        }
+    }
+
+    /// Puts back what a lane set of the kernel, whatever else of it stands.
+    ///
+    /// # Errors
+    /// When the kernel does not take it.
+    pub(crate) fn put_kernel_back(&mut self, lane: usize, journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
+        self.lanes[lane].stack.as_mut().map_or(Ok(()), |built| built.stack.put_kernel_back(journal))
+    }
+
+    /// What a reader should know of figures of such lanes, and of those beside them.
+    pub(crate) fn warning_of_kernel(&self) -> Option<String> {
+        self.sets_kernel().then(|| {
+            "a lane sets the kernel's writeback (layer vm): the lanes work one after the other in each round, so that what \
+             disturbs the machine for a moment does not hit all alike"
+                .to_owned()
+        })
+    }
+}

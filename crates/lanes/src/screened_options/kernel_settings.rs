@@ -1,0 +1,136 @@
+//! Settings of the kernel that a person types: `vm.dirty_ratio=20|5`, and those by which lanes of one race cannot differ.
+
+use super::UNSAID;
+use crate::failure::{LaneFailure, usage};
+use crate::layers::VM_NAMES;
+use model::Bytes;
+use model::screening::{Factor, OptionLevel};
+use model::text::escaped;
+
+/// How a setting of layer `vm` begins, as sysctl and as a lane have it.
+const BEGINNINGS: [&str; 3] = ["vm.", "vm:", "vm,"];
+/// How other settings of a whole kernel begin (sysctl).
+const OTHERS: [&str; 2] = ["fs.", "kernel."];
+const WRITEBACK: &str = "dirty_writeback_centisecs";
+/// What the kernel has where nobody sets it (mm/page-writeback.c).
+const USUAL: [(&str, u64); 4] =
+    [("dirty_ratio", 20), ("dirty_background_ratio", 10), ("dirty_expire_centisecs", 3000), (WRITEBACK, 500)];
+
+/// A setting that was typed.
+pub(super) struct Setting<'a> {
+    /// As layer `vm` calls it.
+    pub(super) name: &'a str,
+    /// The usual one first; empty: its name alone was typed.
+    pub(super) levels: Vec<OptionLevel>,
+}
+
+/// Reads a setting of the kernel; `None`: it is none.
+///
+/// # Errors
+/// [`LaneFailure::Usage`] for one by which lanes of one race cannot differ.
+pub(super) fn read(text: &str) -> Result<Option<Setting<'_>>, LaneFailure> {
+    let own = BEGINNINGS.iter().find_map(|begin| text.strip_prefix(begin));
+    let (name, values) = match own.unwrap_or(text).split_once('=') {
+        Some((name, values)) => (name, Some(values)),
+        None => (own.unwrap_or(text), None),
+    };
+    if !VM_NAMES.contains(&name) {
+        let is_of_kernel = own.is_some() || OTHERS.iter().any(|begin| text.starts_with(begin));
+        return if is_of_kernel { Err(of_all_lanes(text)) } else { Ok(None) };
+    }
+    let level = |value: &str| OptionLevel {
+        label: value.to_owned(),
+        vm: if value == UNSAID { Vec::new() } else { vec![format!("{name}={value}")] },
+        ..OptionLevel::default()
+    };
+    let levels = values.map(|values| values.split('|').map(level).collect()).unwrap_or_default();
+    Ok(Some(Setting { name, levels }))
+}
+
+/// Lanes of one race share a kernel, and what cannot be set for a lane's turn alone is the same for all of them.
+fn of_all_lanes(text: &str) -> LaneFailure {
+    let name = text.split(['=', '|', ' ']).next().unwrap_or_default();
+    usage(format!(
+        "`{}` is one setting of a whole kernel, so lanes of one race cannot differ by it (but they can by vm.{}); set it, \
+         race, set it back and race again, then type fairlane compare with both records",
+        escaped(name.as_bytes()),
+        VM_NAMES.join(", vm.")
+    ))
+}
+
+/// What the other level costs beside the usual one, where both are known.
+pub(super) fn costs(factor: &Factor) -> String {
+    let told = |level: &OptionLevel| {
+        let (name, value) = level.vm.first()?.split_once('=')?;
+        let number = value.parse::<Bytes>().ok()?.get();
+        // It is never written back for its age then.
+        Some(if name == WRITEBACK && number == 0 { u64::MAX } else { number })
+    };
+    let by_itself = || USUAL.iter().find(|(name, _)| *name == factor.name).map(|(_, number)| *number);
+    let usual = told(&factor.usual).or_else(by_itself);
+    let waits_longer = usual.zip(told(&factor.other)).is_some_and(|(usual, other)| other > usual);
+    match factor.name.starts_with("dirty_") && waits_longer {
+        true => "a crash takes more of what nobody synced".to_owned(),
+        false => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn factor(text: &str) -> Factor {
+        let Ok(Some(Setting { name, levels })) = read(text) else { panic!("{text}") };
+        let mut levels = levels.into_iter();
+        Factor {
+            name: name.to_owned(),
+            usual: levels.next().unwrap_or_default(),
+            other: levels.next().unwrap_or_default(),
+            further: levels.collect(),
+            class: model::screening::OptionClass::Ordinary,
+            costs: String::new(),
+        }
+    }
+
+    #[test]
+    fn settings_of_the_layer_are_read_in_every_spelling_and_others_are_refused() {
+        for text in ["vm.dirty_ratio=20|5", "vm:dirty_ratio=20|5", "vm,dirty_ratio=20|5", "dirty_ratio=20|5"] {
+            let factor = factor(text);
+            let said = [&factor.usual, &factor.other].map(|level| (level.label.as_str(), level.vm.join(" ")));
+            let wanted = [("20", "dirty_ratio=20".to_owned()), ("5", "dirty_ratio=5".to_owned())];
+            assert_eq!((factor.name.as_str(), said), ("dirty_ratio", wanted), "{text}");
+        }
+        assert_eq!(factor("vm.swappiness=default|10").usual.vm, Vec::<String>::new());
+        let alone = read("vm.dirty_ratio").unwrap().map(|setting| (setting.name, setting.levels.len()));
+        assert_eq!(alone, Some(("dirty_ratio", 0)));
+        for text in ["commit=5|30", "noatime", "dirty_ratios=5", "queue:scheduler=none", "-O x", "vmx=1"] {
+            assert!(matches!(read(text), Ok(None)), "{text}");
+        }
+        for text in ["vm.overcommit_memory=0|1", "vm.=1", "kernel.panic=1", "fs.file-max"] {
+            let said = read(text).map(drop).unwrap_err().to_string();
+            assert!(said.contains("one setting of a whole kernel") && said.contains("fairlane compare"), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_waits_longer_in_memory_costs_more_of_what_nobody_synced() {
+        for text in [
+            "vm.dirty_ratio=20|40",
+            "vm.dirty_background_ratio=default|30",
+            "vm.dirty_bytes=256M|1G",
+            "vm.dirty_expire_centisecs=3000|6000",
+            "vm.dirty_writeback_centisecs=500|0",
+        ] {
+            assert!(costs(&factor(text)).contains("nobody synced"), "{text}");
+        }
+        for text in [
+            "vm.dirty_ratio=20|5",
+            "vm.dirty_ratio=default|5",
+            "vm.dirty_bytes=default|1G",
+            "vm.dirty_writeback_centisecs=0|500",
+            "vm.swappiness=10|60",
+        ] {
+            assert_eq!(costs(&factor(text)), "", "{text}");
+        }
+    }
+}
