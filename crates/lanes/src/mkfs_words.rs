@@ -284,10 +284,9 @@ pub(crate) fn parts(word: &str) -> impl Iterator<Item = &str> {
 pub(crate) fn read_without(filesystem: &str, words: &[String]) -> Result<Said, LaneFailure> {
     match words.first() {
         None => Ok(Said::default()),
-        Some(word) => Err(usage(format!(
-            "{filesystem} has no mkfs, so `{}` goes nowhere; remove it",
-            escaped(word.as_bytes())
-        ))),
+        Some(word) => {
+            Err(usage(format!("{filesystem} has no mkfs, so `{}` goes nowhere; remove it", escaped(word.as_bytes()))))
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use crate::markdown::{code, escape, row};
 use crate::words::{self, screening as wording};
 use crate::{Style, figures};
 use model::findings::{
-    ConfirmedRow, Effect, EffectVerdict, FEWEST_SPARE, Interaction, ScreenedResult, ScreeningFinding, TunedLevel, Verdict,
+    ConfirmedRow, Effect, EffectVerdict, FEWEST_SPARE, Interaction, ScreenedResult, ScreeningFinding, TunedLevel,
+    Verdict,
 };
 use model::screening::{Factor, OptionClass, OptionLevel};
 
@@ -16,11 +17,8 @@ use model::screening::{Factor, OptionClass, OptionLevel};
 const OPTION_COLUMNS: usize = 40;
 const LEVEL_COLUMNS: usize = 24;
 /// Tables of effects, with what stands above those of options that are never proposed.
-const CLASSES: [(OptionClass, &str); 3] = [
-    (OptionClass::Ordinary, ""),
-    (OptionClass::Promises, wording::PROMISES),
-    (OptionClass::Unknown, wording::UNKNOWN),
-];
+const CLASSES: [(OptionClass, &str); 3] =
+    [(OptionClass::Ordinary, ""), (OptionClass::Promises, wording::PROMISES), (OptionClass::Unknown, wording::UNKNOWN)];
 
 /// A screening for a terminal: SCREENING with a table for each figure, PROPOSAL, CONFIRMED, and the commands that set what was
 /// confirmed. Whatever the finding holds, a line keeps to the style's width, but for those commands, which are to be copied.

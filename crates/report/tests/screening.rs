@@ -117,7 +117,10 @@ fn a_design_with_too_few_columns_to_notice_lanes_that_differ_says_so() {
         let mut left = few.clone();
         left.results[0].spare.truncate(2);
         let said = one_line(&rendered(left, format));
-        assert!(said.contains("Beside interactions fewer than 3 columns without an option are left"), "{format}: {said}");
+        assert!(
+            said.contains("Beside interactions fewer than 3 columns without an option are left"),
+            "{format}: {said}"
+        );
     }
 }
 
