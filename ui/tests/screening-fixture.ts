@@ -1,5 +1,15 @@
 // A screening of six options, two of them promises, over two figures of the golden race; its proposal was confirmed.
-import type { Effect, EffectVerdict, Factor, HalfNormal, OptionClass, RacePage, ScreenedResult, ScreeningFinding } from "../src/types";
+import type {
+  Effect,
+  EffectVerdict,
+  Factor,
+  HalfNormal,
+  OptionClass,
+  RacePage,
+  ScreenedResult,
+  ScreeningFinding,
+  Tuning,
+} from "../src/types";
 import { quick } from "./fixture";
 
 function factor(name: string, usual: string, other: string, kind: OptionClass, costs = ""): Factor {
@@ -88,6 +98,16 @@ export function finding(): ScreeningFinding {
       commands: ["mkfs   mkfs.ext4 -J size=1024 DEVICE", "mount  mount DEVICE /mnt"],
     },
   });
+}
+
+/** Tuning in one race: the better of two combinations was chosen. */
+export function tuning(): Tuning {
+  const journal = { factor: "journal", level: "512M" };
+  const combinations = [
+    { levels: [journal], mean: 1.2, worst: 1.04, fate: "chosen" as const },
+    { levels: [{ factor: "lazytime", level: "on" }], fate: "dropped" as const },
+  ];
+  return { races: [{ record: "s-tune1.jsonl", rounds: 3, combinations }], chosen: [{ ...journal, costs: "half a GiB" }] };
 }
 
 /** The page of a screening; its lanes have figures, and no pair of them is judged. */

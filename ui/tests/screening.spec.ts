@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import type { Browser, Page as Tab } from "playwright-core";
 import { drawAll, launch, NARROW, open, shot, violations, WIDE, written } from "./browser";
 import { page, quick } from "./fixture";
-import { finding, screening } from "./screening-fixture";
+import { finding, screening, tuning } from "./screening-fixture";
 
 let browser: Browser;
 before(async () => {
@@ -170,7 +170,24 @@ test("each end of a screening has a headline and a sentence of its own", async (
     ["yet", (of) => (of.confirmation = null), "ext4 would gain with journal 1G by this screening", "Not yet: the proposal was not raced"],
     ["mixed", (of) => (of.confirmation!.outcome = "mixed"), "better in some of the work and worse in other", "It gains in some and loses in others"],
     ["not", (of) => (of.confirmation!.outcome = "not-confirmed"), "Keep the default of ext4: raced again", "Not confirmed: keep the default."],
-    ["open", (of) => (of.confirmation!.outcome = "open"), "Keep the default of ext4 for now", "Open: the race of the proposal against the default is not over"],
+    [
+      "open",
+      (of) => Object.assign(of.confirmation!, { outcome: "open", more: ["fairlane", "race", "default=ext4", "--rounds", "24"] }),
+      "Keep the default of ext4 for now",
+      "Open: the race of the proposal against the default is over and cannot tell.",
+    ],
+    [
+      "open-more",
+      (of) => Object.assign(of.confirmation!, { outcome: "open", more: ["fairlane", "race", "default=ext4", "--rounds", "24"] }),
+      "Keep the default of ext4 for now",
+      "fairlane race default=ext4 --rounds 24",
+    ],
+    [
+      "running",
+      (of) => Object.assign(of.confirmation!, { outcome: "open", unfinished: true }),
+      "Keep the default of ext4 for now",
+      "Open: the race of the proposal against the default is not over.",
+    ],
     [
       "several",
       (of) => Object.assign(of.confirmation!, { gained: 2, counted: 3 }),
@@ -246,8 +263,54 @@ test("each end of a screening has a headline and a sentence of its own", async (
         of.proposal = { factors: [] };
         of.confirmation = null;
       },
+      "Keep the default of ext4 for now: nothing is proposed, and of 6 options 2 cannot be told yet",
+      "Keep the default: nothing that was screened is better beyond doubt. Of 6 options 2 cannot be told yet: lazytime on, data writeback.",
+    ],
+    [
+      "keep-all",
+      (of) => {
+        of.proposal = { factors: [] };
+        of.confirmation = null;
+        of.results.forEach((one) => one.effects.forEach((effect) => (effect.verdict = "does-not")));
+      },
       "of what was screened nothing is proposed",
       "Keep the default: nothing that was screened is better beyond doubt.",
+    ],
+    [
+      "tuned-not-raced",
+      (of) => {
+        of.confirmation = null;
+        of.proposal.tuning = tuning();
+      },
+      "ext4 would gain with journal 512M by this screening",
+      "As tuned: journal 512M instead of 64M. By the screening alone: journal 1G instead of 64M. journal 512M: half a GiB.",
+    ],
+    [
+      "tuning-table",
+      (of) => (of.proposal.tuning = tuning()),
+      "Take ext4 with journal 1G",
+      "s-tune1.jsonl: 2 combinations and the default, 3 rounds journal 512M: mean +20%, worst +4%, chosen lazytime on: dropped",
+    ],
+    [
+      "tuning",
+      (of) => {
+        of.confirmation = null;
+        of.proposal = { factors: [], tuning: { ...tuning(), unfinished: true, chosen: [] } };
+      },
+      "Cannot tell yet what to take of the options of ext4: tuning is not done",
+      "Tuning is not done, and what it makes of the proposal is not known yet",
+    ],
+    [
+      "cut-short",
+      (of) => (of.proposal.cut_short = { fewest: 1, most: 2, planned: 6 }),
+      "Take ext4 with journal 1G",
+      "The time was up (--budget) after 1–2 of 6 planned rounds.",
+    ],
+    [
+      "no-price",
+      (of) => of.proposal.factors.push("lazytime"),
+      "Take ext4 with journal 1G",
+      "lazytime on: what this level costs is told by no table.",
     ],
     [
       "untold",

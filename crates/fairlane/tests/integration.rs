@@ -55,6 +55,7 @@ mod replay_cuts;
 mod reports_into_files;
 mod running;
 mod screening;
+mod screening_goes_on;
 mod serve;
 mod share;
 mod strangers;

@@ -156,6 +156,29 @@ fn sigkill_while_images_are_written_leaves_nothing() {
 }
 
 #[test]
+fn ctrl_c_while_images_are_laid_out_says_that_nothing_is_left() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let words = ["race", "ext4", "xfs", "--suite", &suite, "--lane-size", "320MiB", "-o", "r.jsonl"];
+    let mut race = place.fairlane(&words);
+    race.env("FAIRLANE_HOLD", "images").stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+    let child = race.spawn().expect("fairlane starts");
+    assert!(wait_until_held(&child), "the race ended before its images");
+    kill_process(pid(&child), Signal::INT).expect("SIGINT");
+    kill_process(pid(&child), Signal::CONT).expect("SIGCONT");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let nothing = "interrupted before anything was measured: there is no record r.jsonl, and nothing is left behind";
+    assert!(said.contains(nothing), "{said}");
+    assert!(!place.path().join("r.jsonl").exists());
+    place.assert_nothing_left();
+}
+
+#[test]
 fn ctrl_c_in_every_phase_closes_the_record_and_cleans_up() {
     if !root() {
         return;

@@ -227,7 +227,7 @@ pub fn factor(option: &ScreenedOption) -> Factor {
 }
 
 fn says_nothing(level: &OptionLevel) -> bool {
-    level.mkfs.is_empty() && level.mount.is_empty() && level.queue.is_empty()
+    level.mkfs.is_empty() && level.mount.is_empty() && level.queue.is_empty() && level.vm.is_empty()
 }
 
 /// Whether a level says nothing, and its label claims what is so then, which may be otherwise here.
@@ -242,8 +242,19 @@ pub fn as_here(usual: &OptionLevel, same: &OptionLevel) -> OptionLevel {
     OptionLevel { label, ..usual.clone() }
 }
 
+/// How words that stand before what a level costs begin, where another one is varied.
+const OF_LEVEL: &str = "its level ";
+
+/// What an option costs, said as that of the level that it is told of; empty: nothing is told.
+pub fn costs_of_level(level: &str, costs: &str) -> String {
+    match costs.is_empty() || costs.starts_with(OF_LEVEL) {
+        true => costs.to_owned(),
+        false => format!("{OF_LEVEL}{level} costs: {costs}"),
+    }
+}
+
 /// Whether an option is another one as a screening may have it: without other levels, which make here what the usual one does or
-/// cannot be made, and without what the first of them costs where that is not there.
+/// cannot be made, and then with what the first one costs said as its own, or as older versions have it without.
 pub fn is_of(part: &Factor, whole: &Factor) -> bool {
     let others = |factor: &Factor| -> Vec<OptionLevel> {
         std::iter::once(&factor.other).chain(&factor.further).cloned().collect()
@@ -253,7 +264,10 @@ pub fn is_of(part: &Factor, whole: &Factor) -> bool {
     let is_cut = there.iter().all(|level| rest.any(|other| other == level));
     let mut dropped = all.iter().filter(|level| !there.contains(level));
     let is_usual = part.usual == whole.usual || dropped.any(|same| part.usual == as_here(&whole.usual, same));
-    let costs = if part.other == whole.other { whole.costs.as_str() } else { "" };
+    let costs = match part.other == whole.other {
+        true => whole.costs.clone(),
+        false => costs_of_level(&whole.other.label, &whole.costs),
+    };
     // Records of before call what is in no table a change of promises.
     let is_class =
         part.class == whole.class || [part.class, whole.class] == [OptionClass::Promises, OptionClass::Unknown];

@@ -18,6 +18,7 @@ mod settle;
 mod shown;
 mod statement;
 mod transactions;
+mod tuning;
 mod undecided;
 
 pub use advice::{
@@ -43,13 +44,14 @@ pub use explanation::{Basis, CauseShare, Explanation, Headline, Part, PartShare,
 pub use layers::{LayerCost, LayerSpeed};
 pub use level::Level;
 pub use screening::{
-    Confirmation, ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, ExpectedGain, FEWEST_SPARE, Interaction,
-    Proposal, ScreenedResult, ScreeningFinding, TunedLevel,
+    Confirmation, ConfirmationOutcome, ConfirmedRow, CutShort, Effect, EffectVerdict, ExpectedGain, FEWEST_SPARE,
+    Interaction, Proposal, ScreenedResult, ScreeningFinding, TunedLevel,
 };
 pub use settle::Settle;
 pub use shown::Shown;
 pub use statement::{Statement, Told};
 pub use transactions::{TransactionsFinding, TransactionsRow};
+pub use tuning::{TunedCombination, TunedFate, Tuning, TuningRace};
 pub use undecided::Undecided;
 
 use crate::calibration::Calibration;

@@ -170,9 +170,10 @@ pub(crate) fn next_command(findings: &Findings, record_path: Option<&str>, just_
     if let (Some(_), Some(path)) = (words::race::outcome(&findings.outcome), record_path) {
         return Some(resume_command(findings, path));
     }
-    // What to do about a screening is its proposal.
-    if findings.screening.is_some() {
-        return None;
+    // What to do about a screening is its proposal, once what comes behind its race is over.
+    if let Some(finding) = &findings.screening {
+        let goes_on = finding.is_being_tuned() || finding.confirmation.as_ref().is_some_and(|of| of.unfinished);
+        return record_path.filter(|_| goes_on).map(|path| resume_command(findings, path));
     }
     // Without a path nothing can be resumed.
     let resumes = |answer: &&model::findings::Answer| matches!(answer.settle, Some(Settle::Resume { .. }));

@@ -1,6 +1,8 @@
 //! What a screening found, for a terminal and as Markdown: which options matter, what to take, and what came of it.
 
-use crate::clean::{clean, columns, name, shorten};
+mod tuning;
+
+use crate::clean::{clean, columns, name, shell_line, shorten};
 use crate::facts::TITLE_COLUMNS;
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{CLOSING_COLUMNS, command};
@@ -8,8 +10,8 @@ use crate::markdown::{code, escape, row};
 use crate::words::{self, screening as wording};
 use crate::{Style, figures};
 use model::findings::{
-    ConfirmedRow, Effect, EffectVerdict, FEWEST_SPARE, Interaction, ScreenedResult, ScreeningFinding, TunedLevel,
-    Verdict,
+    ConfirmedRow, Effect, EffectVerdict, FEWEST_SPARE, Interaction, ScreenedResult, ScreeningFinding, TunedFate,
+    TunedLevel, Verdict,
 };
 use model::screening::{Factor, OptionClass, OptionLevel};
 
@@ -33,6 +35,7 @@ pub fn screening_text(finding: &ScreeningFinding, style: &Style) -> String {
         out.push('\n');
         block(&mut out, wording::LEFT_OUT, &left_out, style);
     }
+    tuning::text(&mut out, finding, style);
     out.push('\n');
     block(&mut out, wording::PROPOSAL, &proposal(finding), style);
     let confirmed = confirmed(finding);
@@ -40,6 +43,9 @@ pub fn screening_text(finding: &ScreeningFinding, style: &Style) -> String {
         out.push('\n');
         block(&mut out, wording::CONFIRMED, &confirmed, style);
         confirmed_rows(&mut out, finding, style);
+    }
+    if let Some(line) = more(finding) {
+        command(&mut out, wording::RACE_MORE, &line, style);
     }
     let commands = commands(finding);
     if !commands.is_empty() {
@@ -85,6 +91,7 @@ pub(crate) fn markdown(out: &mut String, finding: &ScreeningFinding) {
     if !left_out.is_empty() {
         paragraph(out, wording::LEFT_OUT_TITLE, &left_out);
     }
+    tuning::markdown(out, finding);
     paragraph(out, wording::PROPOSAL_TITLE, &proposal(finding));
     let confirmed = confirmed(finding);
     if !confirmed.is_empty() {
@@ -96,6 +103,9 @@ pub(crate) fn markdown(out: &mut String, finding: &ScreeningFinding) {
             row(out, &["---", "---:", "---:", "---:", "---", "---:", "---:"].map(str::to_owned));
             rows.iter().for_each(|cells| row(out, &cells.each_ref().map(|cell| escape(cell))));
         }
+    }
+    if let Some(line) = more(finding) {
+        out.push_str(&format!("\n**{}:** {}\n", wording::RACE_MORE_TITLE, code(&line, false)));
     }
     let commands = commands(finding);
     if !commands.is_empty() {
@@ -112,10 +122,14 @@ fn paragraph(out: &mut String, title: &str, lines: &[String]) {
 pub(crate) fn answer(finding: &ScreeningFinding) -> Phrase {
     let base = Phrase::default().name(&finding.base);
     let options = taken(finding);
+    if finding.is_being_tuned() {
+        return base.say(wording::ANSWER_TUNING);
+    }
     if options.is_empty() {
+        let (open, all) = (finding.open_options().len(), finding.factors.len());
         return match (finding.unfinished, finding.tells()) {
             (true, _) => base.say(wording::ANSWER_UNFINISHED),
-            (false, true) => base.say(wording::ANSWER_KEEP),
+            (false, true) => base.say(wording::answer_keep(open, all)),
             (false, false) => base.say(wording::answer_untold(why_untold(finding).as_deref())),
         };
     }
@@ -135,6 +149,17 @@ pub(crate) fn why_untold(finding: &ScreeningFinding) -> Option<String> {
     finding.why_untold().map(words::sentence)
 }
 
+/// The options of which nothing is known yet, each with its other level.
+pub(crate) fn open_options(finding: &ScreeningFinding) -> Vec<String> {
+    named(finding, &finding.open_options())
+}
+
+/// The command that races a proposal against the default again, for longer; `None`: it is told, or not over.
+fn more(finding: &ScreeningFinding) -> Option<String> {
+    let words = finding.confirmation.as_ref().map(|of| of.more.as_slice()).filter(|words| !words.is_empty())?;
+    Some(clean(&shell_line(words)))
+}
+
 /// The commands that set what was confirmed, a line each, fit to be shown.
 pub(crate) fn commands(finding: &ScreeningFinding) -> Vec<String> {
     finding.confirmation.iter().flat_map(|of| &of.commands).map(|line| clean(line)).collect()
@@ -151,7 +176,8 @@ fn block(out: &mut String, label: &str, lines: &[String], style: &Style) {
 fn head(finding: &ScreeningFinding) -> Vec<String> {
     let few = finding.few_spare.then(|| wording::FEW_SPARE.to_owned());
     let queue = finding.loop_queue.then(|| wording::LOOP_QUEUE.to_owned());
-    [summary(finding), wording::legend(finding.margin)].into_iter().chain(few).chain(queue).collect()
+    let cut = finding.proposal.cut_short.map(wording::cut_short);
+    [summary(finding)].into_iter().chain(cut).chain([wording::legend(finding.margin)]).chain(few).chain(queue).collect()
 }
 
 fn summary(finding: &ScreeningFinding) -> String {
@@ -248,7 +274,10 @@ fn heading(result: &ScreenedResult) -> String {
 
 /// What has to be known beside the effects on one figure.
 fn sentences(finding: &ScreeningFinding, result: &ScreenedResult) -> Vec<String> {
+    // One reason for all figures stands in the proposal alone.
+    let is_of_all = finding.results.len() > 1 && finding.why_untold().is_some();
     let unknown = match &result.unknown {
+        Some(_) if is_of_all => None,
         Some(why) => Some(wording::unknown(&words::sentence(why))),
         None => (result.rounds == 0).then(|| wording::NO_ROUND.to_owned()),
     };
@@ -302,12 +331,21 @@ fn proposal(finding: &ScreeningFinding) -> Vec<String> {
     let tuned: Vec<String> = finding.tuned().iter().map(|of| instead(&of.factor, tuned_option(of))).collect();
     let mut said = Vec::new();
     if !tuned.is_empty() {
-        said.push(wording::tuned(&tuned));
+        said.push(wording::tuned(&tuned, finding.confirmation.is_some()));
+    }
+    if finding.is_being_tuned() {
+        said.push(wording::TUNING_UNFINISHED.to_owned());
     }
     match (proposed.as_slice(), tuned.is_empty()) {
+        ([], true) if finding.is_being_tuned() => {}
+        (proposed, _) if finding.is_being_tuned() => said.push(wording::untuned(proposed)),
         ([], true) if finding.unfinished => said.push(wording::UNFINISHED.to_owned()),
         ([], true) if !finding.tells() => said.push(wording::untold(why_untold(finding).as_deref())),
-        ([], true) => said.push(wording::keep(!mixed.is_empty() || !promises.is_empty()).to_owned()),
+        ([], true) => {
+            said.push(wording::keep(!mixed.is_empty() || !promises.is_empty()).to_owned());
+            let open = open_options(finding);
+            said.extend((!open.is_empty()).then(|| wording::open_options(&open, finding.factors.len())));
+        }
         ([], false) => {}
         (proposed, true) => said.push(wording::take(proposed)),
         (proposed, false) => said.push(wording::untuned(proposed)),
@@ -317,8 +355,12 @@ fn proposal(finding: &ScreeningFinding) -> Vec<String> {
         format!("{} {}", shorten(&of.title, TITLE_COLUMNS), wording::gain(of.ratio, None).0)
     };
     let gains: Vec<String> = proposal.expected.iter().map(gain).collect();
-    said.extend((!gains.is_empty()).then(|| wording::expected(&gains)));
-    said.extend(taken.into_iter().filter(|factor| !factor.costs.trim().is_empty()).map(costs));
+    // Of what tuning made of it nothing is expected.
+    said.extend((!gains.is_empty() && tuned.is_empty()).then(|| wording::expected(&gains)));
+    match finding.tuned() {
+        [] => said.extend(taken.into_iter().map(costs)),
+        tuned => said.extend(tuned.iter().map(|of| cost(&tuned_option(of), &of.costs))),
+    }
     said.extend((!mixed.is_empty()).then(|| wording::mixed(&mixed)));
     said.extend(not_taken(finding));
     said
@@ -338,11 +380,15 @@ fn confirmed(finding: &ScreeningFinding) -> Vec<String> {
     let left_out =
         finding.confirmation_left_out.as_deref().map(|why| wording::confirmation_left_out(&words::sentence(why)));
     match &finding.confirmation {
-        Some(of) => vec![
-            wording::outcome(of.outcome, (of.gained, of.counted), !finding.proposal.expected.is_empty()),
-            wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed),
-        ],
-        None if left_out.is_none() && !finding.proposal.factors.is_empty() => vec![wording::NOT_RACED.to_owned()],
+        Some(of) => {
+            let expected = !finding.proposal.expected.is_empty();
+            let outcome = wording::outcome(of.outcome, of.unfinished, (of.gained, of.counted), expected);
+            let raced = wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed);
+            vec![outcome, raced]
+        }
+        None if left_out.is_none() && !finding.is_being_tuned() && !taken(finding).is_empty() => {
+            vec![wording::NOT_RACED.to_owned()]
+        }
         None => left_out.into_iter().collect(),
     }
 }
@@ -428,7 +474,24 @@ fn level(level: &OptionLevel) -> String {
 }
 
 fn costs(factor: &Factor) -> String {
-    wording::costs(&option(factor), &words::sentence(&factor.costs))
+    cost(&option(factor), &factor.costs)
+}
+
+/// `costs`: of an option; empty: no table tells them.
+fn cost(option: &str, costs: &str) -> String {
+    match costs.trim() {
+        "" => wording::costs(option, wording::COSTS_UNTOLD),
+        costs => wording::costs(option, &words::sentence(costs)),
+    }
+}
+
+fn tone_of_fate(fate: TunedFate) -> Tone {
+    match fate {
+        TunedFate::Chosen => Tone::Faster,
+        TunedFate::GoesOn => Tone::Plain,
+        TunedFate::Dropped => Tone::Quiet,
+        TunedFate::Open => Tone::Undecided,
+    }
 }
 
 fn sentence_case(text: &str) -> String {

@@ -19,4 +19,5 @@ mod published;
 mod schema;
 mod screen;
 mod screening;
+mod screening_ends;
 mod transactions;

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{RECORD_PATH, record, screenings, told};
 use model::event::Event;
-use model::findings::{ConfirmationOutcome, ConfirmedRow, Findings, ScreeningFinding, TunedLevel, Verdict};
+use model::findings::{ConfirmationOutcome, ConfirmedRow, Findings, ScreeningFinding, Verdict};
 use model::page::Language;
 use model::screening::OptionClass;
 use report::{Input, Render, Screen, ScreenOptions, Style};
@@ -191,7 +191,7 @@ fn each_end_of_a_confirmation_has_its_own_sentence_in_every_report() {
         (
             Some(ConfirmationOutcome::Open),
             "keep the default for now. Raced again, journal 1G is not known to gain yet",
-            "Open: the race of the proposal against the default is not over, or cannot tell yet.",
+            "Open: the race of the proposal against the default is over and cannot tell.",
             "No decision yet: the race of `ext4` with `journal 1G`",
         ),
     ] {
@@ -320,7 +320,7 @@ fn what_was_raced_is_named_as_tuning_made_it() {
     let mut finding = screenings::finding();
     finding.proposal.expected.clear();
     let confirmation = finding.confirmation.as_mut().unwrap();
-    confirmation.tuned = vec![TunedLevel { factor: "journal".to_owned(), level: "512M".to_owned() }];
+    confirmation.tuned = vec![screenings::tuned("journal", "512M", "")];
     (confirmation.gained, confirmation.counted) = (1, 2);
     for (format, says) in [
         ("text", "ANSWER ext4 with journal 512M: raced again"),
@@ -409,8 +409,7 @@ fn a_memo_names_what_loses_before_other_work_and_no_more_than_a_list_holds() {
     rows.extend(more);
     let said = memo(several.clone(), Language::En);
     assert!(said.contains("(above 0 is better): mail -60 %") && said.contains("expected +12 %) and 3 more."), "{said}");
-    several.confirmation.as_mut().unwrap().tuned =
-        vec![TunedLevel { factor: "journal".to_owned(), level: "512M".to_owned() }];
+    several.confirmation.as_mut().unwrap().tuned = vec![screenings::tuned("journal", "512M", "")];
     let said = memo(several, Language::En);
     assert!(said.contains("`journal 512M` against the default") && !said.contains("by the screening alone"), "{said}");
 }
@@ -488,9 +487,13 @@ fn filled_with(text: &str) -> ScreeningFinding {
     finding.proposal.expected[0].title = text.to_owned();
     let confirmation = finding.confirmation.as_mut().unwrap();
     confirmation.lane = text.to_owned();
-    confirmation.tuned = vec![TunedLevel { factor: text.to_owned(), level: text.to_owned() }];
+    confirmation.tuned = vec![screenings::tuned(text, text, text)];
     confirmation.commands.clear();
     confirmation.rows[0].title = text.to_owned();
+    let mut tuning = screenings::tuning(text);
+    let combinations = tuning.races.iter_mut().flat_map(|race| &mut race.combinations);
+    combinations.flat_map(|of| &mut of.levels).for_each(|of| of.factor.push_str(text));
+    finding.proposal.tuning = Some(tuning);
     finding
 }
 
@@ -517,5 +520,6 @@ fn no_string_of_a_screening_is_obeyed_or_ends_a_cell() {
         };
         assert_eq!(rows("| option"), [6; 6], "{markdown}");
         assert_eq!(rows("| work |"), [8; 4], "{markdown}");
+        assert_eq!(rows("| combination |"), [5; 5], "{markdown}");
     }
 }

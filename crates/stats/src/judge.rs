@@ -15,6 +15,7 @@ use crate::latency;
 use crate::layer_costs::layer_costs;
 use crate::limit;
 use crate::marks;
+use crate::more_rounds;
 use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::past;
@@ -22,7 +23,6 @@ use crate::ranking;
 use crate::recorded;
 use crate::row_mean;
 use crate::said;
-use crate::screening;
 use crate::search;
 use crate::sequential::{self, Rule, Standing};
 use crate::series::{LaneSeries, Reading, Scope, Series};
@@ -469,7 +469,7 @@ pub fn findings(record: &Record) -> Findings {
         layers: layer_costs(record, &results),
         aged: past::aged(&header.lanes, &results),
         aged_ranks: past::ranks(&header.lanes, &results),
-        screening: screening::among(record, &results),
+        screening: more_rounds::screening(record, &results),
         code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),
         conclusion: Conclusion::default(),

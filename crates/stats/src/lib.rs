@@ -37,6 +37,7 @@ pub mod level;
 pub mod limit;
 mod load;
 mod marks;
+mod more_rounds;
 pub mod noise;
 pub mod operations;
 pub mod order;

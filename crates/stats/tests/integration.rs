@@ -40,6 +40,7 @@ mod rounds;
 mod screening;
 mod screening_confirmed;
 mod screening_hostile;
+mod screening_more_rounds;
 mod sharing;
 mod stalls;
 mod swarms;

@@ -1,5 +1,5 @@
 // Was von einer Prüfung der Optionen gesagt wird, auf Deutsch.
-import type { ConfirmationOutcome, EffectVerdict, Verdict } from "../types";
+import type { ConfirmationOutcome, EffectVerdict, TunedFate, Verdict } from "../types";
 import { say } from "../words/say";
 import type { screening as english } from "./en_screening";
 
@@ -12,6 +12,9 @@ export const screening: typeof english = {
       say`Keine Wirkung der Optionen von ${base} ließ sich bestimmen${why === null ? "" : say`: ${why}`}`,
     unfinished: (base) => say`Welche Optionen von ${base} zählen, ist noch offen: Das Rennen ist nicht zu Ende`,
     keep: (base) => say`Bei der Voreinstellung von ${base} bleiben: Von dem, was geprüft wurde, wird nichts vorgeschlagen`,
+    keepYet: (base, open, all) =>
+      say`Vorerst bei der Voreinstellung von ${base} bleiben: Nichts wird vorgeschlagen, und ${all === 1 ? "die eine Option ist" : `von ${all} Optionen ${open === 1 ? "ist" : "sind"} ${open}`} noch offen`,
+    tuning: (base) => say`Was von den Optionen von ${base} zu nehmen ist, ist noch offen: Die Feinabstimmung ist nicht zu Ende`,
     yet: (base, options) =>
       say`${base} würde nach dieser Prüfung mit ${options} gewinnen und lief so noch nicht gegen die Voreinstellung`,
     confirmed: (base, options) => say`${base} mit ${options} nehmen`,
@@ -66,12 +69,27 @@ export const screening: typeof english = {
   leftOut: "Weggelassen",
   because: (option, why) => say`${option}: ${why}.`,
   proposal: "Vorschlag",
+  cutShort: (raced, planned) =>
+    `Die Zeit war um (--budget): Gelaufen sind ${raced} von ${planned} geplanten Runden. Ein Rennen, das zu Ende ist, nimmt keine weiteren: noch einmal prüfen, mit größerem --budget oder mit --rounds und ohne eines.`,
+  openOptions: (open, all, options) =>
+    say`${all === 1 ? "Die eine Option ist" : `Von ${all} Optionen ${open === 1 ? "ist" : "sind"} ${open}`} noch offen: ${options}. Eine Prüfung mit mehr Runden kann es zeigen.`,
   keep: "Bei der Voreinstellung bleiben: Nichts von dem, was geprüft wurde, ist zweifelsfrei besser.",
   keepOthers: "Bei der Voreinstellung bleiben: Keine Option, die keine Zusage ändert, ist zweifelsfrei besser, ohne dass sie sich irgendwo als schlechter zeigt.",
   untold: (why) => say`Nichts wird vorgeschlagen, weil sich keine Wirkung bestimmen ließ${why === null ? "" : say`: ${why}`}.`,
   unfinished: "Noch offen: Das Rennen ist nicht zu Ende, und vor seiner letzten Runde wird nichts vorgeschlagen.",
   soFar: "Das Rennen ist nicht zu Ende: So viel sagt, was davon fertig ist; der Rest ist noch offen.",
-  tuned: (options) => say`Nach der Feinabstimmung: ${options}; so lief es gegen die Voreinstellung.`,
+  tuned: (options, raced) => say`Nach der Feinabstimmung: ${options}${raced ? "; so lief es gegen die Voreinstellung" : ""}.`,
+  tuningUnfinished:
+    "Die Feinabstimmung ist nicht zu Ende, und was sie aus dem Vorschlag macht, ist noch offen: weiter mit `fairlane screen --resume`.",
+  tuning: "Feinabstimmung",
+  tuningNote:
+    "Kombinationen von Stufen liefen gegen die Voreinstellung. Mittel und schlechtester Wert gelten für die Werte einer Kombination neben denen der Voreinstellung, über 0 ist sie besser; geordnet sind sie nach dem schlechtesten.",
+  tuningRace: (record, combinations, rounds) =>
+    say`${record}: ${count(combinations, "Kombination", "Kombinationen")} und die Voreinstellung, ${rounds}`,
+  combination: (options, mean, worst, fate) =>
+    say`${options}: ${mean === null || worst === null ? "" : `Mittel ${mean}, schlechtester Wert ${worst}, `}${fate}`,
+  fates: { chosen: "gewählt", "goes-on": "kommt weiter", dropped: "fällt weg", open: "nicht zu Ende" } as Record<TunedFate, string>,
+  costsUntold: "was diese Stufe kostet, sagt keine Tabelle",
   untuned: (options) => say`Nach der Prüfung allein: ${options}.`,
   instead: (option, usual) => say`${option} statt ${usual}`,
   take: (options) => say`${options}.`,
@@ -91,8 +109,11 @@ export const screening: typeof english = {
   outcomes: {
     mixed: "Er gewinnt bei einigem und verliert bei anderem: nur nehmen, wo es auf die Arbeit ankommt, die gewinnt.",
     "not-confirmed": "Nicht bestätigt: bei der Voreinstellung bleiben. In einem eigenen Rennen zeigt der Vorschlag nicht den Gewinn, der erwartet war.",
-    open: "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist nicht zu Ende oder lässt noch nichts erkennen. Bei der Voreinstellung bleiben, bis mehr Runden es zeigen.",
+    open: "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist zu Ende und lässt nichts erkennen. Bei der Voreinstellung bleiben, bis mehr Runden es zeigen.",
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
+  openRunning:
+    "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist nicht zu Ende. Bis dahin bei der Voreinstellung bleiben: weiter mit `fairlane screen --resume`.",
+  raceMore: "Länger laufen lassen",
   raced: (lane, other, seed) => say`${lane} gegen ${other}, Seed ${seed}.`,
   confirmation: "Der Vorschlag gegen die Voreinstellung",
   confirmationCaption: (rows) =>

@@ -1,5 +1,5 @@
 // What is said of a screening, in English.
-import type { ConfirmationOutcome, EffectVerdict, Verdict } from "../types";
+import type { ConfirmationOutcome, EffectVerdict, TunedFate, Verdict } from "../types";
 import { say, type Said } from "../words/say";
 
 const count = (of: number, one: string, many: string) => (of === 1 ? `1 ${one}` : `${of} ${many}`);
@@ -11,6 +11,9 @@ export const screening = {
       say`No effect of the options of ${base} could be told${why === null ? "" : say`: ${why}`}`,
     unfinished: (base: Said) => say`Cannot tell yet which options of ${base} matter: the race is not over`,
     keep: (base: Said) => say`Keep the default of ${base}: of what was screened nothing is proposed`,
+    keepYet: (base: Said, open: number, all: number) =>
+      say`Keep the default of ${base} for now: nothing is proposed, and ${all === 1 ? "its one option" : `of ${all} options ${open}`} cannot be told yet`,
+    tuning: (base: Said) => say`Cannot tell yet what to take of the options of ${base}: tuning is not done`,
     yet: (base: Said, options: Said) =>
       say`${base} would gain with ${options} by this screening, and was not raced so against the default yet`,
     confirmed: (base: Said, options: Said) => say`Take ${base} with ${options}`,
@@ -65,12 +68,26 @@ export const screening = {
   leftOut: "Left out",
   because: (option: Said, why: Said) => say`${option}: ${why}.`,
   proposal: "Proposal",
+  cutShort: (raced: string, planned: number) =>
+    `The time was up (--budget) after ${raced} of ${planned} planned rounds. A race that is over takes no more of them: screen again with a larger --budget, or with --rounds and without one.`,
+  openOptions: (open: number, all: number, options: Said) =>
+    say`${all === 1 ? "Its one option" : `Of ${all} options ${open}`} cannot be told yet: ${options}. A screening with more rounds may tell.`,
   keep: "Keep the default: nothing that was screened is better beyond doubt.",
   keepOthers: "Keep the default: no option that changes no promise is better beyond doubt and found worse nowhere.",
   untold: (why: Said | null) => say`Nothing is proposed, because no effect could be told${why === null ? "" : say`: ${why}`}.`,
   unfinished: "Cannot tell yet: the race is not over, and nothing is proposed before all of its rounds are done.",
   soFar: "The race is not over: this is what its finished work says, and the rest cannot be told yet.",
-  tuned: (options: Said) => say`As tuned: ${options}; this was raced against the default.`,
+  tuned: (options: Said, raced: boolean) => say`As tuned: ${options}${raced ? "; this was raced against the default" : ""}.`,
+  tuningUnfinished: "Tuning is not done, and what it makes of the proposal is not known yet: go on with `fairlane screen --resume`.",
+  tuning: "Tuning",
+  tuningNote:
+    "Combinations of levels raced the default. Mean and worst are of a combination's figures beside the default's, above 0 it is better; their order is that of the worst one.",
+  tuningRace: (record: Said, combinations: number, rounds: string) =>
+    say`${record}: ${count(combinations, "combination", "combinations")} and the default, ${rounds}`,
+  combination: (options: Said, mean: string | null, worst: string | null, fate: string) =>
+    say`${options}: ${mean === null || worst === null ? "" : `mean ${mean}, worst ${worst}, `}${fate}`,
+  fates: { chosen: "chosen", "goes-on": "goes on", dropped: "dropped", open: "not over" } as Record<TunedFate, string>,
+  costsUntold: "what this level costs is told by no table",
   untuned: (options: Said) => say`By the screening alone: ${options}.`,
   instead: (option: Said, usual: Said) => say`${option} instead of ${usual}`,
   take: (options: Said) => say`${options}.`,
@@ -91,8 +108,11 @@ export const screening = {
   outcomes: {
     mixed: "It gains in some and loses in others: take it only where the work that gains is what counts.",
     "not-confirmed": "Not confirmed: keep the default. In a race of its own the proposal does not show the gain that was expected.",
-    open: "Open: the race of the proposal against the default is not over, or cannot tell yet. Keep the default until more rounds can.",
+    open: "Open: the race of the proposal against the default is over and cannot tell. Keep the default until more rounds can.",
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
+  openRunning:
+    "Open: the race of the proposal against the default is not over. Keep the default until it is: go on with `fairlane screen --resume`.",
+  raceMore: "Race more",
   raced: (lane: Said, other: Said, seed: string) => say`${lane} against ${other}, seed ${seed}.`,
   confirmation: "The proposal against the default",
   confirmationCaption: (rows: Said) =>

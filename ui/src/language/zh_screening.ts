@@ -1,5 +1,5 @@
 // 关于选项筛选的说法，中文。
-import type { ConfirmationOutcome, EffectVerdict, Verdict } from "../types";
+import type { ConfirmationOutcome, EffectVerdict, TunedFate, Verdict } from "../types";
 import { say } from "../words/say";
 import type { screening as english } from "./en_screening";
 
@@ -9,6 +9,9 @@ export const screening: typeof english = {
     untold: (base, why) => say`${base} 各选项的效果都未能测出${why === null ? "" : say`：${why}`}`,
     unfinished: (base) => say`尚难断定 ${base} 的哪些选项有影响：比赛尚未结束`,
     keep: (base) => say`保持 ${base} 的默认设置：筛选过的选项中没有可推荐的`,
+    keepYet: (base, open, all) =>
+      say`暂且保持 ${base} 的默认设置：没有可推荐的，${all === 1 ? "唯一的选项" : `${all} 个选项中有 ${open} 个`}尚难断定`,
+    tuning: (base) => say`尚难断定 ${base} 的选项该如何取值：调优尚未完成`,
     yet: (base, options) => say`按这次筛选，${base} 设 ${options} 会更好，但还没有这样与默认设置对测`,
     confirmed: (base, options) => say`采用 ${base}，设 ${options}`,
     mixed: (base, options) => say`${base} 设 ${options}：部分工作更好，另一些更差`,
@@ -56,12 +59,24 @@ export const screening: typeof english = {
   leftOut: "未纳入",
   because: (option, why) => say`${option}：${why}。`,
   proposal: "建议",
+  cutShort: (raced, planned) =>
+    `时间（--budget）已用完：计划的 ${planned} 轮中只进行了 ${raced} 轮。已经结束的比赛不能再加轮次：请用更大的 --budget 重新筛选，或用 --rounds 而不限时间。`,
+  openOptions: (open, all, options) =>
+    say`${all === 1 ? "唯一的选项" : `${all} 个选项中有 ${open} 个`}尚难断定：${options}。轮次更多的筛选也许能断定。`,
   keep: "保持默认设置：筛选过的选项中没有确定更好的。",
   keepOthers: "保持默认设置：在不改变承诺的选项中，没有一个能确定更好而又未在任何地方显得更差。",
   untold: (why) => say`没有建议：未能测出任何效果${why === null ? "" : say`：${why}`}。`,
   unfinished: "尚难断定：比赛尚未结束，在全部轮次完成之前不作建议。",
   soFar: "比赛尚未结束：这里只反映已完成的部分，其余尚难断定。",
-  tuned: (options) => say`经调优：${options}；与默认设置对测的就是它。`,
+  tuned: (options, raced) => say`经调优：${options}${raced ? "；与默认设置对测的就是它" : ""}。`,
+  tuningUnfinished: "调优尚未完成，尚不知道建议会因此如何改变：请用 `fairlane screen --resume` 继续。",
+  tuning: "调优",
+  tuningNote: "各种取值组合与默认设置对测。平均与最差指该组合各项数值相对默认设置的变化，大于 0 表示更好；按最差的一项排序。",
+  tuningRace: (record, combinations, rounds) => say`${record}：${combinations} 个组合与默认设置，${rounds}`,
+  combination: (options, mean, worst, fate) =>
+    say`${options}：${mean === null || worst === null ? "" : `平均 ${mean}，最差 ${worst}，`}${fate}`,
+  fates: { chosen: "选中", "goes-on": "继续", dropped: "淘汰", open: "尚未结束" } as Record<TunedFate, string>,
+  costsUntold: "这一取值的代价在任何表中都没有说明",
   untuned: (options) => say`仅按筛选：${options}。`,
   instead: (option, usual) => say`${option}（代替 ${usual}）`,
   take: (options) => say`${options}。`,
@@ -80,8 +95,10 @@ export const screening: typeof english = {
   outcomes: {
     mixed: "有的工作更好，有的更差：仅当变好的工作才是要紧的时候采用。",
     "not-confirmed": "未获验证：保持默认设置。在单独的对测中，建议没有显示出预期的提升。",
-    open: "未定：建议与默认设置的对测尚未结束，或尚难断定。在更多轮次得出结论之前，保持默认设置。",
+    open: "未定：建议与默认设置的对测已经结束，但无法断定。在更多轮次得出结论之前，保持默认设置。",
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
+  openRunning: "未定：建议与默认设置的对测尚未结束。在此之前保持默认设置：请用 `fairlane screen --resume` 继续。",
+  raceMore: "继续对测",
   raced: (lane, other, seed) => say`${lane} 对 ${other}，随机种子 ${seed}。`,
   confirmation: "建议与默认设置对照",
   confirmationCaption: (rows) =>

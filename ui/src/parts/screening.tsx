@@ -3,14 +3,26 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { forest, forestHeight, type ForestRow } from "../charts/forest";
 import { halfNormal, halfNormalHeight, sizeFigure, type HalfNormalMark } from "../charts/half-normal";
-import type { Confirmation, ConfirmedRow, Effect, HalfNormal, RacePage, ScreenedResult, ScreeningFinding } from "../types";
+import type {
+  Confirmation,
+  ConfirmedRow,
+  Effect,
+  HalfNormal,
+  RacePage,
+  ScreenedResult,
+  ScreeningFinding,
+  TunedCombination,
+  TuningRace,
+} from "../types";
 import { sentence, useUi, type Ui } from "../ui";
 import {
   factorOf,
   gainSaid,
   inOrder,
+  isBeingTuned,
   levelSaid,
   markOf,
+  openOptions,
   optionSaid,
   optionsSaid,
   screenedTitle,
@@ -22,7 +34,7 @@ import {
 } from "../words/screened";
 import { clean, joined, name, plain, say, shorten, shown, text, type Said } from "../words/say";
 import { latencyOf } from "../words/told";
-import { Section, Speak } from "./basics";
+import { Command, Section, Speak } from "./basics";
 import { Figure } from "./figure";
 
 const ABSENT = "–";
@@ -32,6 +44,8 @@ const ROW_NAME = 60;
 const FEWEST_SPARE = 3;
 /** Characters of an option that was left out. */
 const LEFT_OUT = 64;
+/** Characters of the name of a race's record. */
+const RECORD = 64;
 
 export function hasScreening(race: RacePage): boolean {
   return race.findings.screening != null;
@@ -51,6 +65,7 @@ export function Screening({ race }: { race: RacePage }) {
       <p>
         <Speak said={w.summary(name(of.base), of.factors.length, of.lanes, full, raced)} />
       </p>
+      {of.proposal.cut_short == null ? null : <p>{cutShortSaid(ui, of.proposal.cut_short)}</p>}
       {of.few_spare === true ? <p>{w.fewSpare}</p> : null}
       {of.loop_queue === true ? <p>{w.loopQueue}</p> : null}
       {of.results.map((result) => (
@@ -62,12 +77,44 @@ export function Screening({ race }: { race: RacePage }) {
           <Lines said={leftOut.map((one) => w.because(text(shorten(one.option, LEFT_OUT)), sentence(ui, one.why)))} />
         </article>
       ) : null}
+      <Tuned races={of.proposal.tuning?.races ?? []} />
       <article class="result">
         <h3>{w.proposal}</h3>
         <Lines said={proposalSaid(ui, race, of)} />
       </article>
       <Confirmed race={race} of={of} />
     </Section>
+  );
+}
+
+/** A race that its time ended, and what to do about it. */
+function cutShortSaid(ui: Ui, of: { fewest: number; most: number; planned: number }): string {
+  return ui.words.screening.cutShort(of.fewest === of.most ? String(of.most) : `${of.fewest}–${of.most}`, of.planned);
+}
+
+/** What came of each combination of levels that raced the default. */
+function Tuned({ races }: { races: readonly TuningRace[] }) {
+  const ui = useUi();
+  const w = ui.words.screening;
+  if (races.length === 0) return null;
+  const combination = (of: TunedCombination): Said => {
+    const levels = joined(of.levels.map(tunedSaid), ui.words.comma);
+    const [mean, worst] = [of.mean, of.worst].map((ratio) => (ratio == null ? null : gainSaid(ui, ratio, null, null)));
+    return w.combination(levels, mean ?? null, worst ?? null, w.fates[of.fate]);
+  };
+  return (
+    <article class="result">
+      <h3>{w.tuning}</h3>
+      <p class="small">{w.tuningNote}</p>
+      {races.map((race) => (
+        <div key={race.record}>
+          <h4>
+            <Speak said={w.tuningRace(text(shorten(race.record, RECORD)), race.combinations.length, w.rounds(race.rounds, race.rounds))} />
+          </h4>
+          <Lines said={race.combinations.map(combination)} />
+        </div>
+      ))}
+    </article>
   );
 }
 
@@ -245,8 +292,16 @@ function Chance({ of, result, plot }: { of: ScreeningFinding; result: ScreenedRe
 /** What has to be known beside the effects on one figure. */
 function notesSaid(ui: Ui, of: ScreeningFinding, result: ScreenedResult): Said[] {
   const w = ui.words.screening;
+  // One reason for all figures stands in the proposal alone.
+  const ofAll = of.results.length > 1 && result.unknown != null && whyUntold(of) !== null;
   const unknown =
-    result.unknown != null ? [w.unknown(sentence(ui, result.unknown))] : result.rounds === 0 ? [[w.noRound]] : [];
+    result.unknown != null
+      ? ofAll
+        ? []
+        : [w.unknown(sentence(ui, result.unknown))]
+      : result.rounds === 0
+        ? [[w.noRound]]
+        : [];
   const pair = ([one, other]: string[]): Said => w.pair(name(one ?? ""), name(other ?? ""));
   const interactions = (result.interactions ?? []).map((one) => {
     const [first, second] = one.factors.map((factor) => optionSaid(of, factor));
@@ -275,6 +330,19 @@ function costsSaid(ui: Ui, of: ScreeningFinding, factors: readonly string[]): Sa
   });
 }
 
+/** What each option that is taken costs, or that no table tells it. */
+function pricesSaid(ui: Ui, of: ScreeningFinding): Said[] {
+  const w = ui.words.screening;
+  const price = (option: Said, costs: string | null | undefined): Said =>
+    w.because(option, (costs ?? "").trim() === "" ? [w.costsUntold] : sentence(ui, costs ?? ""));
+  const tuned = tunedOf(of);
+  if (tuned.length > 0) return tuned.map((one) => price(tunedSaid(one), one.costs));
+  return of.proposal.factors.flatMap((factor) => {
+    const known = factorOf(of, factor);
+    return known === null ? [] : [price(optionSaid(of, factor), known.costs)];
+  });
+}
+
 /** What to take, what it should bring and cost, and what is not taken although it gains. */
 function proposalSaid(ui: Ui, race: RacePage, of: ScreeningFinding): Said[] {
   const w = ui.words.screening;
@@ -287,21 +355,27 @@ function proposalSaid(ui: Ui, race: RacePage, of: ScreeningFinding): Said[] {
   const tuned = tunedOf(of).map((one) => instead(one.factor, tunedSaid(one)));
   const listed = (options: Said[]) => ui.words.list(options, "and");
   const why = whyUntold(of);
-  const keep: Said =
-    of.unfinished === true
-      ? [w.unfinished]
-      : !tells(of)
-        ? w.untold(why === null ? null : sentence(ui, why))
-        : [mixed.length + promises.length > 0 ? w.keepOthers : w.keep];
+  const open = openOptions(of);
+  const kept: Said[] = [
+    [mixed.length + promises.length > 0 ? w.keepOthers : w.keep],
+    ...(open.length > 0
+      ? [w.openOptions(open.length, of.factors.length, joined(open.map((factor) => optionSaid(of, factor)), ui.words.comma))]
+      : []),
+  ];
+  const keep: Said[] =
+    of.unfinished === true ? [[w.unfinished]] : !tells(of) ? [w.untold(why === null ? null : sentence(ui, why))] : kept;
+  const tuning = isBeingTuned(of);
+  const alone = proposed.length === 0 ? (tuning ? [] : keep) : [tuning ? w.untuned(listed(proposed)) : w.take(listed(proposed))];
   const isUnknown = (factor: string) => factorOf(of, factor)?.class === "unknown";
   const [known, unknown] = [promises.filter((factor) => !isUnknown(factor)), promises.filter(isUnknown)];
   const gains = expected.map((one) => w.gain(titleSaid(ui, race.findings, one.title), gainSaid(ui, one.ratio, null, null)));
   return [
-    ...(tuned.length > 0 ? [w.tuned(listed(tuned))] : proposed.length === 0 ? [keep] : [w.take(listed(proposed))]),
+    ...(tuning ? [[w.tuningUnfinished]] : []),
+    ...(tuned.length > 0 ? [w.tuned(listed(tuned), of.confirmation != null)] : alone),
     ...(tuned.length > 0 && proposed.length > 0 ? [w.untuned(listed(proposed))] : []),
     ...(of.unfinished === true && proposed.length > 0 ? [[w.soFar]] : []),
-    ...(gains.length > 0 ? [w.expected(joined(gains, ui.words.semicolon))] : []),
-    ...costsSaid(ui, of, factors),
+    ...(gains.length > 0 && tuned.length === 0 ? [w.expected(joined(gains, ui.words.semicolon))] : []),
+    ...pricesSaid(ui, of),
     ...(mixed.length > 0 ? [w.mixed(optionsSaid(ui, of, mixed))] : []),
     ...(known.length > 0 ? [w.notTaken(optionsSaid(ui, of, known), known.length === 1)] : []),
     ...(unknown.length > 0 ? [w.notInATable(optionsSaid(ui, of, unknown), unknown.length === 1)] : []),
@@ -314,10 +388,14 @@ function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
   const w = ui.words.screening;
   const confirmation = of.confirmation ?? null;
   const leftOut = of.confirmation_left_out ?? null;
-  if (confirmation === null && leftOut === null && of.proposal.factors.length === 0) return null;
+  const nothing = isBeingTuned(of) || (of.proposal.factors.length === 0 && tunedOf(of).length === 0);
+  if (confirmation === null && leftOut === null && nothing) return null;
   const commands = confirmation?.commands ?? [];
-  const outcome = (of: Confirmation, expected: boolean) =>
-    of.outcome === "confirmed" ? w.confirmedIn(of.gained ?? 0, of.counted ?? 0, expected) : w.outcomes[of.outcome];
+  const more = confirmation?.more ?? [];
+  const outcome = (of: Confirmation, expected: boolean) => {
+    if (of.outcome === "confirmed") return w.confirmedIn(of.gained ?? 0, of.counted ?? 0, expected);
+    return of.outcome === "open" && of.unfinished === true ? w.openRunning : w.outcomes[of.outcome];
+  };
   return (
     <article class="result">
       <h3>{w.confirmed}</h3>
@@ -330,6 +408,12 @@ function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
             <Speak said={w.raced(name(confirmation.lane), name(confirmation.default_lane), String(confirmation.seed))} />
           </p>
           {confirmation.rows.length > 0 ? <ConfirmedRows race={race} of={confirmation} /> : null}
+          {more.length > 0 ? (
+            <p class="next">
+              <span class="label">{w.raceMore}</span>
+              <Command words={more} label={w.raceMore} />
+            </p>
+          ) : null}
           {commands.length > 0 ? (
             <>
               <h4>{w.setIt}</h4>

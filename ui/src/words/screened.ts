@@ -12,10 +12,13 @@ export function headlineSaid(ui: Ui, of: ScreeningFinding): Said {
   const w = ui.words.screening.headline;
   const base = name(of.base);
   const tuned = tunedOf(of);
+  if (isBeingTuned(of)) return w.tuning(base);
   if (of.proposal.factors.length === 0 && tuned.length === 0) {
     if (of.unfinished === true) return w.unfinished(base);
     const why = whyUntold(of);
-    return tells(of) ? w.keep(base) : w.untold(base, why === null ? null : sentence(ui, why));
+    const open = openOptions(of).length;
+    if (!tells(of)) return w.untold(base, why === null ? null : sentence(ui, why));
+    return open === 0 ? w.keep(base) : w.keepYet(base, open, of.factors.length);
   }
   const options = tuned.length > 0 ? ui.words.list(tuned.map(tunedSaid), "and") : optionsSaid(ui, of, of.proposal.factors);
   return of.confirmation == null ? w.yet(base, options) : w[of.confirmation.outcome](base, options);
@@ -33,9 +36,21 @@ export function whyUntold(of: ScreeningFinding): string | null {
   return of.results.every(alike) ? why : null;
 }
 
-/** What tuning made of the proposal and was raced; empty: the proposal itself was, or nothing. */
+/** What tuning made of the proposal, and was raced against the default or is to be; empty: the proposal itself is. */
 export function tunedOf(of: ScreeningFinding): TunedLevel[] {
-  return of.confirmation?.tuned ?? [];
+  return (of.confirmation == null ? of.proposal.tuning?.chosen : of.confirmation.tuned) ?? [];
+}
+
+/** Tuning was begun and is not done, and nothing was raced against the default behind it. */
+export function isBeingTuned(of: ScreeningFinding): boolean {
+  return of.confirmation == null && of.proposal.tuning?.unfinished === true;
+}
+
+/** The options of which nothing is known: they matter in no figure, and in some that cannot be told. */
+export function openOptions(of: ScreeningFinding): string[] {
+  const has = (factor: Factor, verdict: Effect["verdict"]) =>
+    of.results.some((result) => result.effects.some((effect) => effect.factor === factor.name && effect.verdict === verdict));
+  return of.factors.filter((factor) => has(factor, "open") && !has(factor, "matters")).map((factor) => factor.name);
 }
 
 export function tunedSaid(tuned: TunedLevel): Said {

@@ -51,8 +51,9 @@ pub fn run(options: &Compare) -> Result<(), Failure> {
     }
     let paths = [state::resolve(a)?, state::resolve(b)?];
     let records = [state::load_to_show(&paths[0])?, state::load_to_show(&paths[1])?];
-    screening::refuse(&records[0], a, screening::COMPARE_CONFIRMED)?;
-    screening::refuse(&records[1], b, screening::COMPARE_CONFIRMED)?;
+    for ((record, name), path) in records.iter().zip([a, b]).zip(&paths) {
+        screening::refuse(record, name, &screening::of_proposal("compare", record, name, Some(path)))?;
+    }
     let comparison = stats::compare::compare(&records[0], &records[1], a, b);
     let text = (format.compare)(&comparison, &style_of(output)).map_err(Failure::usage)?;
     if is_one_file(&paths) {
@@ -104,7 +105,8 @@ fn with_published(format: &report::Format, record: &str, name: &str, output: Opt
     let published = published::find(name)?;
     let path = state::resolve(record)?;
     let record = state::load_to_show(&path)?;
-    screening::refuse(&record, &tilde(&path), screening::COMPARE_CONFIRMED)?;
+    let shown = tilde(&path);
+    screening::refuse(&record, &shown, &screening::of_proposal("compare", &record, &shown, Some(&path)))?;
     let suite = published::suite_of(&published, &record)?;
     let comparison = stats::compare_published::compare_published(&record, &published, suite.as_ref(), &tilde(&path));
     put(&(format.published)(&comparison, &style_of(output)).map_err(Failure::usage)?, output)?;

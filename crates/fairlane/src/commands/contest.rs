@@ -12,7 +12,7 @@ use crate::conductor::race_clock::{MachineClock, RaceClock};
 use crate::conductor::raced_lanes::RacedLanes;
 use crate::conductor::record_file::RecordFile;
 use crate::conductor::rehearse::Rehearsals;
-use crate::conductor::{Race as Conductor, machine, memory, trial_run};
+use crate::conductor::{Race as Conductor, failpoint, machine, memory, trial_run};
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
 use crate::progress::Progress;
@@ -26,6 +26,7 @@ use model::lane::Contestant;
 use model::machine::Machine;
 use model::plan::{LOOKS, Plan, Rounds};
 use model::record::{Header, Line, Record, SCHEMA};
+use model::text::escaped_path;
 use model::workload::{Kind, Workload};
 use report::PlanSummary;
 use std::io::IsTerminal;
@@ -95,7 +96,12 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
         let notes = contest.of_size.iter().chain(&contest.notes).cloned().chain(lane_set.several_places()).collect();
         let mut summary = PlanSummary { notes, ..summary(plan, &lane_set, terms.keep) };
         let known = calibrate::known(plan, &read_machine(&lane_set), &lane_set.lanes());
-        summary.resolves = foresight::foresight(plan, &summary, lane_set.lane_count(), known.as_ref());
+        if *channel == Channel::Tuning {
+            // Nobody sets how many rounds it has.
+            summary.ranks = false;
+        } else {
+            summary.resolves = foresight::foresight(plan, &summary, lane_set.lane_count(), known.as_ref());
+        }
         screen::plan(&summary, *channel)?;
         if let Some(remark) = contest.remark.as_ref().and_then(|remark| remark(&summary)) {
             channel.print(&format!("{remark}\n"))?;
@@ -367,6 +373,8 @@ fn race(
     let mut journal = Journal::begin(&directory, run_id).map_err(lane_failure)?;
     let lanes: Vec<String> = lane_set.lanes().into_iter().map(|lane| lane.name).collect();
     let mut rehearsals = Rehearsals::new(&plan);
+    let is_new = resumed.is_none();
+    failpoint::at("images");
     let built = lane_set
         .build_and_try(
             &mut journal,
@@ -379,7 +387,13 @@ fn race(
     show.clear();
     let (record, file) = match built.and_then(|()| open_record(plan, notes, resumed, &lane_set, path)) {
         Ok(opened) => opened,
-        Err(failure) => return undo_all(lane_set, journal).and(Err(failure)),
+        Err(failure) => {
+            undo_all(lane_set, journal)?;
+            if is_new {
+                say_nothing_is_left(&failure, path);
+            }
+            return Err(failure);
+        }
     };
     let mut progress = Progress::begin(run_id, path, &record, raced_seconds(&record));
     let mut screen = |event: &Event| {
@@ -403,8 +417,8 @@ fn race(
         // Nothing was measured: an empty record would only be in the way of `last`. One that could not be
         // written stays for the `--resume` that its message names.
         let _ = crate::owned::remove(path);
-        if result.as_ref().is_err_and(|failure| failure.status == Status::Interrupted) {
-            terminal::say!("interrupted before anything was measured: there is no record, and nothing is left behind");
+        if let (Err(failure), Ok(())) = (&result, &undone) {
+            say_nothing_is_left(failure, path);
         }
         return result.and(undone);
     }
@@ -420,6 +434,16 @@ fn race(
     result.and(undone).and(answered)?;
     some_lane_failed(&findings)?;
     some_rounds_failed(&record)
+}
+
+/// Of a race that was interrupted before it had a figure that it is gone. `path`: where its record would lie.
+fn say_nothing_is_left(failure: &Failure, path: &Path) {
+    if failure.status == Status::Interrupted {
+        let record = escaped_path(path);
+        terminal::say!(
+            "interrupted before anything was measured: there is no record {record}, and nothing is left behind"
+        );
+    }
 }
 
 /// A lane that could not be raced in some workload at all.

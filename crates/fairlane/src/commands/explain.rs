@@ -21,11 +21,8 @@ pub fn run(options: &Explain) -> Result<(), Failure> {
         outputs::check(&[("-o", output)], &[("the record", &path)])?;
     }
     let record = state::load_to_show(&path)?;
-    screening::refuse(
-        &record,
-        &options.record,
-        "explain the race of its proposal, whose record lies beside it (STEM-confirmed.jsonl)",
-    )?;
+    let instead = screening::of_proposal("explain", &record, &options.record, Some(&path));
+    screening::refuse(&record, &options.record, &instead)?;
     let mut findings = stats::judge::findings(&record);
     state::mark_running(&mut findings, &record, &path);
     let missing: Vec<String> = findings.unexplained.iter().map(|said| report::clean_text(said)).collect();

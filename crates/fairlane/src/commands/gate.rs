@@ -55,7 +55,8 @@ fn side(names: &[String]) -> Result<Vec<(NamedFile, Record)>, Failure> {
     }
     let load = |file: NamedFile| {
         let record = state::load(&file.path)?;
-        screening::refuse(&record, &file.name, screening::COMPARE_CONFIRMED)?;
+        let instead = screening::of_proposal("compare", &record, &file.name, Some(&file.path));
+        screening::refuse(&record, &file.name, &instead)?;
         Ok::<_, Failure>((file, record))
     };
     state::resolve_all(&names)?.into_iter().map(load).collect()

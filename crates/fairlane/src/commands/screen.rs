@@ -19,19 +19,21 @@ pub enum Channel {
     Err,
     /// The plan on standard output, then only progress: what comes of the race the command says itself.
     Plan,
+    /// The same of a race that tunes: of its length, which nobody sets, nothing is said.
+    Tuning,
 }
 
 impl Channel {
     fn writer(self) -> Box<dyn Write> {
         match self {
-            Channel::Out | Channel::Plan => Box::new(terminal::out(style().colour)),
+            Channel::Out | Channel::Plan | Channel::Tuning => Box::new(terminal::out(style().colour)),
             Channel::Err => Box::new(terminal::err()),
         }
     }
 
     fn style(self) -> Style {
         match self {
-            Channel::Out | Channel::Plan => style(),
+            Channel::Out | Channel::Plan | Channel::Tuning => style(),
             Channel::Err => style_on(&std::io::stderr()),
         }
     }
@@ -42,7 +44,7 @@ impl Channel {
     /// When standard output cannot be written. What standard error does not take is lost.
     pub fn print(self, text: &str) -> Result<(), Failure> {
         match self {
-            Channel::Out | Channel::Plan => super::report::print(text),
+            Channel::Out | Channel::Plan | Channel::Tuning => super::report::print(text),
             Channel::Err => {
                 let mut err = terminal::err();
                 let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
@@ -77,7 +79,7 @@ impl Show {
     /// else. A reader that left does not end a race.
     pub fn event(&mut self, event: &Event) {
         let of_the_race = matches!(event, Event::Finished(_) | Event::Verdicts(_) | Event::Ceilings(_));
-        if of_the_race && self.channel == Channel::Plan {
+        if of_the_race && matches!(self.channel, Channel::Plan | Channel::Tuning) {
             return;
         }
         let ends = matches!(event, Event::Finished(_) | Event::ReportWritten { .. });

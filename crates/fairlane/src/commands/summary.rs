@@ -3,7 +3,7 @@
 use super::forecast::{self, Disks, Parts, Setting, Work};
 use super::lane_size;
 use crate::conductor::disk_probe;
-use crate::conductor::time::Expected;
+use crate::conductor::time::{Expected, OWED_ROUNDS};
 use crate::conductor::wait_idle::quiet_of;
 use lanes::{LaneSet, filesystems};
 use model::operations::Method;
@@ -30,8 +30,11 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
     let (least, most) = (raced(rounds.0), raced(rounds.1));
     // A race ends when all is decided or the time is up: the forecast is the longer of the two ends, but
     // every workload is raced to its first look where there is time for it.
-    // The first workload's first round is raced whatever the budget.
-    let first = timelines.first().map_or(0.0, |parts| parts.of_rounds(1).seconds);
+    // The first workload's first round is raced whatever the budget, and of a screening the first rounds of all work.
+    let first = match plan.screening {
+        Some(_) => raced(rounds.1.min(OWED_ROUNDS)).seconds,
+        None => timelines.first().map_or(0.0, |parts| parts.of_rounds(1).seconds),
+    };
     let seconds = plan.budget_seconds.map_or(most.seconds, |budget| budget.max(first).min(most.seconds));
     let share = if most.seconds > 0.0 { seconds / most.seconds } else { 0.0 };
     let images = lane_set.bytes_to_write();

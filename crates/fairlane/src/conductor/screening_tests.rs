@@ -77,3 +77,15 @@ fn a_time_that_is_too_short_is_shared_by_all_work() {
     assert!(rounds.iter().all(|rounds| (1..4).contains(rounds)), "{rounds:?}");
     assert!(rounds[0].abs_diff(rounds[1]) <= 1, "{rounds:?}");
 }
+
+#[test]
+fn no_time_is_too_short_for_the_two_rounds_without_which_nothing_is_told() {
+    for (planned, raced) in [(2, 2), (6, 2)] {
+        let (scene, speeds) = scene(&[RANDOM_WRITE, RANDOM_READ], planned, Some(0.5), 0.01);
+        let race = scene.race(&mut scene.lanes(&speeds));
+        assert!(race.is_complete());
+        assert_eq!([race.rounds("random-write"), race.rounds("random-read")], [raced; 2], "{planned} planned");
+        let finding = stats::screening::finding(&race.record).expect("it is a screening");
+        assert!(finding.results.iter().all(|result| result.effects.len() == EFFECTS.len()), "{:?}", finding.results);
+    }
+}

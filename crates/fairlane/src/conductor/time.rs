@@ -6,6 +6,9 @@ use crate::failure::Failure;
 use model::plan::{LOOKS, Rounds};
 use model::record::{Line, Unreached};
 
+/// Rounds of each workload that a screening races whatever its budget: effects need two (method 9.3).
+pub const OWED_ROUNDS: u32 = 2;
+
 /// What a workload is expected to take before anybody has seen it take anything, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Expected {
@@ -27,11 +30,13 @@ impl Expected {
 
 impl Race<'_> {
     /// Whether the next round of a workload probably ends before a moment. A race that has measured
-    /// nothing yet is of no use: the first workload's first round is raced whatever the budget.
+    /// nothing yet is of no use: the first workload's first round is raced whatever the budget, and of a screening the
+    /// first rounds of all work.
     pub(super) fn fits(&self, index: usize, deadline: Option<f64>) -> bool {
         let Some(deadline) = deadline else { return true };
         let nothing_yet = index == 0 && self.rounds_raced(0) == 0;
-        nothing_yet || self.elapsed_seconds() + self.next_round_seconds(index) <= deadline
+        let is_owed = self.plan().screening.is_some() && self.rounds_raced(index) < OWED_ROUNDS;
+        nothing_yet || is_owed || self.elapsed_seconds() + self.next_round_seconds(index) <= deadline
     }
 
     /// Whether the ceilings of a workload are worth their time now: only beside the first workload's

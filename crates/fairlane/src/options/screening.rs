@@ -23,7 +23,7 @@ minutes, is the confirmation's.
   fairlane screen ./myfs.toml --option 'delay=0|100' --option '-b 1024|4096'";
 
 /// Options of `screen`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = SCREEN_HELP)]
 pub struct Screen {
     /// The filesystem whose options are screened, as `fairlane race` takes a lane: xfs, ext4/crypt, xfs@qemu, or one of

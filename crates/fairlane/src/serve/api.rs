@@ -132,7 +132,8 @@ async fn compare(State(app): State<Arc<App>>, Query(asked): Query<Vec<(String, S
         store.answer("compare", names, "fairlane compare A B", |records| {
             let read = |at: usize| {
                 let (name, record) = records.read(at)?;
-                let refused = screening::refuse(&record, name, screening::COMPARE_CONFIRMED);
+                let instead = screening::of_proposal("compare", &record, name, None);
+                let refused = screening::refuse(&record, name, &instead);
                 refused.map_err(|failure| Refusal::bad(failure.message))?;
                 Ok::<_, Refusal>((name, record))
             };

@@ -5,7 +5,7 @@
 
 use super::build::Building;
 use super::{Layer, LayerOption, Options, Takes, never, unchanged};
-use crate::failure::{LaneFailure, cannot, failed, is_of_machine, plain, privilege, usage};
+use crate::failure::{LaneFailure, cannot, failed, is_refusal, plain, privilege, usage};
 use crate::undo::Thing;
 use rustix::fs::{Access, FlockOperation, access, flock};
 use rustix::io::Errno;
@@ -236,9 +236,9 @@ fn set_in(folder: &Path, set: &Settings, was: &Settings) -> Result<(), LaneFailu
 /// What the kernel did not take.
 fn refused(name: &str, value: &str, error: &std::io::Error) -> LaneFailure {
     let why = plain(error);
-    match Errno::from_io_error(error).is_some_and(is_of_machine) {
-        true => failed(format!("cannot set vm.{name}={value}: {why}; leave the layer vm out")),
-        false => usage(format!("the kernel takes no vm.{name}={value} ({why}); write another value")),
+    match Errno::from_io_error(error).is_some_and(is_refusal) {
+        true => usage(format!("the kernel takes no vm.{name}={value} ({why}); write another value")),
+        false => failed(format!("cannot set vm.{name}={value}: {why}; leave the layer vm out")),
     }
 }
 

@@ -350,7 +350,11 @@ fn into_factor(lane: &LaneSpec, dialect: &Dialect, typed: Typed) -> Result<Facto
     let class = class_of(dialect, option, &levels, &lanes);
     // What the table says is said of its first other level.
     let first = option.and_then(|option| option.others.first().map(|level| (level.label, option.costs)));
-    let costs = first.filter(|(label, _)| levels.get(1).is_some_and(|other| other.label == *label));
+    let costs = first.map_or_else(String::new, |(label, costs)| match levels.get(1) {
+        Some(other) if other.label == label => costs.to_owned(),
+        Some(other) if option.is_some_and(|option| option.usual.label == other.label) => String::new(),
+        _ => super::costs_of_level(label, costs),
+    });
     let mut levels = levels.into_iter();
     Ok(Factor {
         name,
@@ -358,7 +362,7 @@ fn into_factor(lane: &LaneSpec, dialect: &Dialect, typed: Typed) -> Result<Facto
         other: levels.next().unwrap_or_default(),
         further: levels.collect(),
         class,
-        costs: costs.map_or_else(String::new, |(_, costs)| costs.to_owned()),
+        costs,
     })
 }
 
@@ -529,7 +533,11 @@ mod tests {
         assert!(parsed("ext4", "commit=5|30").costs.contains("30 s"));
         assert!(parsed("ext4", "vm.dirty_ratio=20|60").costs.contains("nobody synced"));
         assert_eq!(parsed("ext4", "vm.dirty_ratio=20|5").costs, "");
-        for text in ["commit=5|60", "noatime=on|off"] {
+        for text in ["commit=5|60", "commit=default|1", "commit=30|60"] {
+            let costs = parsed("ext4", text).costs;
+            assert!(costs.starts_with("its level 30 costs: a crash takes up to 30 s"), "{text}: {costs}");
+        }
+        for text in ["noatime=on|off", "max_batch_time=15000|5", "inode_readahead_blks=32|128"] {
             assert_eq!(parsed("ext4", text).costs, "", "{text}");
         }
     }

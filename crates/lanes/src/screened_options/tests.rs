@@ -58,6 +58,18 @@ fn an_option_without_its_first_other_levels_is_known_and_no_other_one_is() {
     let swapped = Factor { other: whole.further[0].clone(), further: vec![whole.other.clone()], ..whole.clone() };
     let named = Factor { name: "other".to_owned(), ..cut };
     assert!([costs, swapped, named].iter().all(|other| !is_of(other, &whole)));
+    // What the first level costs is said as its own; older records say nothing of it.
+    let whole = factor(&READ_AHEAD);
+    let cut = |costs: &str| Factor {
+        other: whole.further[0].clone(),
+        further: whole.further[1..].to_vec(),
+        costs: costs.to_owned(),
+        ..whole.clone()
+    };
+    let named = costs_of_level("4M", &whole.costs);
+    assert_eq!(named, "its level 4M costs: memory and disk time for what is read ahead and never asked for");
+    assert_eq!((costs_of_level("1M", &named), costs_of_level("1M", "")), (named.clone(), String::new()));
+    assert!(is_of(&cut(&named), &whole) && is_of(&cut(""), &whole) && !is_of(&cut(&whole.costs), &whole));
 }
 
 #[test]

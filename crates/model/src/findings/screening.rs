@@ -1,6 +1,6 @@
 //! What a screening found: which options matter, and what to take.
 
-use crate::findings::Verdict;
+use crate::findings::{Tuning, Verdict};
 use crate::screening::{DesignKind, Factor, LeftOutOption};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,9 +61,28 @@ impl ScreeningFinding {
         self.results.iter().all(is_alike).then_some(first)
     }
 
-    /// What tuning made of the proposal and was raced; empty: the proposal itself was, or nothing.
+    /// What tuning made of the proposal, and was raced against the default or is to be; empty: the proposal itself is.
     pub fn tuned(&self) -> &[TunedLevel] {
-        self.confirmation.as_ref().map_or(&[], |confirmation| confirmation.tuned.as_slice())
+        match (&self.confirmation, &self.proposal.tuning) {
+            (Some(confirmation), _) => &confirmation.tuned,
+            (None, Some(tuning)) => &tuning.chosen,
+            (None, None) => &[],
+        }
+    }
+
+    /// Tuning was begun and is not done, and nothing was raced against the default behind it.
+    pub fn is_being_tuned(&self) -> bool {
+        self.confirmation.is_none() && self.proposal.tuning.as_ref().is_some_and(|tuning| tuning.unfinished)
+    }
+
+    /// Names of the options of which nothing is known: they matter in no figure, and in some that cannot be told.
+    pub fn open_options(&self) -> Vec<String> {
+        let has = |factor: &Factor, verdict: EffectVerdict| {
+            let mut effects = self.results.iter().flat_map(|result| &result.effects);
+            effects.any(|effect| effect.factor == factor.name && effect.verdict == verdict)
+        };
+        let is_open = |factor: &&Factor| has(factor, EffectVerdict::Open) && !has(factor, EffectVerdict::Matters);
+        self.factors.iter().filter(is_open).map(|factor| factor.name.clone()).collect()
     }
 }
 
@@ -165,6 +184,23 @@ pub struct Proposal {
     /// The product of its effects on each figure in which one of them matters: what the confirmation has to show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<ExpectedGain>,
+    /// How it was tuned; absent: it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
+    /// The time was up before all planned rounds; absent: it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<CutShort>,
+}
+
+/// A race of a screening that its time (`--budget`) ended before all planned rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CutShort {
+    /// Rounds of the workload that has fewest.
+    pub fewest: u32,
+    /// Rounds of the workload that has most.
+    pub most: u32,
+    /// Rounds that were planned for each.
+    pub planned: u32,
 }
 
 /// What a proposal is expected to gain of one figure.
@@ -202,6 +238,12 @@ pub struct Confirmation {
     /// The commands that set by hand what was raced, a line each; empty where it was not confirmed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+    /// The race is not over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfinished: bool,
+    /// The command that races the two again, for longer, in words; empty: it is not over, or what it came to is told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<String>,
 }
 
 /// An option at a level that tuning chose.
@@ -211,6 +253,9 @@ pub struct TunedLevel {
     pub factor: String,
     /// Label of the level.
     pub level: String,
+    /// What that level costs, in a few words; empty: no table tells it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub costs: String,
 }
 
 /// A row of the confirmation.

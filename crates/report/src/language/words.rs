@@ -95,8 +95,12 @@ words! {
     screened_because;
     /// `{base}`: nothing is proposed, and the race is not over.
     screened_unfinished;
-    /// `{base}`: nothing is proposed.
+    /// `{base}`, `{all}`: nothing is proposed of these options.
     screened_keep;
+    /// `{base}`, `{of}`, `{count}`, `{open}`: nothing is proposed, and of so many options these cannot be told yet.
+    screened_keep_yet;
+    /// `{base}`: the proposal is being tuned.
+    screened_tuning;
     /// `{base}`, `{options}`: proposed, and not raced against the default.
     screened_yet;
     /// `{base}`, `{options}`: the race confirmed it.
@@ -105,8 +109,10 @@ words! {
     screened_mixed;
     /// `{base}`, `{options}`: the race did not confirm it.
     screened_not;
-    /// `{base}`, `{options}`: the race is not over, or cannot tell yet.
+    /// `{base}`, `{options}`: the race is over and cannot tell.
     screened_open;
+    /// `{base}`, `{options}`: the race is not over.
+    screened_running;
     /// `{options}`, `{gains}`: what the race against the default showed, work by work.
     screened_again;
     /// `{option}`, `{gains}`: what the screening showed of one option, which its figures chose.

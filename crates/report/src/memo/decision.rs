@@ -18,6 +18,8 @@ use model::sentence::Value;
 const KERNEL_COLUMNS: usize = 60;
 /// Lanes of one list of figures, at most.
 const LANES_LISTED: usize = 6;
+/// Options of one list, at most.
+const OPTIONS_LISTED: usize = 6;
 
 /// The decision in one sentence.
 pub(super) fn decided(findings: &Findings, tongue: &Tongue) -> Phrase {
@@ -70,8 +72,12 @@ fn decided_alone(findings: &Findings, tongue: &Tongue) -> Phrase {
 fn of_options(finding: &ScreeningFinding, tongue: &Tongue) -> Phrase {
     let words = tongue.words;
     let options = screening::taken(finding);
+    let open = screening::open_options(finding);
+    let is_running = finding.confirmation.as_ref().is_some_and(|of| of.unfinished);
     let template = match finding.confirmation.as_ref().map(|of| of.outcome) {
+        _ if finding.is_being_tuned() => words.screened_tuning,
         _ if options.is_empty() && finding.unfinished => words.screened_unfinished,
+        _ if options.is_empty() && finding.tells() && !open.is_empty() => words.screened_keep_yet,
         _ if options.is_empty() && finding.tells() => words.screened_keep,
         _ if options.is_empty() && finding.why_untold().is_some() => words.screened_because,
         _ if options.is_empty() => words.screened_nothing,
@@ -79,13 +85,20 @@ fn of_options(finding: &ScreeningFinding, tongue: &Tongue) -> Phrase {
         Some(ConfirmationOutcome::Confirmed) => words.screened_take,
         Some(ConfirmationOutcome::Mixed) => words.screened_mixed,
         Some(ConfirmationOutcome::NotConfirmed) => words.screened_not,
+        Some(ConfirmationOutcome::Open) if is_running => words.screened_running,
         Some(ConfirmationOutcome::Open) => words.screened_open,
     };
+    let all: Vec<&str> = finding.factors.iter().map(|factor| factor.name.as_str()).collect();
+    let few = |names: Vec<Phrase>| tongue.few(names, OPTIONS_LISTED);
     let why = screening::why_untold(finding).unwrap_or_default();
     let values = [
         ("base", Phrase::default().name(&finding.base)),
         ("options", tongue.listed(named(&options), words.and)),
         ("why", Phrase::new(tongue.name(&why))),
+        ("open", few(named(&open))),
+        ("count", Phrase::new(open.len().to_string())),
+        ("all", few(named(&all))),
+        ("of", Phrase::new(all.len().to_string())),
     ];
     fill(template, &values)
 }

@@ -3,23 +3,31 @@
 use crate::figures;
 use crate::layout::GLUE;
 use crate::words::{listed_names, rounds};
-use model::findings::{ConfirmationOutcome, EffectVerdict, Verdict};
+use model::findings::{ConfirmationOutcome, CutShort, EffectVerdict, TunedFate, Verdict};
 
 pub(crate) const SCREENING: &str = "SCREENING";
 pub(crate) const PROPOSAL: &str = "PROPOSAL";
 pub(crate) const CONFIRMED: &str = "CONFIRMED";
 pub(crate) const LEFT_OUT: &str = "LEFT OUT";
 pub(crate) const SET_IT: &str = "SET IT";
+pub(crate) const RACE_MORE: &str = "RACE MORE";
+pub(crate) const TUNING: &str = "TUNING";
 pub(crate) const SCREENING_TITLE: &str = "Which options matter";
 pub(crate) const PROPOSAL_TITLE: &str = "Proposal";
 pub(crate) const CONFIRMED_TITLE: &str = "Confirmed";
 pub(crate) const LEFT_OUT_TITLE: &str = "Left out";
 pub(crate) const SET_IT_TITLE: &str = "Set it";
+pub(crate) const RACE_MORE_TITLE: &str = "Race more";
+pub(crate) const TUNING_TITLE: &str = "Tuning";
 
 pub(crate) const EFFECT_COLUMNS: [&str; 5] =
     ["option", "usual → other", "effect", "95\u{a0}% interval", "does it matter"];
 pub(crate) const ROW_COLUMNS: [&str; 7] =
     ["work", "expected", "measured", "interval", "verdict", "CPU share", "written"];
+pub(crate) const TUNING_COLUMNS: [&str; 4] = ["combination", "mean", "worst", "what became of it"];
+/// What the tables of tuning claim.
+pub(crate) const TUNING_LEGEND: &str = "combinations of levels raced the default. mean, worst: of a combination's figures beside the default's, above 0 \
+     it is better; their order is that of the worst one.";
 /// Stands where a figure is not known.
 pub(crate) const ABSENT: &str = "-";
 /// Heads options that are never proposed.
@@ -42,6 +50,36 @@ pub(crate) fn summary(options: usize, base: &str, lanes: u32, full: u64, rounds:
         false => format!("where all combinations would take {} lanes", figures::whole(full)),
     };
     format!("{options} of {base} in {lanes} lanes, {full}; {raced}.")
+}
+
+/// A race that its time ended, and what to do about it.
+pub(crate) fn cut_short(of: CutShort) -> String {
+    let raced = match (of.fewest, of.most) {
+        (fewest, most) if fewest == most => fewest.to_string(),
+        (fewest, most) => format!("{fewest} to {most}"),
+    };
+    format!(
+        "The time was up (--budget) after {raced} of {} planned rounds. A race that is over takes no more of them: \
+         screen again with a larger --budget, or with --rounds and without one.",
+        of.planned
+    )
+}
+
+/// A race of tuning: the name of its record, and what it raced.
+pub(crate) fn tuning_race(record: &str, combinations: usize, count: u32) -> String {
+    let combinations =
+        if combinations == 1 { "1 combination".to_owned() } else { format!("{combinations} combinations") };
+    format!("{record}: {combinations} and the default, {}", rounds(count))
+}
+
+/// What became of a combination.
+pub(crate) fn fate(fate: TunedFate) -> &'static str {
+    match fate {
+        TunedFate::Chosen => "chosen",
+        TunedFate::GoesOn => "goes on",
+        TunedFate::Dropped => "dropped",
+        TunedFate::Open => "not over",
+    }
 }
 
 /// What the table's words claim.
@@ -155,6 +193,9 @@ pub(crate) fn spare(count: usize, size: &str) -> String {
     )
 }
 
+/// Stands for what a level costs that no table tells.
+pub(crate) const COSTS_UNTOLD: &str = "what this level costs is told by no table";
+
 /// What an option costs, or changes.
 pub(crate) fn costs(option: &str, costs: &str) -> String {
     format!("{option}: {costs}.")
@@ -172,6 +213,17 @@ pub(crate) fn keep(others: bool) -> &'static str {
     }
 }
 
+/// Options of which nothing is known yet, of so many.
+pub(crate) fn open_options(open: &[String], all: usize) -> String {
+    let options = of_options(open.len(), all);
+    format!("{options} cannot be told yet: {}. A screening with more rounds may tell.", open.join(", "))
+}
+
+/// `Of 6 options 2`.
+fn of_options(open: usize, all: usize) -> String {
+    if all == 1 { "Its one option".to_owned() } else { format!("Of {all} options {open}") }
+}
+
 /// No effect is told. `why`: one reason for all figures.
 pub(crate) fn untold(why: Option<&str>) -> String {
     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
@@ -185,9 +237,14 @@ pub(crate) const UNFINISHED: &str =
 pub(crate) const SO_FAR: &str =
     "The race is not over: this is what its finished work says, and the rest cannot be told yet.";
 
-/// `options`: what tuning made of the proposal, each with its usual level.
-pub(crate) fn tuned(options: &[String]) -> String {
-    format!("As tuned: {}; this was raced against the default.", listed_names(options))
+/// Instead of what tuning makes of a proposal.
+pub(crate) const TUNING_UNFINISHED: &str =
+    "Tuning is not done, and what it makes of the proposal is not known yet: go on with `fairlane screen --resume`.";
+
+/// `options`: what tuning made of the proposal, each with its usual level. `is_raced`: it raced the default since.
+pub(crate) fn tuned(options: &[String], is_raced: bool) -> String {
+    let raced = if is_raced { "; this was raced against the default" } else { "" };
+    format!("As tuned: {}{raced}.", listed_names(options))
 }
 
 /// What the screening proposes by itself, beside that.
@@ -234,9 +291,14 @@ pub(crate) fn confirmation_left_out(why: &str) -> String {
     format!("Not yet: the record that lies beside as the race of the proposal is left out: {why}.")
 }
 
-/// What a confirmation comes to. `gained`, `counted`: figures that gain, of those whose gain counts; `expected`: they were
-/// expected to gain.
-pub(crate) fn outcome(outcome: ConfirmationOutcome, (gained, counted): (u32, u32), expected: bool) -> String {
+/// What a confirmation comes to. `unfinished`: its race is not over. `gained`, `counted`: figures that gain, of those
+/// whose gain counts; `expected`: they were expected to gain.
+pub(crate) fn outcome(
+    outcome: ConfirmationOutcome,
+    unfinished: bool,
+    (gained, counted): (u32, u32),
+    expected: bool,
+) -> String {
     let text = match outcome {
         ConfirmationOutcome::Confirmed => {
             let figures = match counted {
@@ -255,8 +317,12 @@ pub(crate) fn outcome(outcome: ConfirmationOutcome, (gained, counted): (u32, u32
         ConfirmationOutcome::NotConfirmed => {
             "Not confirmed: keep the default. In a race of its own the proposal does not show the gain that was expected."
         }
+        ConfirmationOutcome::Open if unfinished => {
+            "Open: the race of the proposal against the default is not over. Keep the default until it is: go on with \
+             `fairlane screen --resume`."
+        }
         ConfirmationOutcome::Open => {
-            "Open: the race of the proposal against the default is not over, or cannot tell yet. Keep the default until more \
+            "Open: the race of the proposal against the default is over and cannot tell. Keep the default until more \
              rounds can."
         }
     };
@@ -313,8 +379,19 @@ pub(crate) fn answer(options: &[String], outcome: Option<ConfirmationOutcome>) -
     }
 }
 
-/// The answer behind that name where nothing is proposed.
-pub(crate) const ANSWER_KEEP: &str = ": keep the default. Of what was screened nothing is proposed.";
+/// The answer behind that name where nothing is proposed. `open`: options of which nothing is known yet, of `all`.
+pub(crate) fn answer_keep(open: usize, all: usize) -> String {
+    match open {
+        0 => ": keep the default. Of what was screened nothing is proposed.".to_owned(),
+        open => {
+            let options = of_options(open, all);
+            format!(": keep the default for now, because nothing is proposed. {options} cannot be told yet.")
+        }
+    }
+}
+
+/// The answer behind that name where tuning is not done.
+pub(crate) const ANSWER_TUNING: &str = ": cannot tell yet what to take, because tuning is not done.";
 /// The answer behind that name where nothing is proposed yet.
 pub(crate) const ANSWER_UNFINISHED: &str =
     ": cannot tell yet which of its options matter, because the race is not over.";

@@ -104,6 +104,7 @@ pub fn finding() -> ScreeningFinding {
             mixed: names(&["noatime"]),
             promises: names(&["barrier"]),
             expected: vec![expected(COMMIT, 1.12)],
+            ..Proposal::default()
         },
         unfinished: false,
         loop_queue: false,
@@ -140,7 +141,31 @@ pub fn confirmation() -> Confirmation {
         counted: 1,
         gained: 1,
         commands: names(&["mkfs   mkfs.ext4 -J size=1024 DEVICE", "mount  mount DEVICE /mnt"]),
+        unfinished: false,
+        more: Vec::new(),
     }
+}
+
+/// An option at a level that tuning chose.
+pub fn tuned(factor: &str, level: &str, costs: &str) -> TunedLevel {
+    TunedLevel { factor: factor.to_owned(), level: level.to_owned(), costs: costs.to_owned() }
+}
+
+/// Tuning in one race, whose record has this name: the best of three combinations was chosen.
+pub fn tuning(record: &str) -> Tuning {
+    let combination = |levels: &[(&str, &str)], mean: Option<f64>, worst, fate| TunedCombination {
+        levels: levels.iter().map(|(factor, level)| tuned(factor, level, "")).collect(),
+        mean,
+        worst,
+        fate,
+    };
+    let combinations = vec![
+        combination(&[("journal", "512M")], Some(1.2), Some(1.04), TunedFate::Chosen),
+        combination(&[("journal", "1G"), ("lazytime", "on")], Some(1.1), Some(0.9), TunedFate::Dropped),
+        combination(&[("lazytime", "on")], None, None, TunedFate::Dropped),
+    ];
+    let race = TuningRace { record: record.to_owned(), rounds: 3, combinations };
+    Tuning { races: vec![race], unfinished: false, chosen: vec![tuned("journal", "512M", "half a GiB")] }
 }
 
 /// The race of a screening: its lanes have figures, and no pair of them is judged.

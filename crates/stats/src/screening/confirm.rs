@@ -2,6 +2,7 @@
 
 use crate::answer::title;
 use crate::judge;
+use crate::more_rounds;
 use crate::series::{Scope, Series};
 use model::findings::{
     Confirmation, ConfirmationOutcome, ConfirmedRow, Estimate, ResultFinding, ScreenedResult, ScreeningFinding, Shown,
@@ -58,6 +59,11 @@ pub fn confirm(finding: &mut ScreeningFinding, confirmed: &Record) {
         counted: rows.iter().filter(|of| of.counts).count() as u32,
         gained: rows.iter().filter(|of| of.gains()).count() as u32,
         outcome: outcome(&rows, is_over),
+        unfinished: !is_over,
+        more: match outcome(&rows, is_over) {
+            ConfirmationOutcome::Open if is_over => more_rounds::of_proposal(confirmed),
+            _ => Vec::new(),
+        },
         rows: rows.into_iter().map(|of| of.row).collect(),
         commands: Vec::new(),
     });

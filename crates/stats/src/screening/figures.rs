@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// Rounds in which a lane may have stood still before nothing is told of a figure: one may be a disturbance.
 const MOST_STILL: usize = 1;
+/// What to do about too few rounds: only planned looks decide, so that a race that is over takes no more.
+const MORE_ROUNDS: &str = "where the race is over, screen again with more --rounds or a larger --budget";
 
 /// Which figures are asked for.
 pub(super) struct Asked<'a> {
@@ -54,8 +56,8 @@ impl Asked<'_> {
             rounds.iter().filter_map(|round| lane.get(round)).map(|figure| sign * figure.ln()).collect()
         };
         let logs = match rounds.len() {
-            0 => Err("no round has a figure of every lane; race more with --rounds".to_owned()),
-            1 => Err("one round has a figure of every lane, effects need two; race more with --rounds".to_owned()),
+            0 => Err(format!("no round has a figure of every lane; {MORE_ROUNDS}")),
+            1 => Err(format!("one round has a figure of every lane, and effects need two; {MORE_ROUNDS}")),
             _ => Ok(lanes.iter().map(logs).collect()),
         };
         Observed { rounds: rounds.len() as u32, logs }

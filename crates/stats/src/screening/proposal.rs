@@ -36,6 +36,7 @@ pub(super) fn propose(factors: &[Factor], results: &[ScreenedResult]) -> Proposa
         promises: such(&|factor, said| said == Said::Gain && !is_ordinary(factor)),
         expected: results.iter().filter_map(|result| expected(result, &taken)).collect(),
         factors: taken,
+        ..Proposal::default()
     }
 }
 

@@ -1,7 +1,9 @@
 //! A screening that is gone on with: its race, or what comes after it.
 
 use super::told::{self, Then};
-use super::{CONFIRMED, Screened, beside, confirm, finish, levels, rounds, say_how_to_go_on, to_its_end};
+use super::{
+    CONFIRMED, Screened, begun, beside, confirm, finish, levels, rounds, say_how_to_go_on, to_its_end, tune, tuned,
+};
 use crate::commands::contest::{Contest, Remark};
 use crate::commands::lane_failure;
 use crate::commands::resume::{self, Resumed, Typed};
@@ -33,8 +35,11 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
             report::shell_line(&line)
         )));
     };
+    let (typed_budget, is_tuning_typed) = (options.terms.budget, options.tune.is_some());
+    let options = &begun::as_begun(options, &record);
     let typed = Typed { command: "screen", name, set: &options.set, terms: &options.terms };
     let trusted = resume::check(&path, &record, &typed)?;
+    begun::check_options(&record.header.plan, options)?;
     let (base, lanes) = lanes_again(&record.header.plan, &screening, options, (&typed, trusted))?;
     same_file(&base, &record, &path)?;
     resume::place_again(&record.header.plan.on, &typed, trusted)?;
@@ -42,18 +47,23 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
     record.header.plan.lanes.clone_from(&lanes);
     if record.end == Some(EndOutcome::Complete) {
         if is_confirmed(&path) || options.no_confirm {
-            return Err(resume::complete(&path));
+            return Err(begun::complete(&path, &record));
         }
-        return finish(Screened::new(path, record, base)?, options, &typed);
+        let screened = Screened::new(path, record, base)?;
+        if !is_anything_left(&screened, options, is_tuning_typed) {
+            return Err(begun::complete(&screened.path, &screened.record));
+        }
+        return finish(screened, options, &typed);
     }
-    let times = options.terms.budget.map(|budget| rounds::share_out(Some(budget), !options.no_confirm));
+    let times = typed_budget.map(|budget| rounds::share_out(Some(budget), !options.no_confirm));
     let plan = Plan {
         budget_seconds: times.map(|times| times.screening).or(record.header.plan.budget_seconds),
         lanes: lanes.clone(),
         ..record.header.plan.clone()
     };
     let then = Then::new(rounds::share_out(options.terms.budget, !options.no_confirm), options);
-    let about: Remark<'_> = Box::new(|summary| Some(told::about(&screening, summary, then)));
+    let tunes = (options.tune, plan.lane_size, path.as_path());
+    let about: Remark<'_> = Box::new(|summary| Some(told::remark(&screening, summary, then, tunes)));
     let contest = Contest {
         plan,
         notes: Vec::new(),
@@ -71,6 +81,21 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
     let Some(ended) = ended else { return Ok(()) };
     let screened = Screened::new(path, ended.record, base)?;
     ended.result.and(finish(screened, options, &typed))
+}
+
+/// Whether anything comes behind the race of a screening: a confirmation that was begun, levels to tune, or a proposal
+/// to race.
+fn is_anything_left(screened: &Screened, options: &Screen, is_tuning_typed: bool) -> bool {
+    let Screened { path, record, finding, .. } = screened;
+    let is_proposed = || confirm::proposed(finding).iter().any(|place| *place > 0);
+    let tuned = || tuned::beside(finding, (record, path), options.tune, false);
+    // Who types it wants it, and is told why nothing can be tuned.
+    let is_to_be_tuned = || {
+        let may_be = is_tuning_typed || (options.tune.is_some() && !tune::candidates(finding).is_empty());
+        may_be && tuned().is_none_or(|tuned| tuned.tuning.unfinished)
+    };
+    let was_chosen = || tuned().is_some_and(|tuned| !tuned.tuning.chosen.is_empty());
+    confirm::begun(finding, record, path).is_some() || is_proposed() || is_to_be_tuned() || was_chosen()
 }
 
 /// Whether the confirmation of a screening was raced to its end.
@@ -217,7 +242,31 @@ pub fn confirmation(path: &Path, lanes: &[LaneSpec], typed: &Typed) -> Result<Op
 
 #[cfg(test)]
 mod tests {
+    use super::super::tuned::tests::screened;
     use super::*;
+    use crate::options::{Command, Options};
+    use clap::Parser;
+    use model::findings::EffectVerdict;
+
+    #[test]
+    fn nothing_is_left_of_a_screening_that_proposes_nothing_where_no_level_is_to_be_tuned() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut screened = screened();
+        screened.path = folder.path().join("s.jsonl");
+        let left = |screened: &Screened, tune: &[&str], is_typed: bool| {
+            let words = ["fairlane", "screen", "--resume", "s.jsonl"].into_iter().chain(tune.iter().copied());
+            let Command::Screen(options) = Options::try_parse_from(words).unwrap().command else { panic!("screen") };
+            is_anything_left(screened, &options, is_typed)
+        };
+        let tune = ["--tune", "1m"];
+        assert!(left(&screened, &[], false), "its proposal was not raced");
+        screened.finding.proposal.factors.clear();
+        assert!(!left(&screened, &[], false));
+        assert!(left(&screened, &tune, false), "its levels were not tuned");
+        screened.finding.results[0].effects[0].verdict = EffectVerdict::DoesNot;
+        assert!(!left(&screened, &tune, false), "there is nothing to tune");
+        assert!(left(&screened, &tune, true), "who asks for it is told so");
+    }
 
     #[test]
     fn a_place_that_a_record_names_is_typed_again_but_for_a_guest_of_its_own() {

@@ -1,6 +1,6 @@
 //! The race of a proposal against the default: its plan, where its record lies, and whose it is.
 
-use super::{levels, told, tune};
+use super::{levels, told, tune, tuned};
 use crate::terminal;
 use crate::{owned, state};
 use levels::Combination;
@@ -127,11 +127,11 @@ pub fn put_in_read(finding: &mut ScreeningFinding, screened: &Record, confirmed:
 }
 
 /// The options of a combination that are not as usual, each with its level.
-fn levels_that_differ(factors: &[Factor], combination: &[usize]) -> Vec<TunedLevel> {
+pub fn levels_that_differ(factors: &[Factor], combination: &[usize]) -> Vec<TunedLevel> {
     let changed = factors.iter().zip(combination).filter(|(_, place)| **place > 0);
     let level = |(factor, place): (&Factor, &usize)| {
         let level = levels::level(factor, *place)?.label.clone();
-        Some(TunedLevel { factor: factor.name.clone(), level })
+        Some(TunedLevel { factor: factor.name.clone(), level, costs: tuned::costs(factor, *place) })
     };
     changed.filter_map(level).collect()
 }
@@ -179,7 +179,7 @@ fn are_of_one_file(screened: &Record, confirmed: &Record) -> bool {
 }
 
 /// What the second race ran on that the first one did not: another machine, disk or kernel; `None`: nothing.
-fn elsewhere(one: &Header, other: &Header) -> Option<String> {
+pub fn elsewhere(one: &Header, other: &Header) -> Option<String> {
     let mut machine = other.machine.clone();
     // Two records that were shared do not tell whether their machines are one.
     if [&one.machine, &other.machine].iter().any(|machine| is_untold(&machine.machine_id_hash)) {
@@ -202,10 +202,11 @@ pub fn begun(finding: &ScreeningFinding, screened: &Record, path: &Path) -> Opti
     raced(finding, &screened.header, &confirmed.header).ok()
 }
 
-/// Puts the confirmation that lies beside a screening's record into its findings; what lies there and is none is said in them
-/// and on standard error.
+/// Puts what tuned a screening and the confirmation, as they lie beside its record, into its findings; what lies there
+/// and is none is said in them and on standard error.
 pub fn put_in_beside(findings: &mut Findings, screened: &Record, path: &Path) {
     let Some(finding) = &mut findings.screening else { return };
+    tuned::put_in_beside(finding, screened, path);
     let file = beside(path, CONFIRMED);
     if !owned::metadata(&file).is_ok_and(|found| found.is_file()) {
         return;
@@ -305,9 +306,21 @@ mod tests {
 
     #[test]
     fn what_tuning_chose_is_named_with_its_own_levels() {
-        let factors = [factor("commit", &["5", "30", "60"]), factor("stripe", &["0", "64"])];
-        let levels = levels_that_differ(&factors, &[2, 0]);
-        assert_eq!(levels, [TunedLevel { factor: "commit".to_owned(), level: "60".to_owned() }]);
+        let commit = Factor { costs: "much".to_owned(), ..factor("commit", &["5", "30", "60"]) };
+        let factors = [commit, factor("stripe", &["0", "64"])];
+        let level = |factor: &str, level: &str, costs: &str| TunedLevel {
+            factor: factor.to_owned(),
+            level: level.to_owned(),
+            costs: costs.to_owned(),
+        };
+        // What the table tells is said of the first other level.
+        for (combination, wanted) in [
+            ([2, 0], vec![level("commit", "60", "its level 30 costs: much")]),
+            ([1, 1], vec![level("commit", "30", "much"), level("stripe", "64", "")]),
+            ([0, 0], vec![]),
+        ] {
+            assert_eq!(levels_that_differ(&factors, &combination), wanted);
+        }
     }
 
     #[test]

@@ -529,11 +529,12 @@ fn meant(base: &LaneSpec, factor: &Factor) -> Option<&'static str> {
     model::nearest(word, known).filter(|near| *near != word)
 }
 
-/// Makes a level the other one of a factor, without those before it. What is told of the first one's costs is not of this one.
+/// Makes a level the other one of a factor, without those before it. What is told of the first one's costs is said as
+/// its own.
 fn begin_with(factor: &mut Factor, place: usize) {
     for _ in 1..place {
+        factor.costs = screened_options::costs_of_level(&factor.other.label, &factor.costs);
         factor.other = factor.further.remove(0);
-        factor.costs.clear();
     }
 }
 

@@ -2,6 +2,7 @@
 //! the default then.
 
 mod again;
+mod begun;
 mod confirm;
 mod constraints;
 mod levels;
@@ -9,6 +10,7 @@ mod plan;
 pub mod rounds;
 mod told;
 mod tune;
+mod tuned;
 
 pub use confirm::{CONFIRMED, TUNED, beside, put_in_beside, put_in_read, raced};
 
@@ -21,10 +23,12 @@ use crate::options::{Screen, Terms};
 use crate::record_writer::RecordWriter;
 use crate::{owned, state, terminal};
 use confirm::{Length, put_in};
+use levels::Combination;
 use model::findings::ScreeningFinding;
 use model::lane::LaneSpec;
 use model::plan::{Plan, Rounds};
 use model::record::{EndOutcome, Record};
+use model::units::human_seconds;
 use plan::Planned;
 use std::path::{Path, PathBuf};
 use told::Then;
@@ -44,7 +48,7 @@ struct Screened {
 
 impl Screened {
     fn new(path: PathBuf, record: Record, base: LaneSpec) -> Result<Screened, Failure> {
-        match stats::screening::finding(&record) {
+        match stats::judge::findings(&record).screening {
             Some(finding) => Ok(Screened { path, record, base, finding }),
             None => Err(Failure::failed("the record holds no screening; this is a fault of Fairlane, report it")),
         }
@@ -73,6 +77,7 @@ fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
     let (terms, confirms) = (&options.terms, !options.no_confirm);
     check_outputs(options)?;
     let Planned { plan, notes, most_telling, of_size } = plan::planned(lane, options)?;
+    tune::check(plan.screening.as_ref().map_or(&[][..], |screening| screening.factors.as_slice()), options.tune)?;
     let name = contest::new_record_name(&plan);
     let path = match (&options.output, terms.dry_run) {
         (Some(path), _) => path.clone(),
@@ -81,9 +86,9 @@ fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
     };
     let times = rounds::share_out(terms.budget, confirms);
     let (screening, base) = (plan.screening.clone(), confirm::base(&plan));
-    let then = Then::new(times, options);
+    let (then, tunes) = (Then::new(times, options), (options.tune, plan.lane_size, path.as_path()));
     let about: Remark<'_> =
-        Box::new(|summary| screening.as_ref().map(|screening| told::about(screening, summary, then)));
+        Box::new(|summary| screening.as_ref().map(|screening| told::remark(screening, summary, then, tunes)));
     let tells: Tells<'_> = Box::new(|plan| told::dry_run(plan, &path, (times, confirms)));
     let contest = Contest {
         dry_run_tells: Some(tells),
@@ -123,7 +128,12 @@ fn check_outputs(options: &Screen) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Where the race did not come to its end.
-fn follow(plan: Plan, resumed: Option<Resumed>, path: &Path, terms: &Terms) -> Result<Option<Ended>, Failure> {
+fn follow(
+    plan: Plan,
+    resumed: Option<Resumed>,
+    path: &Path,
+    (terms, channel): (&Terms, Channel),
+) -> Result<Option<Ended>, Failure> {
     to_its_end(Contest {
         plan,
         notes: Vec::new(),
@@ -131,7 +141,7 @@ fn follow(plan: Plan, resumed: Option<Resumed>, path: &Path, terms: &Terms) -> R
         terms,
         record: Some(path),
         report: false,
-        channel: Channel::Plan,
+        channel,
         remark: None,
         dry_run_tells: None,
         of_size: None,
@@ -166,7 +176,7 @@ fn to_its_end(contest: Contest) -> Result<Option<Ended>, Failure> {
 /// Of a screening that was interrupted how it goes on, where anything of it is kept.
 fn say_how_to_go_on(failure: &Failure, path: &Path, options: &Screen) {
     if failure.status == Status::Interrupted && owned::metadata(path).is_ok() {
-        terminal::say!("interrupted; go on with: {}", report::shell_line(&words_to_go_on(path, options)));
+        terminal::say!("the screening goes on with: {}", report::shell_line(&words_to_go_on(path, options)));
     }
 }
 
@@ -185,16 +195,26 @@ fn words_to_go_on(path: &Path, options: &Screen) -> Vec<String> {
 
 /// What comes behind the race: tuning, the race of the proposal against the default, and what all of it found.
 fn finish(mut screened: Screened, options: &Screen, typed: &Typed) -> Result<(), Failure> {
-    let begun = confirm::begun(&screened.finding, &screened.record, &screened.path);
-    let seconds = options.tune.filter(|_| begun.is_none() && !options.terms.dry_run);
-    let mut combination = begun.unwrap_or_else(|| confirm::proposed(&screened.finding));
-    if let Some(seconds) = seconds {
-        let tuned = tune::tune(&screened, seconds, options);
-        let tuned = tuned.inspect_err(|failure| say_how_to_go_on(failure, &screened.path, options))?;
-        combination = tuned.unwrap_or(combination);
+    let result = tune_and_confirm(&mut screened, options, typed);
+    if !options.no_report && !options.terms.dry_run {
+        // Also where it was interrupted: the page that lies there knows nothing of it.
+        write_page(&screened);
     }
+    let result = result.inspect_err(|failure| say_how_to_go_on(failure, &screened.path, options))?;
+    match options.terms.dry_run {
+        true => result,
+        false => show(&screened).and(result),
+    }
+}
+
+/// Tunes, and races what comes of it against the default. Answers what failed in that race all the same.
+fn tune_and_confirm(screened: &mut Screened, options: &Screen, typed: &Typed) -> Result<Result<(), Failure>, Failure> {
+    let combination = combination(screened, options)?;
+    let tuned = tuned::beside(&screened.finding, (&screened.record, &screened.path), options.tune, false);
+    screened.finding.proposal.tuning = tuned.map(|tuned| tuned.tuning);
+    tuned::choose(screened, &combination);
     if options.no_confirm || combination.iter().all(|place| *place == 0) {
-        return show(&screened);
+        return Ok(Ok(()));
     }
     if !options.terms.quiet {
         // It takes a while until the proposal was raced.
@@ -202,15 +222,33 @@ fn finish(mut screened: Screened, options: &Screen, typed: &Typed) -> Result<(),
         let words = levels::in_words(&screened.finding.factors, &combination);
         shown::print(&format!("\nnow the proposal races the default: {}\n", report::clean_text(&words)))?;
     }
-    let ended = confirmation(&screened, &combination, options, typed);
-    let ended = ended.inspect_err(|failure| say_how_to_go_on(failure, &screened.path, options))?;
-    let Some(ended) = ended else { return Ok(()) };
-    let Ended { record: confirmed, result } = ended;
-    put_in(&mut screened.finding, &screened.record, &confirmed);
-    if !options.no_report {
-        write_page(&screened, &confirmed);
+    let Some(ended) = confirmation(screened, &combination, options, typed)? else { return Ok(Ok(())) };
+    put_in(&mut screened.finding, &screened.record, &ended.record);
+    Ok(ended.result)
+}
+
+/// What races the default: what a confirmation that was begun races, what tuning makes of the proposal, or the proposal
+/// itself.
+fn combination(screened: &Screened, options: &Screen) -> Result<Combination, Failure> {
+    let Screened { path, record, finding, .. } = screened;
+    if let Some(begun) = confirm::begun(finding, record, path) {
+        return Ok(begun);
     }
-    show(&screened).and(result)
+    let lying = tuned::beside(finding, (record, path), options.tune, false);
+    let best = match (lying.filter(|tuned| !tuned.tuning.unfinished), options.tune) {
+        // It was done before, and is not done again.
+        (Some(tuned), _) => tuned.best,
+        (None, Some(seconds)) if options.terms.dry_run => {
+            terminal::say!(
+                "a dry run tunes nothing: --tune is {} of races, and what comes of them races the default",
+                human_seconds(seconds)
+            );
+            None
+        }
+        (None, Some(seconds)) => tune::tune(screened, seconds, options)?,
+        (None, None) => None,
+    };
+    Ok(best.unwrap_or_else(|| confirm::proposed(finding)))
 }
 
 /// Races a combination against the default, or goes on with that race; `None`: it was a dry run.
@@ -233,14 +271,16 @@ fn confirmation(
         Some(resumed) => Plan { lanes, ..resumed.record.header.plan.clone() },
         None => confirm::plan(of, lanes, length, seed),
     };
-    follow(plan, resumed, &path, terms)
+    follow(plan, resumed, &path, (terms, Channel::Plan))
 }
 
-/// Writes the page beside the screening's record once more, with the confirmation.
-fn write_page(screened: &Screened, confirmed: &Record) {
+/// Writes the page beside the screening's record once more, where a race behind it lies there too.
+fn write_page(screened: &Screened) {
     let mut findings = stats::judge::findings(&screened.record);
-    if let Some(finding) = &mut findings.screening {
-        put_in(finding, &screened.record, confirmed);
+    confirm::put_in_beside(&mut findings, &screened.record, &screened.path);
+    let is_more = |finding: &ScreeningFinding| finding.confirmation.is_some() || finding.proposal.tuning.is_some();
+    if !findings.screening.as_ref().is_some_and(is_more) {
+        return;
     }
     if let Err(said) = page::write_beside(&screened.record, findings, &screened.path) {
         terminal::say!("warning: {}", report::clean_text(&said));
@@ -249,14 +289,34 @@ fn write_page(screened: &Screened, confirmed: &Record) {
 
 /// Prints what was found.
 fn show(screened: &Screened) -> Result<(), Failure> {
-    let mut text = report::screening_text(&screened.finding, &screen::style());
+    let finding = &screened.finding;
+    let mut text = report::screening_text(finding, &screen::style());
     text.push_str(&format!("\n`fairlane report {}` shows this again\n", tilde(&screened.path)));
+    let tells_too_little = finding.confirmation.is_none() && finding.proposal.factors.is_empty();
+    let is_open = finding.proposal.cut_short.is_some() || (tells_too_little && !finding.open_options().is_empty());
+    if let Some(anew) = begun::anew(&screened.record).filter(|_| is_open) {
+        text.push_str(&format!("more rounds take a screening anew: {anew}\n"));
+    }
     shown::print(&text)
 }
 
-/// What to do instead of comparing screenings.
-pub const COMPARE_CONFIRMED: &str =
-    "compare the race of its proposal, whose record lies beside it (STEM-confirmed.jsonl)";
+/// What to do instead with the race of a screening's proposal, which is one of lanes, where there is one. `act`:
+/// `compare`; `name`: what the screening is called; `path`: where it lies, `None`: nobody knows.
+pub fn of_proposal(act: &str, record: &Record, name: &str, path: Option<&Path>) -> String {
+    let Some(path) = path else {
+        let beside = beside(Path::new(name), CONFIRMED).display().to_string();
+        return format!("{act} the race of its proposal, {}, where there is one", report::clean_text(&beside));
+    };
+    let is_there =
+        || stats::screening::finding(record).is_some_and(|finding| confirm::begun(&finding, record, path).is_some());
+    match record.header.plan.screening.is_some() && is_there() {
+        true => format!("{act} the race of its proposal: {}", report::clean_text(&tilde(&beside(path, CONFIRMED)))),
+        false => format!(
+            "no race of its proposal lies beside it to {act}; `fairlane report {}` says which options matter",
+            report::clean_text(&tilde(path))
+        ),
+    }
+}
 
 /// Refuses a screening where lanes are compared by their names: its lanes are runs of a design. `instead`: what to do.
 ///

@@ -1,6 +1,6 @@
 //! How the time of a screening is shared out, and how many rounds it has room for.
 
-use crate::conductor::time::Expected;
+use crate::conductor::time::{Expected, OWED_ROUNDS};
 use model::plan::{Plan, Rounds};
 use model::units::human_seconds;
 
@@ -60,7 +60,10 @@ pub fn name_workloads(plan: &mut Plan) {
 /// it has room for too few: they are raced all the same.
 pub fn choose(plan: &mut Plan, expected: &[Expected]) -> Option<String> {
     plan.screening.as_ref()?;
-    let (Rounds::Auto, Some(budget)) = (plan.rounds, plan.budget_seconds) else { return None };
+    let (rounds, budget) = (plan.rounds, plan.budget_seconds?);
+    if let Rounds::Fixed(rounds) = rounds {
+        return owed(rounds, budget, expected);
+    }
     let seconds = |rounds: u32| SLOWER * expected.iter().map(|of| of.of_rounds(rounds)).sum::<f64>();
     if let Some(rounds) = (FEWEST..=MOST).rev().find(|&rounds| seconds(rounds) <= budget) {
         plan.rounds = Rounds::Fixed(rounds);
@@ -79,6 +82,21 @@ pub fn choose(plan: &mut Plan, expected: &[Expected]) -> Option<String> {
         human_seconds(budget),
         (whole(needed) / 60.0).ceil()
     ))
+}
+
+/// What is to be said where somebody named a number of rounds, and the time is too short for the few that are raced in
+/// any case; `None`: it is not.
+fn owed(rounds: u32, budget: f64, expected: &[Expected]) -> Option<String> {
+    let rounds = rounds.min(OWED_ROUNDS);
+    let needed: f64 = expected.iter().map(|of| of.of_rounds(rounds)).sum();
+    (needed > budget).then(|| {
+        format!(
+            "{rounds} rounds of all the work, the fewest that tell anything, take about {} and not the {} that it has: \
+             they are raced all the same",
+            human_seconds(needed),
+            human_seconds(budget)
+        )
+    })
 }
 
 #[cfg(test)]
@@ -159,8 +177,12 @@ mod tests {
         assert!(said.contains("3 rounds") && said.contains("--budget 1m"), "{said}");
         assert_eq!((short.rounds, short.budget_seconds), (Rounds::Fixed(3), None));
         // Who names a number has it, and another race keeps its looks.
-        let mut named = plan(Some(1.0), Rounds::Fixed(7));
+        let mut named = plan(Some(20.0), Rounds::Fixed(7));
         assert_eq!((choose(&mut named, &[TEN_SECONDS]), named.rounds), (None, Rounds::Fixed(7)));
+        named.budget_seconds = Some(19.0);
+        let said = choose(&mut named, &[TEN_SECONDS]).expect("two rounds do not fit");
+        assert!(said.contains("2 rounds of all the work") && said.contains("raced all the same"), "{said}");
+        assert_eq!((named.rounds, named.budget_seconds), (Rounds::Fixed(7), Some(19.0)));
         let mut race = Plan { screening: None, ..plan(Some(1.0), Rounds::Auto) };
         assert_eq!((choose(&mut race, &[TEN_SECONDS]), race.rounds), (None, Rounds::Auto));
     }

@@ -3,6 +3,7 @@
 use super::confirm::{self, Length};
 use super::levels;
 use super::rounds::Times;
+use super::tune;
 use crate::options::Screen;
 use lanes::filesystems;
 use model::Bytes;
@@ -165,11 +166,48 @@ fn of_the_kernel(setting: &str) -> String {
     format!("sysctl {}", shell_line(&[format!("vm.{name}={value}")]))
 }
 
+/// What stands behind the plan: what is raced and what is not, and what tuning races behind it. `tunes`: the seconds of
+/// tuning, `None`: nothing is tuned; the size of lanes; where the screening's record lies.
+pub fn remark(screening: &Screening, summary: &PlanSummary, then: Then, tunes: (Option<f64>, Bytes, &Path)) -> String {
+    let (seconds, size, path) = tunes;
+    let mut lines = vec![about(screening, summary, then)];
+    lines.extend(seconds.into_iter().flat_map(|seconds| tuning(screening, summary, seconds, (size, path))));
+    lines.join("\n")
+}
+
+/// What tuning races, where, and how long that takes at least: a line each.
+fn tuning(screening: &Screening, summary: &PlanSummary, seconds: f64, (size, path): (Bytes, &Path)) -> Vec<String> {
+    let combinations = tune::most_candidates(&screening.factors);
+    let record = clean_text(&tune::next_record(path).display().to_string());
+    let mut lines = vec![format!(
+        "tuning: up to {combinations} combinations of levels race the default, {} lanes of {size} in all; records: \
+         {record} and so on.",
+        combinations + 1
+    )];
+    let tunable = screening.factors.iter().filter(|factor| factor.class == OptionClass::Ordinary);
+    lines.extend(tunable.filter(|factor| !factor.further.is_empty()).map(|factor| {
+        let labels: Vec<&str> = factor.further.iter().map(|level| level.label.as_str()).collect();
+        clean_text(&format!("  {}: with {} too", factor.name, labels.join(", ")))
+    }));
+    // The default and the fewest combinations of a first race.
+    let lanes = (tune::LEFT_AT_THE_END + 1) as f64 / screening.runs.len().max(1) as f64;
+    let least = summary.seconds_per_round.iter().sum::<f64>() * lanes * f64::from(tune::FIRST_ROUNDS);
+    lines.extend((least > seconds).then(|| {
+        format!(
+            "--tune: {} have no room for its first race, which takes about {}, and nothing will be tuned; give it more \
+             time.",
+            human_seconds(seconds),
+            human_seconds(least)
+        )
+    }));
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::levels::tests::factor;
     use super::*;
-    use model::screening::OptionLevel;
+    use model::screening::{OptionLevel, ScreeningRun};
 
     #[test]
     fn an_option_that_changes_promises_says_so_before_the_race() {
@@ -182,6 +220,55 @@ mod tests {
         );
         let reserved = Factor { class: OptionClass::Unknown, ..factor("-m", &["5", "0"]) };
         assert_eq!(option(&reserved), "-m: 5, or 0; in no table, so never proposed");
+    }
+
+    /// A plan of rounds that take so many seconds with all lanes.
+    fn summary(seconds_per_round: Vec<f64>) -> PlanSummary {
+        PlanSummary {
+            contestants: Vec::new(),
+            written_bytes: None,
+            needed_bytes: None,
+            workloads: seconds_per_round.len() as u32,
+            rounds: (3, 3),
+            ranks: false,
+            rounds_until_the_time_is_up: false,
+            seconds: None,
+            seconds_per_round,
+            resolves: None,
+            setup_seconds: 0.0,
+            first_look_seconds: 0.0,
+            budget_seconds: None,
+            keep: false,
+            as_published: false,
+            passes: report::PlannedPasses::No,
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_tuning_races_is_said_before_the_race_with_the_time_that_it_takes_at_least() {
+        let data = Factor { class: OptionClass::Promises, ..factor("data", &["0", "1", "2"]) };
+        let run = |at: usize| ScreeningRun { lane: format!("r{at}"), at_other: vec![at % 2 > 0, at > 1] };
+        let screening = Screening {
+            base: "ext4".to_owned(),
+            design: DesignKind::FullFactorial,
+            factors: vec![factor("commit", &["5", "30", "60", "300"]), data],
+            runs: (0..4).map(run).collect(),
+            left_out: Vec::new(),
+        };
+        let then = Then { confirmation: None, tuning: None };
+        let said = |seconds: Option<f64>| {
+            let tunes = (seconds, Bytes(Bytes::GIB), Path::new("/no-such-folder/zz.jsonl"));
+            remark(&screening, &summary(vec![6.0, 2.0]), then, tunes)
+        };
+        assert_eq!(said(None), about(&screening, &summary(vec![6.0, 2.0]), then));
+        // Two combinations and the default are three lanes, four of which take 8 s for a round of all work.
+        let (enough, short) = (said(Some(18.0)), said(Some(17.9)));
+        for part in ["up to 3 combinations", "4 lanes of 1GiB", "/no-such-folder/zz-tune1.jsonl", "with 60, 300 too"] {
+            assert!(enough.contains(part) && short.contains(part), "{part}: {enough}");
+        }
+        assert!(!enough.contains("data: with") && !enough.contains("no room"), "{enough}");
+        assert!(short.contains("no room for its first race, which takes about 18 s"), "{short}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::constraints::{self, Place};
 use super::levels::{self, Combination};
 use super::{Ended, Screened, follow};
 use crate::commands::planning;
+use crate::commands::screen::Channel;
 use crate::conductor::begin::raced_seconds;
 use crate::failure::{Failure, Status};
 use crate::options::Screen;
@@ -14,7 +15,7 @@ use model::findings::{EffectVerdict, ResultFinding, ScreeningFinding};
 use model::lane::LaneSpec;
 use model::plan::Rounds;
 use model::record::Record;
-use model::screening::OptionClass;
+use model::screening::{Factor, OptionClass};
 use model::units::human_seconds;
 use std::path::{Path, PathBuf};
 
@@ -23,12 +24,51 @@ const MOST_TUNED: usize = 4;
 /// Combinations that are raced at most, beside the default.
 const MOST_COMBINATIONS: usize = 16;
 /// Rounds of the first race.
-const FIRST_ROUNDS: u32 = 3;
+pub const FIRST_ROUNDS: u32 = 3;
 /// Combinations that are left at the end, of which the better one is taken.
-const LEFT_AT_THE_END: usize = 2;
+pub const LEFT_AT_THE_END: usize = 2;
+/// Races at most until so few are left of the most.
+pub const MOST_RACES: usize = 3;
+/// Records of races beside one screening at most.
+pub const MOST_RECORDS: u32 = 1000;
 
 /// A combination that is still in the race.
-type Raced = (Combination, LaneSpec);
+pub type Raced = (Combination, LaneSpec);
+
+/// Refuses to tune where there is nothing to choose from. `factors`: what is screened.
+///
+/// # Errors
+/// Where one combination alone can be made beside the default.
+pub fn check(factors: &[Factor], seconds: Option<f64>) -> Result<(), Failure> {
+    match seconds.is_some() && most_candidates(factors) < 2 {
+        true => Err(Failure::usage(
+            "--tune has nothing to choose from: options that may be proposed make fewer than two combinations beside \
+             the default, and one alone is what the confirmation races anyway; give an option a third level, as in \
+             'commit=5|30|60', or leave --tune out",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// How many combinations there may be beside the default, whatever the effects come to.
+pub fn most_candidates(factors: &[Factor]) -> usize {
+    let mut counts: Vec<usize> =
+        factors.iter().filter(|factor| factor.class == OptionClass::Ordinary).map(levels::count).collect();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let all = counts.iter().take(MOST_TUNED).fold(1, |all: usize, count| all.saturating_mul(*count));
+    // Of more options some are at their other level where these are all as usual.
+    let default = usize::from(counts.len() <= MOST_TUNED);
+    (all - default).min(MOST_COMBINATIONS)
+}
+
+/// The combinations as lanes, those that make one.
+pub fn lanes(base: &LaneSpec, finding: &ScreeningFinding) -> Vec<Raced> {
+    let lane = |(number, combination): (usize, Combination)| {
+        let made = levels::lane(base, &format!("t{:02}", number + 1), &finding.factors, &combination);
+        made.ok().map(|lane| (combination, lane))
+    };
+    candidates(finding).into_iter().enumerate().filter_map(lane).collect()
+}
 
 /// Combinations of the levels of the options with the largest effects; the other options are as the proposal has them. The
 /// default is none of them.
@@ -70,14 +110,16 @@ fn effect_size(finding: &ScreeningFinding, factor: &str) -> Option<f64> {
 /// Interrupted.
 pub fn tune(screened: &Screened, seconds: f64, options: &Screen) -> Result<Option<Combination>, Failure> {
     let plan = &screened.record.header.plan;
-    let lane = |(number, combination): (usize, Combination)| {
-        let name = format!("t{:02}", number + 1);
-        let made = levels::lane(&screened.base, &name, &screened.finding.factors, &combination);
-        made.ok().map(|lane| (combination, lane))
-    };
-    let made = candidates(&screened.finding).into_iter().enumerate().filter_map(lane).collect();
+    let made = lanes(&screened.base, &screened.finding);
+    if let Some(why) = nothing_to_tune(&made, &screened.finding) {
+        terminal::say!("nothing is tuned: {why}");
+        return Ok(None);
+    }
     let place = Place { on: &plan.on, size: plan.lane_size };
     let mut racing: Vec<Raced> = constraints::working(&screened.base, made, place)?;
+    if racing.is_empty() {
+        terminal::say!("nothing is tuned: no combination can be made and mounted here");
+    }
     let mut of_trial = trial_seconds(&screened.record);
     let (mut left, mut rounds, mut best) = (seconds, FIRST_ROUNDS, None);
     while !racing.is_empty() {
@@ -115,6 +157,17 @@ pub fn tune(screened: &Screened, seconds: f64, options: &Screen) -> Result<Optio
     Ok(best.map(|(combination, _)| combination))
 }
 
+/// Why no combination races the default; `None`: some do.
+fn nothing_to_tune(made: &[Raced], finding: &ScreeningFinding) -> Option<&'static str> {
+    match made {
+        [] => Some("no option that may be proposed has an effect that may matter"),
+        [(only, _)] if *only == confirm::proposed(finding) => {
+            Some("the only combination is the proposal itself, and no other option has an effect that may matter")
+        }
+        _ => None,
+    }
+}
+
 /// A race of combinations against the default, with a record of its own.
 fn race(screened: &Screened, racing: &[Raced], rounds: u32, options: &Screen) -> Result<Record, Failure> {
     let of = &screened.record.header.plan;
@@ -125,7 +178,7 @@ fn race(screened: &Screened, racing: &[Raced], rounds: u32, options: &Screen) ->
     if !options.terms.quiet {
         terminal::say!("tuning: {} combinations and the default, {rounds} rounds", racing.len());
     }
-    let Some(Ended { record, result }) = follow(plan, None, &path, &options.terms)? else {
+    let Some(Ended { record, result }) = follow(plan, None, &path, (&options.terms, Channel::Tuning))? else {
         return Err(Failure::failed("a dry run races nothing"));
     };
     if let Err(failure) = result {
@@ -135,20 +188,25 @@ fn race(screened: &Screened, racing: &[Raced], rounds: u32, options: &Screen) ->
 }
 
 /// The first name beside the screening's record that is free: STEM-tune1.jsonl.
-fn next_record(screening: &Path) -> PathBuf {
-    let named = |number: u32| confirm::beside(screening, &format!("{}{number}", confirm::TUNED));
+pub fn next_record(screening: &Path) -> PathBuf {
     let is_free = |path: &PathBuf| owned::metadata(path).is_err();
-    (1..1000).map(named).find(is_free).unwrap_or_else(|| named(1000))
+    let last = || numbered(screening, MOST_RECORDS);
+    (1..MOST_RECORDS).map(|number| numbered(screening, number)).find(is_free).unwrap_or_else(last)
+}
+
+/// The record of this number beside a screening's.
+pub fn numbered(screening: &Path, number: u32) -> PathBuf {
+    confirm::beside(screening, &format!("{}{number}", confirm::TUNED))
 }
 
 /// Seconds that a lane's round of one workload took on average.
-fn trial_seconds(record: &Record) -> f64 {
+pub fn trial_seconds(record: &Record) -> f64 {
     raced_seconds(record) / record.trials.len().max(1) as f64
 }
 
 /// Combinations by their worst figure beside the default's, then by the geometric mean of all; without those that have no
 /// figure in some of the work, or are worse than the default on the whole.
-fn sorted(racing: Vec<Raced>, results: &[ResultFinding]) -> Vec<Raced> {
+pub fn sorted(racing: Vec<Raced>, results: &[ResultFinding]) -> Vec<Raced> {
     let mut scored: Vec<(Raced, [f64; 2])> =
         racing.into_iter().filter_map(|raced| score(results, &raced.1.name).map(|score| (raced, score))).collect();
     scored.retain(|(_, [_, mean])| *mean > 1.0);
@@ -157,7 +215,7 @@ fn sorted(racing: Vec<Raced>, results: &[ResultFinding]) -> Vec<Raced> {
 }
 
 /// The worst and the mean of a lane's figures, each as a ratio to the default's that is above 1 where it is better.
-fn score(results: &[ResultFinding], lane: &str) -> Option<[f64; 2]> {
+pub fn score(results: &[ResultFinding], lane: &str) -> Option<[f64; 2]> {
     let ratio = |result: &ResultFinding| {
         let default = result.estimates.first()?.mean;
         let own = result.estimates.iter().find(|estimate| estimate.lane == lane)?.mean;
@@ -239,6 +297,49 @@ pub mod tests {
         different.dedup();
         assert_eq!(different.len(), 9);
         assert!(all.contains(&vec![0, 0, 0, 1]), "the proposal is one of them");
+    }
+
+    #[test]
+    fn as_many_races_as_it_takes_until_two_of_the_most_combinations_are_left_are_read() {
+        let halves = std::iter::successors(Some(MOST_COMBINATIONS), |left| Some(left.div_ceil(2)));
+        assert_eq!(halves.take_while(|left| *left > LEFT_AT_THE_END).count(), MOST_RACES);
+    }
+
+    #[test]
+    fn tuning_that_has_nothing_to_choose_from_is_refused_before_the_race() {
+        let levels = |count: usize| {
+            let labels: Vec<String> = (0..count).map(|level| level.to_string()).collect();
+            factor(&format!("of{count}"), &labels.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        for (counts, most) in
+            [(&[2][..], 1), (&[3][..], 2), (&[4][..], 3), (&[2, 2][..], 3), (&[5, 4, 3][..], 16), (&[2; 6][..], 16)]
+        {
+            let factors: Vec<Factor> = counts.iter().map(|&count| levels(count)).collect();
+            assert_eq!(most_candidates(&factors), most, "{counts:?}");
+            assert_eq!(check(&factors, Some(60.0)).is_ok(), most > 1, "{counts:?}");
+            assert!(check(&factors, None).is_ok());
+            let none: Vec<Factor> =
+                factors.into_iter().map(|of| Factor { class: OptionClass::Promises, ..of }).collect();
+            assert!(check(&none, Some(60.0)).unwrap_err().message.contains("'commit=5|30|60'"), "{counts:?}");
+        }
+        // There are never more.
+        let factors = vec![levels(3), levels(2), levels(2)];
+        let all = candidates(&finding(factors.clone(), &[(1.2, EffectVerdict::Open); 3], &[]));
+        assert_eq!(all.len(), most_candidates(&factors));
+    }
+
+    #[test]
+    fn why_nothing_is_tuned_is_said() {
+        use EffectVerdict::{DoesNot, Matters, Open};
+        let why = |effects: &[(f64, EffectVerdict)], taken: &[&str]| {
+            let found = finding(vec![factor("a", &["0", "1"]), factor("b", &["0", "1"])], effects, taken);
+            nothing_to_tune(&lanes(&"ext4".parse().unwrap(), &found), &found)
+        };
+        assert!(why(&[(1.0, DoesNot); 2], &[]).is_some_and(|why| why.contains("may matter")));
+        assert!(why(&[], &[]).is_some(), "nothing was told");
+        assert!(why(&[(1.2, Matters), (1.0, DoesNot)], &["a"]).is_some_and(|why| why.contains("proposal itself")));
+        assert_eq!(why(&[(1.1, Open), (1.0, DoesNot)], &[]), None, "it may be better than the default");
+        assert_eq!(why(&[(1.2, Matters), (1.1, Open)], &["a"]), None);
     }
 
     #[test]

@@ -146,7 +146,8 @@ fn what_is_so_by_itself_is_left_out_or_screened_at_a_level_that_is_not() {
     let costly = |labels: &[&str]| Factor { costs: "much".to_owned(), ..factor("a", labels) };
     for (labels, same, wanted) in [
         (&["0", "1"][..], &["a=1"][..], None),
-        (&["0", "1", "2", "3"][..], &["a=1"][..], Some((2, 1, ""))),
+        (&["0", "1", "2", "3"][..], &["a=1"][..], Some((2, 1, "its level 1 costs: much"))),
+        (&["0", "1", "2", "3"][..], &["a=1", "a=2"][..], Some((3, 0, "its level 1 costs: much"))),
         (&["0", "1", "2"][..], &["a=2"][..], Some((1, 1, "much"))),
         (&["0", "1", "2"][..], &["a=1", "a=2"][..], None),
         (&["0", "1", "bad"][..], &["a=1"][..], None),

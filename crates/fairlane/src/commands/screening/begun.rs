@@ -1,0 +1,165 @@
+//! What the record of a screening says of how it was begun, and the screening anew that tells more.
+
+use crate::failure::Failure;
+use crate::options::Screen;
+use model::plan::{Plan, Rounds};
+use model::record::{EndOutcome, Record};
+use model::units::parse_seconds;
+use std::path::Path;
+
+/// Options of a command of `screen` that the one which tells more has otherwise, each with a value.
+const OTHERWISE: [&str; 3] = ["--rounds", "--budget", "--seed"];
+
+/// What was typed to go on with a record, and for what was not typed what it was begun with: how long it may take, how
+/// long is tuned, and before its own race is over whether its proposal is raced.
+pub fn as_begun(options: &Screen, record: &Record) -> Screen {
+    let plan = &record.header.plan;
+    let is_over = record.end == Some(EndOutcome::Complete);
+    let no_confirm = options.no_confirm || (!is_over && named(plan).any(|(option, _)| option == "--no-confirm"));
+    let mut options = options.clone();
+    options.no_confirm = no_confirm;
+    options.tune = options.tune.or_else(|| recorded(plan, "--tune").filter(|_| !no_confirm));
+    options.terms.budget = options.terms.budget.or_else(|| recorded(plan, "--budget"));
+    options
+}
+
+/// A time that the command of a plan names, in seconds.
+pub fn recorded(plan: &Plan, option: &str) -> Option<f64> {
+    named(plan).find(|(name, _)| *name == option).and_then(|(_, value)| parse_seconds(value?).ok())
+}
+
+/// The options of a plan's command, each with the word behind it.
+fn named(plan: &Plan) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let words = plan.again();
+    // What stands behind `--option` is a word for mkfs, which may look like an option.
+    let is_value = move |at: usize| at > 0 && words[at - 1] == "--option";
+    let options = (0..words.len()).filter(move |&at| !is_value(at) && words[at].starts_with("--"));
+    options.map(move |at| (words[at].as_str(), words.get(at + 1).map(String::as_str)))
+}
+
+/// Refuses an option that was typed and that the record's command does not name: nobody would screen it.
+///
+/// # Errors
+/// Names the first of them.
+pub fn check_options(plan: &Plan, options: &Screen) -> Result<(), Failure> {
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    let known: Vec<String> =
+        named(plan).filter(|(option, _)| *option == "--option").filter_map(|(_, value)| Some(bare(value?))).collect();
+    match options.options.iter().find(|text| !known.contains(&bare(text))) {
+        None => Ok(()),
+        Some(other) => Err(Failure::usage(format!(
+            "--option {}: the record's command names no such option, and a screening that was begun takes no other; \
+             leave it out, or screen anew",
+            report::shell_line(std::slice::from_ref(other))
+        ))),
+    }
+}
+
+/// Nothing of a screening is left to do.
+pub fn complete(path: &Path, record: &Record) -> Failure {
+    let anew = anew(record).map_or_else(String::new, |line| format!("; more rounds take a screening anew: {line}"));
+    Failure::usage(format!(
+        "{} is complete, and nothing of it is left to do: fairlane report {}{anew}",
+        path.display(),
+        path.display()
+    ))
+}
+
+/// The command of the screening that tells more: with all the rounds that were planned where the time was too short for
+/// them, otherwise with twice as many. `None`: the record has no command of Fairlane's.
+pub fn anew(record: &Record) -> Option<String> {
+    let plan = &record.header.plan;
+    let Rounds::Fixed(planned) = plan.rounds else { return None };
+    let mut line: Vec<String> = Vec::new();
+    let mut words = plan.again().iter();
+    while let Some(word) = words.next() {
+        let is_of_mkfs = line.last().is_some_and(|last| last == "--option");
+        if OTHERWISE.contains(&word.as_str()) && !is_of_mkfs {
+            words.next();
+        } else {
+            line.push(word.clone());
+        }
+    }
+    let raced = |workload: &str| {
+        let trials = record.trials.iter().filter(|trial| trial.workload == workload);
+        trials.map(|trial| trial.round).max().unwrap_or(0)
+    };
+    let is_short = plan.workloads.iter().any(|workload| raced(&workload.name) < planned);
+    let rounds = if is_short { planned } else { planned.saturating_mul(2) };
+    line.extend(["--rounds".to_owned(), rounds.to_string()]);
+    (line.len() > 2).then(|| report::shell_line(&line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Command, Options};
+    use clap::Parser;
+
+    /// A record that was begun so, and ended so.
+    fn record(command: &str, end: Option<EndOutcome>) -> Record {
+        let mut record = Record::parse(include_str!("../../../tests/fixtures/schema1.jsonl")).unwrap();
+        record.header.plan.command_line = command.split('_').map(str::to_owned).collect();
+        record.end = end;
+        record
+    }
+
+    fn typed(words: &[&str]) -> Screen {
+        let words = ["fairlane", "screen", "--resume", "r.jsonl"].into_iter().chain(words.iter().copied());
+        let Command::Screen(options) = Options::try_parse_from(words).unwrap().command else { panic!("screen") };
+        *options
+    }
+
+    const BEGUN: &str = "fairlane_screen_ext4_--suite_quick_--option_commit=5|30_--option_--tune 1|2_--tune_300s_\
+        --lane-size_1GiB_--budget_180s_--rounds_4_--seed_7";
+
+    #[test]
+    fn what_is_not_typed_again_is_as_it_was_begun() {
+        let times = |words: &[&str], command: &str, end: Option<EndOutcome>| {
+            let options = as_begun(&typed(words), &record(command, end));
+            (options.terms.budget, options.tune, options.no_confirm)
+        };
+        let over = Some(EndOutcome::Complete);
+        assert_eq!(times(&[], BEGUN, None), (Some(180.0), Some(300.0), false));
+        assert_eq!(times(&[], BEGUN, over), (Some(180.0), Some(300.0), false));
+        assert_eq!(times(&["--budget", "5m", "--tune", "1m"], BEGUN, None), (Some(300.0), Some(60.0), false));
+        assert_eq!(times(&["--no-confirm"], BEGUN, None), (Some(180.0), None, true));
+        let alone = "fairlane_screen_ext4_--no-confirm";
+        assert_eq!(times(&[], alone, Some(EndOutcome::Interrupted)), (None, None, true));
+        // Of a race that is over only the confirmation is left.
+        assert_eq!(times(&[], alone, over), (None, None, false));
+        assert_eq!(times(&[], "rm_--budget_9s", None), (None, None, false), "it is no command of Fairlane's");
+        assert_eq!(recorded(&record("fairlane_screen_ext4_--budget", None).header.plan, "--budget"), None);
+        assert_eq!(recorded(&record("fairlane_screen_ext4_--tune_never", None).header.plan, "--tune"), None);
+    }
+
+    #[test]
+    fn an_option_that_the_record_s_command_does_not_name_is_refused() {
+        let plan = record(BEGUN, None).header.plan;
+        let check = |words: &[&str]| check_options(&plan, &typed(words)).map_err(|failure| failure.message);
+        assert_eq!(check(&[]), Ok(()));
+        assert_eq!(check(&["--option", "commit = 5 | 30", "--option", "--tune 1|2"]), Ok(()));
+        for other in ["noatime", "commit=5|60", "--tune"] {
+            let said = check(&["--option", "commit=5|30", "--option", other]).unwrap_err();
+            assert!(said.contains(other) && said.contains("names no such option"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_screening_anew_has_all_rounds_or_twice_as_many_and_neither_the_time_nor_the_seed() {
+        let mut record = record(BEGUN, Some(EndOutcome::Complete));
+        let line = |rounds: u32| {
+            format!(
+                "fairlane screen ext4 --suite quick --option 'commit=5|30' --option '--tune 1|2' --tune 300s \
+                 --lane-size 1GiB --rounds {rounds}"
+            )
+        };
+        assert_eq!(anew(&record), Some(line(4)), "two rounds were raced of two");
+        record.header.plan.rounds = Rounds::Fixed(5);
+        assert_eq!(anew(&record), Some(line(5)), "two rounds were raced of five");
+        let said = complete(Path::new("r.jsonl"), &record).message;
+        assert!(said.starts_with("r.jsonl is complete") && said.ends_with(&line(5)), "{said}");
+        record.header.plan.command_line = vec!["rm".to_owned()];
+        assert_eq!(anew(&record), None);
+    }
+}

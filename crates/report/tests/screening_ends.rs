@@ -1,0 +1,214 @@
+//! How a screening ends: what cannot be told yet, a time that was up, tuning, and a confirmation that is open.
+
+use crate::common;
+
+use common::{RECORD_PATH, record, screenings, told};
+use model::findings::{
+    Confirmation, ConfirmationOutcome, CutShort, EffectVerdict, ScreeningFinding, TunedFate, Tuning,
+};
+use model::page::Language;
+use report::{Input, Render, Style};
+
+fn rendered(finding: &ScreeningFinding, format: &str) -> String {
+    let findings = screenings::screened(finding.clone());
+    let record = record(&findings);
+    let input = Input { findings: &told(&findings), record: &record, record_path: Some(RECORD_PATH) };
+    one_line(&report::render(&input, format, &Style::default()).unwrap())
+}
+
+fn memo(finding: &ScreeningFinding, language: Language) -> String {
+    let findings = screenings::screened(finding.clone());
+    let record = record(&findings);
+    let input = Input { findings: &told(&findings), record: &record, record_path: None };
+    let Render::Spoken(render) = report::format_named("memo").unwrap().render else { panic!("no memo") };
+    one_line(&render(&input, language))
+}
+
+fn text(finding: &ScreeningFinding) -> String {
+    one_line(&report::screening_text(finding, &Style::default()))
+}
+
+/// Without line breaks and the marks of Markdown.
+fn one_line(text: &str) -> String {
+    text.replace('\u{a0}', " ").replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a text holds another one, wherever lines end: in Chinese between any two characters.
+fn holds(text: &str, part: &str) -> bool {
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    bare(text).contains(&bare(part))
+}
+
+/// What tuning made of a proposal that was not raced since.
+fn tuned(tuning: Tuning) -> ScreeningFinding {
+    let mut finding = screenings::finding();
+    finding.confirmation = None;
+    finding.proposal.tuning = Some(tuning);
+    finding
+}
+
+#[test]
+fn options_that_cannot_be_told_yet_are_counted_and_named_where_nothing_is_proposed() {
+    let kept = screenings::kept();
+    let open = "keep the default for now, because nothing is proposed. Of 6 options 2 cannot be told yet.";
+    for format in ["text", "markdown"] {
+        assert!(rendered(&kept, format).contains(open), "{format}");
+    }
+    assert!(text(&kept).contains("Of 6 options 2 cannot be told yet: dir_index off, lazytime on. A screening with"));
+    for (language, says) in [
+        (Language::En, "of 6 options 2 cannot be told yet (`dir_index off`, `lazytime on`)."),
+        (Language::De, "von 6 Optionen sind 2 noch offen (`dir_index off`, `lazytime on`)."),
+        (Language::Zh, "`dir_index off`、`lazytime on`）。"),
+    ] {
+        assert!(holds(&memo(&kept, language), says), "{}", memo(&kept, language));
+    }
+    let mut sure = kept.clone();
+    for effect in sure.results.iter_mut().flat_map(|result| &mut result.effects) {
+        effect.verdict = EffectVerdict::DoesNot;
+    }
+    let answer = "ANSWER ext4: keep the default. Of what was screened nothing is proposed.";
+    assert!(rendered(&sure, "text").contains(answer), "{}", rendered(&sure, "text"));
+    assert!(!text(&sure).contains("cannot be told yet"), "{}", text(&sure));
+    let named = "screened (`dir_index`, `journal`, `lazytime`, `noatime`, `barrier`, `data`) nothing is proposed.";
+    assert!(memo(&sure, Language::En).contains(named), "{}", memo(&sure, Language::En));
+    let mut one = kept;
+    one.factors.truncate(1);
+    assert!(text(&one).contains("Its one option cannot be told yet: dir_index off."), "{}", text(&one));
+}
+
+#[test]
+fn a_time_that_was_up_is_said_once_with_what_it_leaves_untold() {
+    let mut finding = screenings::kept();
+    let why = "one round has a figure of every lane, and effects need two";
+    for result in &mut finding.results {
+        (result.rounds, result.unknown) = (1, Some(why.to_owned()));
+        result.effects.clear();
+    }
+    assert!(!text(&finding).contains("--budget"));
+    finding.proposal.cut_short = Some(CutShort { fewest: 1, most: 1, planned: 2 });
+    let said = text(&finding);
+    for once in [why, "The time was up (--budget) after 1 of 2 planned rounds.", "again with a larger --budget"] {
+        assert_eq!(said.matches(once).count(), 1, "{once}: {said}");
+    }
+    assert!(!said.contains("Nothing is told"), "{said}");
+    finding.proposal.cut_short = Some(CutShort { fewest: 0, most: 1, planned: 2 });
+    assert!(rendered(&finding, "markdown").contains("after 0 to 1 of 2 planned rounds."));
+    // Where figures differ in why, each has its own reason.
+    finding.results[1].unknown = Some("run-03 stood still".to_owned());
+    let said = text(&finding);
+    assert!(said.contains(&format!("Nothing is told: {why}.")) && said.contains("told: run-03 stood still."), "{said}");
+}
+
+#[test]
+fn what_tuning_chose_is_the_proposal_before_it_is_raced_too() {
+    let mut finding = tuned(screenings::tuning("s-tune1.jsonl"));
+    for taken in [true, false] {
+        if !taken {
+            finding.proposal.factors.clear();
+        }
+        let said = text(&finding);
+        assert!(said.contains("PROPOSAL As tuned: journal 512M instead of 64M. "), "{said}");
+        assert!(said.contains("journal 512M: half a GiB. "), "{said}");
+        assert!(said.contains("CONFIRMED Not yet: the proposal was not raced against the default"), "{said}");
+        for wrong in ["Keep the default", "this was raced", "Expected:", "1 GiB of the lane's room"] {
+            assert!(!said.contains(wrong), "{wrong}: {said}");
+        }
+        assert_eq!(said.contains("By the screening alone: journal 1G instead of 64M."), taken, "{said}");
+        assert!(rendered(&finding, "text").contains("ANSWER ext4 with journal 512M would gain by this screening"));
+    }
+}
+
+#[test]
+fn each_combination_of_each_race_of_tuning_stands_in_a_table() {
+    let finding = tuned(screenings::tuning("s-tune1.jsonl"));
+    let said = text(&finding);
+    let wide = [
+        "TUNING combinations of levels raced the default.",
+        "s-tune1.jsonl: 3 combinations and the default, 3 rounds",
+        "journal 512M +20 % +4 % chosen",
+        "journal 1G, lazytime on +10 % -10 % dropped",
+        "lazytime on - - dropped",
+        "PROPOSAL",
+    ];
+    let places: Vec<usize> =
+        wide.iter().map(|part| said.find(part).unwrap_or_else(|| panic!("{part}: {said}"))).collect();
+    assert!(places.is_sorted(), "{said}");
+    let narrow = one_line(&report::screening_text(&finding, &Style { width: 50, ..Style::default() }));
+    assert!(narrow.contains("journal 1G, lazytime on: mean +10 %, worst -10 %, dropped"), "{narrow}");
+    let markdown = rendered(&finding, "markdown");
+    assert!(markdown.contains("| journal 512M | +20 % | +4 % | chosen |"), "{markdown}");
+    assert!(!text(&screenings::finding()).contains("TUNING"));
+}
+
+#[test]
+fn tuning_that_is_not_done_is_said_and_nothing_is_kept_or_taken_before() {
+    let mut tuning = screenings::tuning("s-tune1.jsonl");
+    (tuning.unfinished, tuning.chosen) = (true, Vec::new());
+    tuning.races[0].combinations.iter_mut().for_each(|of| of.fate = TunedFate::Open);
+    let mut finding = tuned(tuning);
+    for taken in [true, false] {
+        if !taken {
+            finding.proposal.factors.clear();
+        }
+        for (format, says) in [
+            ("text", "ANSWER ext4: cannot tell yet what to take, because tuning is not done."),
+            ("text", "PROPOSAL Tuning is not done, and what it makes of the proposal is not known yet: go on with"),
+            ("text", "journal 512M +20 % +4 % not over"),
+            ("markdown", "**Proposal:** Tuning is not done"),
+            ("text", "NEXT fairlane screen ext4 --resume ~/.local/state"),
+            ("memo", "tuning their levels is not done."),
+        ] {
+            let said = rendered(&finding, format);
+            assert!(said.contains(says), "{format}: {says} is not in {said}");
+            assert!(!said.to_lowercase().contains("keep the default"), "{format}: {said}");
+        }
+        assert_eq!(text(&finding).contains("By the screening alone: journal 1G instead of 64M."), taken);
+    }
+    assert!(holds(&memo(&finding, Language::De), "Feinabstimmung ihrer Stufen ist nicht zu Ende"));
+    assert!(holds(&memo(&finding, Language::Zh), "调优尚未完成"));
+}
+
+#[test]
+fn an_option_whose_cost_no_table_tells_says_so() {
+    let mut finding = screenings::finding();
+    finding.proposal.factors.push("lazytime".to_owned());
+    let said = text(&finding);
+    let costs = "journal 1G: 1 GiB of the lane's room. lazytime on: what this level costs is told by no table.";
+    assert!(said.contains(costs), "{said}");
+    // What is not proposed has no price.
+    assert!(!said.contains("data writeback: what this level costs"), "{said}");
+}
+
+#[test]
+fn an_open_confirmation_says_whether_it_is_over_and_which_race_tells_more() {
+    let with = |unfinished: bool, more: &[&str]| {
+        let mut finding = screenings::finding();
+        finding.confirmation = Some(Confirmation {
+            outcome: ConfirmationOutcome::Open,
+            unfinished,
+            more: more.iter().map(|&word| word.to_owned()).collect(),
+            ..screenings::confirmation()
+        });
+        finding
+    };
+    let running = with(true, &[]);
+    let over = with(false, &["fairlane", "race", "default=ext4", "proposal=ext4(-J size=1024)", "--rounds", "24"]);
+    let line = "fairlane race default=ext4 'proposal=ext4(-J size=1024)' --rounds 24";
+    for format in ["text", "markdown"] {
+        let said = rendered(&running, format);
+        assert!(said.contains("Open: the race of the proposal against the default is not over."), "{said}");
+        assert!(said.contains("fairlane screen --resume") && !said.to_lowercase().contains("race more"), "{said}");
+        assert!(said.contains("fairlane screen ext4 --resume ~/.local/state"), "{said}");
+        let said = rendered(&over, format);
+        assert!(said.contains("Open: the race of the proposal against the default is over and cannot tell."), "{said}");
+        assert!(said.to_lowercase().contains("race more") && said.contains(line), "{format}: {said}");
+    }
+    for (language, is_running, is_over) in [
+        (Language::En, "is not over;", "is over and cannot tell;"),
+        (Language::De, "ist nicht zu Ende.", "ist zu Ende und lässt nichts erkennen."),
+        (Language::Zh, "尚未结束", "已经结束，但无法断定"),
+    ] {
+        assert!(holds(&memo(&running, language), is_running), "{}", memo(&running, language));
+        assert!(holds(&memo(&over, language), is_over), "{}", memo(&over, language));
+    }
+}
