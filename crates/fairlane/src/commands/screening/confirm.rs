@@ -173,9 +173,9 @@ pub fn raced(finding: &ScreeningFinding, screened: &Header, confirmed: &Header) 
 }
 
 /// Whether the lanes of both races are described by the same bytes, where their filesystem is the user's own.
-fn are_of_one_file(screened: &Record, confirmed: &Record) -> bool {
-    let definition = screened.header.lanes.first().map_or("", |lane| lane.definition_sha256.as_str());
-    confirmed.header.lanes.iter().all(|lane| lane.definition_sha256 == definition)
+fn are_of_one_file(screened: &Header, confirmed: &Header) -> bool {
+    let definition = screened.lanes.first().map_or("", |lane| lane.definition_sha256.as_str());
+    confirmed.lanes.iter().all(|lane| lane.definition_sha256 == definition)
 }
 
 /// What the second race ran on that the first one did not: another machine, disk or kernel; `None`: nothing.
@@ -257,18 +257,18 @@ mod tests {
         for record in [&mut screened, &mut confirmed] {
             record.header.lanes.iter_mut().for_each(|lane| lane.definition_sha256 = "5a".to_owned());
         }
-        assert_eq!(raced(&found, &screened, &confirmed), Ok(vec![1]));
+        assert_eq!(raced(&found, &screened.header, &confirmed.header), Ok(vec![1]));
         for lane in &mut confirmed.header.plan.lanes {
             lane.contestant = Contestant::Custom("/elsewhere/no-such.toml".into());
         }
-        assert_eq!(raced(&found, &screened, &confirmed), Ok(vec![1]));
+        assert_eq!(raced(&found, &screened.header, &confirmed.header), Ok(vec![1]));
         confirmed.header.lanes[1].definition_sha256 = "5b".to_owned();
-        let why = raced(&found, &screened, &confirmed).unwrap_err();
+        let why = raced(&found, &screened.header, &confirmed.header).unwrap_err();
         assert!(why.contains("the file that describes its filesystem"), "{why}");
         for lane in &mut confirmed.header.plan.lanes {
             lane.contestant = Contestant::Filesystem("ext4".into());
         }
-        let why = raced(&found, &screened, &confirmed).unwrap_err();
+        let why = raced(&found, &screened.header, &confirmed.header).unwrap_err();
         assert!(why.contains("its first lane is not the default"), "{why}");
     }
 

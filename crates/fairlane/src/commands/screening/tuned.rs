@@ -125,7 +125,7 @@ fn raced(finding: &ScreeningFinding, screened: &Record, tuned: &Record) -> Resul
     if lanes.is_empty() || lanes.len() > known.len() {
         return Err(others.to_owned());
     }
-    let raced = lanes.iter().map(|lane| known.iter().find(|(_, made)| made == lane).cloned());
+    let raced = lanes.iter().map(|lane| known.iter().find(|(_, made)| levels::are_one(made, lane)).cloned());
     raced.collect::<Option<_>>().ok_or_else(|| others.to_owned())
 }
 
