@@ -611,6 +611,13 @@ export type DesignKind = "full-factorial" | "folded-plackett-burman";
  */
 export type OptionClass = "ordinary" | "promises" | "unknown";
 /**
+ * What became of a combination in a race of tuning.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "TunedFate".
+ */
+export type TunedFate = "chosen" | "goes-on" | "dropped" | "open";
+/**
  * What an effect means.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -3348,6 +3355,10 @@ export interface Confirmation {
    * The lane of the proposal.
    */
   lane: string;
+  /**
+   * The command that races the two again, for longer, in words; empty: it is not over, or what it came to is told.
+   */
+  more?: string[];
   outcome: ConfirmationOutcome;
   /**
    * One per result.
@@ -3362,6 +3373,10 @@ export interface Confirmation {
    * proposal was raced as it is.
    */
   tuned?: TunedLevel[];
+  /**
+   * The race is not over.
+   */
+  unfinished?: boolean;
 }
 /**
  * A row of the confirmation.
@@ -3419,6 +3434,10 @@ export interface ConfirmedRow {
  * via the `definition` "TunedLevel".
  */
 export interface TunedLevel {
+  /**
+   * What that level costs, in a few words; empty: no table tells it.
+   */
+  costs?: string;
   /**
    * The factor.
    */
@@ -3503,6 +3522,10 @@ export interface LeftOutOption {
  */
 export interface Proposal {
   /**
+   * The time was up before all planned rounds; absent: it was not.
+   */
+  cut_short?: CutShort | null;
+  /**
    * The product of its effects on each figure in which one of them matters: what the confirmation has to show.
    */
   expected?: ExpectedGain[];
@@ -3519,6 +3542,30 @@ export interface Proposal {
    * Factors that would gain, and are not taken because they change what is promised, or are in no table.
    */
   promises?: string[];
+  /**
+   * How it was tuned; absent: it was not.
+   */
+  tuning?: Tuning | null;
+}
+/**
+ * A race of a screening that its time (`--budget`) ended before all planned rounds.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "CutShort".
+ */
+export interface CutShort {
+  /**
+   * Rounds of the workload that has fewest.
+   */
+  fewest: number;
+  /**
+   * Rounds of the workload that has most.
+   */
+  most: number;
+  /**
+   * Rounds that were planned for each.
+   */
+  planned: number;
 }
 /**
  * What a proposal is expected to gain of one figure.
@@ -3535,6 +3582,68 @@ export interface ExpectedGain {
    * As in [`ScreenedResult`].
    */
   title: string;
+}
+/**
+ * How a proposal was tuned.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Tuning".
+ */
+export interface Tuning {
+  /**
+   * What it made of the proposal: the options that are not as usual, each with its level. Empty: the proposal stays
+   * as the screening has it.
+   */
+  chosen?: TunedLevel[];
+  /**
+   * Its races, in their order; empty: their records do not lie beside the screening's.
+   */
+  races?: TuningRace[];
+  /**
+   * It was begun and is not done: nothing is chosen yet.
+   */
+  unfinished?: boolean;
+}
+/**
+ * A race of combinations of levels against the default.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "TuningRace".
+ */
+export interface TuningRace {
+  /**
+   * The combinations: those that go on by their order, then the others.
+   */
+  combinations: TunedCombination[];
+  /**
+   * Name of its record, which lies beside the screening's.
+   */
+  record: string;
+  /**
+   * Its planned rounds.
+   */
+  rounds: number;
+}
+/**
+ * A combination of levels in a race of tuning.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "TunedCombination".
+ */
+export interface TunedCombination {
+  fate: TunedFate;
+  /**
+   * The options that are not as usual, each with its level.
+   */
+  levels: TunedLevel[];
+  /**
+   * Geometric mean of its figures beside the default's; above 1 it is better. Absent: it lacks one of them.
+   */
+  mean?: number | null;
+  /**
+   * The worst of them.
+   */
+  worst?: number | null;
 }
 /**
  * The effects on one figure.
@@ -3576,7 +3685,8 @@ export interface ScreenedResult {
    */
   rounds: number;
   /**
-   * Effects of columns that no option stands in (ratios): what differs there is chance, or three options together.
+   * Effects of columns that no option stands in, beside the interactions (ratios): what differs there is chance, lanes that
+   * differ by themselves, or options together.
    */
   spare?: number[];
   /**
