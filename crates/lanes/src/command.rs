@@ -495,7 +495,7 @@ mod tests {
              is set off by an equals ('=') sign. Valid extended options are:"
         );
         let apart = "it failed.\n  for a reason\nError\n  Another one\nthat is all\n";
-        assert_eq!(last_words(apart), "it failed. for a reason; Error");
+        assert_eq!(last_words(apart), "Error; it failed. for a reason");
     }
 
     #[test]

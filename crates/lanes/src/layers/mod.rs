@@ -384,7 +384,7 @@ mod tests {
             "ext4/vm,dirty_ratio=5,dirty_background_ratio=2",
             "ext4/vm,dirty_bytes=300M,dirty_background_bytes=64M",
             "ext4/vm,dirty_ratio=5,dirty_background_bytes=64M",
-            "ext4/vm,dirty_expire_centisecs=0,dirty_writeback_centisecs=100,vfs_cache_pressure=50,swappiness=10",
+            "slow=ext4/vm,dirty_expire_centisecs=0,dirty_writeback_centisecs=100,vfs_cache_pressure=50,swappiness=10",
         ] {
             assert_eq!(said(fine), Ok(()), "{fine}");
         }

@@ -297,7 +297,7 @@ mod tests {
         let mean = |lane: usize| made.iter().map(|(column, of)| of * column[lane]).sum::<f64>() + noise * source.next();
         let means: Vec<f64> = (0..24).map(mean).collect();
         let lanes = Lanes { design: &design, logs: &[1.0; 11], means: &means, rounds: errors(24, noise) };
-        find(&lanes, 0.05).into_iter().map(|of| of.pair).collect()
+        find(&lanes, 0.01).into_iter().map(|of| of.pair).collect()
     }
 
     #[test]

@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn what_tuning_races_is_said_before_the_race_with_the_time_that_it_takes_at_least() {
         let data = Factor { class: OptionClass::Promises, ..factor("data", &["0", "1", "2"]) };
-        let run = |at: usize| ScreeningRun { lane: format!("r{at}"), at_other: vec![at % 2 > 0, at > 1] };
+        let run = |at: usize| ScreeningRun { lane: format!("r{at}"), at_other: vec![!at.is_multiple_of(2), at > 1] };
         let screening = Screening {
             base: "ext4".to_owned(),
             design: DesignKind::FullFactorial,
