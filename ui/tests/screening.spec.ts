@@ -74,7 +74,7 @@ test("every chart of a screening is a table too, in the order in which options m
     "dir_index on → off +0.2% −2% to +2.5% does not (within 3%)",
   ]);
   const chance = await table(tab, 1);
-  assert.equal(chance.length, 7, "six options and a column without one");
+  assert.equal(chance.length, 9, "six options and three columns without one");
   assert.match(chance[1] ?? "", /^no option 0\.50 0\.6% –$/);
   assert.match(chance[6] ?? "", /^barrier off 2\.17 140% matters$/);
   assert.deepEqual(await table(tab, 2), [

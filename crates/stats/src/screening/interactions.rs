@@ -83,8 +83,9 @@ pub(super) struct Lanes<'a> {
 ///
 /// Of one to five candidates the set that explains most is looked for: one more at a time, and then each is exchanged for another as
 /// long as that explains more. A set of m is there if it is significant among all sets of so many (m spends p/2^m), and each of its
-/// interactions is beside the others, held against what is left without the set, and against the rounds. The largest such set
-/// is told: interactions of one size hide each other, so that a smaller one need not be there.
+/// interactions is beside the others, held against what is left without the set, and against the rounds. The smallest such set
+/// is told, because larger ones of other pairs may explain the same; but a larger one where what that explains more is
+/// significant in the same way. Interactions of one size hide each other, so that no set of one need be there.
 pub(super) fn find(lanes: &Lanes, p: f64) -> Vec<Candidate> {
     let candidates = candidates(lanes, p);
     let squares = lanes.design.effects_left(&[], lanes.means).iter().map(|of| of * of).sum();
@@ -94,7 +95,7 @@ pub(super) fn find(lanes: &Lanes, p: f64) -> Vec<Candidate> {
     let mut there: Vec<usize> = Vec::new();
     while set.len() < MOST.min(lanes.design.left()) && search.extend(&mut set) {
         search.exchange(&mut set);
-        if search.is_there(&set, p) {
+        if search.is_there(&set, &there, p) {
             there.clone_from(&set);
         }
     }
@@ -191,22 +192,29 @@ impl Search<'_> {
         }
     }
 
-    /// Whether all interactions of a set are there.
-    fn is_there(&self, set: &[usize], p: f64) -> bool {
+    /// The effects squared of what a set explains.
+    fn explains(&self, set: &[usize]) -> f64 {
         let mut span = Span::default();
         let mut together = 0.0;
         for &at in set {
             together += self.adds(at, &span);
             span.add(&self.candidates[at].column);
         }
+        together
+    }
+
+    /// Whether all interactions of a set are there, beside a smaller one that is.
+    fn is_there(&self, set: &[usize], smaller: &[usize], p: f64) -> bool {
+        let together = self.explains(set);
         let errors = self.lanes.rounds.beside(self.squares - together, self.lanes.design.left() - set.len());
         let count = self.candidates.len();
-        let of_set = p / 2_f64.powi(set.len() as i32) / sets(count, set.len());
+        let more = set.len() - smaller.len();
+        let of_set = p / 2_f64.powi(set.len() as i32) / sets(count, more);
         let is_beside_the_others = |at: &usize| {
             let others: Vec<usize> = set.iter().copied().filter(|other| other != at).collect();
             errors.p_together(self.adds(*at, &self.span(&others)), 1) <= p / count as f64
         };
-        errors.p_together(together, set.len()) <= of_set && set.iter().all(is_beside_the_others)
+        errors.p_together(together - self.explains(smaller), more) <= of_set && set.iter().all(is_beside_the_others)
     }
 }
 
