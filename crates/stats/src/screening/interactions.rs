@@ -14,8 +14,6 @@ const MOST: usize = 5;
 const MOST_ALIASES: usize = 5;
 /// Candidates that are tried: those that show most by themselves.
 const MOST_TRIED: usize = 60;
-/// How often each interaction of a set is exchanged for a better one at most.
-const MOST_EXCHANGES: usize = 4;
 /// Two shares are alike where one is larger by less than this share of the other: candidates that are one column.
 const ALIKE: f64 = 1e-9;
 
@@ -81,22 +79,26 @@ pub(super) struct Lanes<'a> {
 
 /// The interactions that are there. `p`: what may be spent on any false one.
 ///
-/// Of one to five candidates the set that explains most is looked for: one more at a time, and then each is exchanged for another as
-/// long as that explains more. A set of m is there if it is significant among all sets of so many (m spends p/2^m), and each of its
-/// interactions is beside the others, held against what is left without the set, and against the rounds. The smallest such set
-/// is told, because larger ones of other pairs may explain the same; but a larger one where what that explains more is
-/// significant in the same way. Interactions of one size hide each other, so that no set of one need be there.
+/// One after the other, each time that which explains most of what is left, or else the two that do so together, because interactions
+/// of one size hide each other. A set of m is there if what it explains beyond the set before is significant among all
+/// candidates, or all twos of them (it spends p/2^m), and each of its interactions is beside the others, held against what is
+/// left without the set, and against the rounds.
 pub(super) fn find(lanes: &Lanes, p: f64) -> Vec<Candidate> {
     let candidates = candidates(lanes, p);
     let squares = lanes.design.effects_left(&[], lanes.means).iter().map(|of| of * of).sum();
     let mut search = Search { lanes, candidates: &candidates, tried: Vec::new(), squares };
     search.tried = search.most_telling();
-    let mut set: Vec<usize> = Vec::new();
+    let most = MOST.min(lanes.design.left());
     let mut there: Vec<usize> = Vec::new();
-    while set.len() < MOST.min(lanes.design.left()) && search.extend(&mut set) {
-        search.exchange(&mut set);
-        if search.is_there(&set, &there, p) {
-            there.clone_from(&set);
+    while there.len() < most {
+        let one = search.best(&there).map(|(at, _)| [&there[..], &[at]].concat());
+        let next = one.filter(|set| search.is_there(set, &there, p)).or_else(|| {
+            let two = (there.len() + 2 <= most).then(|| search.best_two(&there)).flatten()?;
+            Some([&there[..], &two].concat()).filter(|set| search.is_there(set, &there, p))
+        });
+        match next {
+            Some(set) => there = set,
+            None => break,
         }
     }
     there.into_iter().map(|at| candidates[at].clone()).collect()
@@ -166,30 +168,21 @@ impl Search<'_> {
         best.filter(|&(_, squares)| squares > 0.0)
     }
 
-    /// Adds to a set what explains most of what is left; `false`: nothing does.
-    fn extend(&self, set: &mut Vec<usize>) -> bool {
-        let best = self.best(set);
-        set.extend(best.map(|(at, _)| at));
-        best.is_some()
-    }
-
-    /// Exchanges interactions of a set for others that explain more beside the rest of it.
-    fn exchange(&self, set: &mut [usize]) {
-        for _ in 0..MOST_EXCHANGES {
-            let mut is_better = false;
-            for place in 0..set.len() {
-                let others: Vec<usize> = set.iter().copied().filter(|at| *at != set[place]).collect();
-                let now = self.adds(set[place], &self.span(&others));
-                if let Some((at, squares)) = self.best(&others)
-                    && squares > now * (1.0 + ALIKE)
-                {
-                    (set[place], is_better) = (at, true);
+    /// The two candidates that add most to a set together; of several that add as much the first.
+    fn best_two(&self, set: &[usize]) -> Option<[usize; 2]> {
+        let mut best: Option<([usize; 2], f64)> = None;
+        for (place, &a) in self.tried.iter().enumerate().filter(|(_, at)| !set.contains(at)) {
+            let mut span = self.span(set);
+            let of_a = self.adds(a, &span);
+            span.add(&self.candidates[a].column);
+            for &b in self.tried[place + 1..].iter().filter(|at| !set.contains(at)) {
+                let together = of_a + self.adds(b, &span);
+                if best.is_none_or(|(_, most)| together > most * (1.0 + ALIKE)) {
+                    best = Some(([a, b], together));
                 }
             }
-            if !is_better {
-                return;
-            }
         }
+        best.map(|(two, _)| two)
     }
 
     /// The effects squared of what a set explains.
@@ -318,14 +311,19 @@ mod tests {
         };
         assert_eq!(sorted(&[(0, 1, 0.3)]), [(0, 1)]);
         assert_eq!(sorted(&[(0, 1, 0.3), (2, 3, -0.1)]), [(0, 1), (2, 3)]);
-        // Of one size they hide each other, and some of them share no factor.
+        // Of one size they hide each other.
         assert_eq!(sorted(&[(0, 1, 0.1), (2, 3, 0.1)]), [(0, 1), (2, 3)]);
-        assert_eq!(sorted(&[(0, 1, 0.1), (2, 3, 0.1), (4, 5, -0.1)]), [(0, 1), (2, 3), (4, 5)]);
-        let four = [(0, 1, 0.1), (0, 2, 0.1), (0, 3, 0.1), (0, 4, 0.1)];
-        assert_eq!(sorted(&four), four.map(|(a, b, _)| (a, b)));
-        // Of six no five explain the sixth: then none is told, rather than five that may be others.
+        assert_eq!(sorted(&[(0, 1, 0.1), (0, 2, -0.1)]), [(0, 1), (0, 2)]);
+    }
+
+    #[test]
+    fn of_more_than_can_be_told_apart_no_others_are_told() {
+        // Six of one size, and three without a factor in common: other pairs explain the same.
         let six = [1, 2, 3, 4, 5, 6].map(|other| (0, other, 0.1));
-        assert!(sorted(&six).is_empty());
+        for made in [&six[..], &[(0, 1, 0.1), (2, 3, 0.1), (4, 5, -0.1)]] {
+            let told = found(made, 0.002);
+            assert!(told.iter().all(|&(a, b)| made.iter().any(|of| (of.0, of.1) == (a, b))), "{told:?} of {made:?}");
+        }
     }
 
     #[test]
