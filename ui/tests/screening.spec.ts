@@ -75,8 +75,8 @@ test("every chart of a screening is a table too, in the order in which options m
   ]);
   const chance = await table(tab, 1);
   assert.equal(chance.length, 9, "six options and three columns without one");
-  assert.match(chance[1] ?? "", /^no option 0\.50 0\.6% –$/);
-  assert.match(chance[6] ?? "", /^barrier off 2\.17 140% matters$/);
+  assert.match(chance[3] ?? "", /^no option 1\.17 0\.6% –$/);
+  assert.match(chance[8] ?? "", /^barrier off 2\.83 140% matters$/);
   assert.deepEqual(await table(tab, 2), [
     "barrier on → off 2.4× 2.2× to 2.6× matters",
     "data ordered → writeback +1% −4% to +6% cannot tell yet",
