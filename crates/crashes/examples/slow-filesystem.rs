@@ -1,5 +1,4 @@
-//! A filesystem in memory, over FUSE, that sleeps before it answers: a cause that is known (`make evidence`, parts causes and
-//! screenings).
+//! A filesystem in memory, over FUSE, that sleeps before it answers: a cause that is known (`make evidence`, part causes).
 //!
 //! `slow-filesystem TARGET SLEEP` mounts it at TARGET and serves it until it is unmounted; needs root. SLEEP is a number of
 //! milliseconds, or options of a mount: `nosuid,sleep=2000,nothing3` sleeps 2000 microseconds, and the others do nothing.
