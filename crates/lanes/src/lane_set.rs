@@ -29,7 +29,7 @@ use model::Flag;
 use model::agent::LibraryTarget;
 use model::lane::{LaneSpec, Promises};
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File};
+use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -181,7 +181,7 @@ pub struct LaneSet {
     /// Ctrl-C: a guest that hangs while a lane is closed is not waited for then.
     pub(crate) stopping: Arc<AtomicBool>,
     /// While it is held, no other race sets what lanes of this one set of the whole kernel; `None`: none does, or not yet.
-    pub(crate) kernel_lock: Option<File>,
+    pub(crate) kernel_lock: Option<crate::layers::VmLock>,
 }
 
 impl LaneSet {

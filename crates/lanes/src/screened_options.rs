@@ -179,8 +179,8 @@ pub(crate) const DIRTY_RATIO: ScreenedOption = ScreenedOption {
     name: "dirty_ratio",
     others: &[
         Level::of_kernel("5", &["dirty_ratio=5"]),
-        Level::of_kernel("40", &["dirty_ratio=40"]),
-        Level::of_kernel("60", &["dirty_ratio=60"]),
+        Level::of_kernel("10", &["dirty_ratio=10"]),
+        Level::of_kernel("2", &["dirty_ratio=2"]),
     ],
     costs: "who writes waits for the disk sooner",
     says: "less on machines with much memory and a slow disk, so that no stall is long; more for bursts of writes",
@@ -226,7 +226,8 @@ pub fn factor(option: &ScreenedOption) -> Factor {
     }
 }
 
-fn says_nothing(level: &OptionLevel) -> bool {
+/// Whether a level leaves all as it is by itself.
+pub fn says_nothing(level: &OptionLevel) -> bool {
     level.mkfs.is_empty() && level.mount.is_empty() && level.queue.is_empty() && level.vm.is_empty()
 }
 

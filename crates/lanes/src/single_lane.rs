@@ -9,7 +9,7 @@ use crate::availability::{self, Availability};
 use crate::command;
 use crate::confined::Confined;
 use crate::contestant::{Commands, Contestant, fill_device};
-use crate::failure::{LaneFailure, failed, privilege, usage};
+use crate::failure::{LaneFailure, NotDone, failed, privilege, usage};
 use crate::filesystems::{Checker, FILESYSTEMS, Filesystem, Home};
 use crate::formatting::{self, MountRequest};
 use crate::joined;
@@ -331,10 +331,13 @@ impl SingleLane {
         let confined = Confined::to(&all)?;
         let checked =
             command::run_confined(&fill_device(&owned(words), ground.device()), (confined.as_ref(), None), stop);
-        match checked.map_err(LaneFailure::from) {
+        match checked {
             Ok(_) => Ok(Consistency::Clean),
-            Err(LaneFailure::Failed(said)) => Ok(Consistency::Complaint(said)),
-            Err(other) => Err(other),
+            // It ended by itself. One that was killed, or that the machine failed, says nothing of the filesystem.
+            Err(NotDone::Refused { failure, .. } | NotDone::Silent { failure, .. }) => {
+                Ok(Consistency::Complaint(failure.to_string()))
+            }
+            Err(NotDone::Failed(failure)) => Err(failure),
         }
     }
 }

@@ -160,7 +160,8 @@ fn lanes_again(recorded: &[LaneSpec], typed: &[String], name: &str, trusted: boo
         };
         let of = |lane: &LaneSpec| {
             let past = (lane.aged.clone(), lane.full_percent);
-            (lane.name.clone(), lane.mkfs_options.clone(), lane.mount_options.clone(), past, lane.venue.clone())
+            let told = (lane.mkfs_options.clone(), lane.mount_options.clone(), lane.layers.clone());
+            (lane.name.clone(), told, past, lane.venue.clone())
         };
         contestant && of(a) == of(b)
     };

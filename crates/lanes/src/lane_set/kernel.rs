@@ -3,6 +3,7 @@
 use crate::failure::{LaneFailure, failed};
 use crate::lane_set::LaneSet;
 use crate::layers;
+use crate::recover::recover;
 use crate::undo::Journal;
 
 impl LaneSet {
@@ -14,10 +15,13 @@ impl LaneSet {
     /// Keeps every other race from what lanes set of the kernel, until this one is gone.
     ///
     /// # Errors
-    /// [`LaneFailure::Failed`] where another race has it.
+    /// [`LaneFailure::Failed`] where another race has it, or what a dead one left cannot be undone.
     pub(crate) fn lock_kernel(&mut self) -> Result<(), LaneFailure> {
         if self.kernel_lock.is_none() && self.sets_kernel() {
             self.kernel_lock = Some(layers::lock_vm()?);
+            // A race that died since this command began may have left its settings, which would be taken for the machine's own.
+            let recovered = recover(&self.settings.undo);
+            recovered.failures.into_iter().next().map_or(Ok(()), |why| Err(failed(why)))?;
         }
         Ok(())
     }
@@ -34,6 +38,15 @@ impl LaneSet {
                 open.name
             ))),
         }
+    }
+
+    /// Puts back what lanes that are not open left set, because they could not be closed: the next one works without it.
+    ///
+    /// # Errors
+    /// When the kernel does not take it.
+    pub(crate) fn put_kernel_back_of_closed(&mut self, journal: &mut Journal) -> Result<(), LaneFailure> {
+        let closed: Vec<usize> = (0..self.lanes.len()).filter(|&lane| self.lanes[lane].open.is_none()).collect();
+        closed.into_iter().try_for_each(|lane| self.put_kernel_back(lane, Some(journal)))
     }
 
     /// Puts back what a lane set of the kernel, whatever else of it stands.

@@ -40,7 +40,8 @@ impl LaneSet {
             "grounds come from `store_for`"
         );
         let name = self.lanes[lane].name.clone();
-        let opened = self.check_alone().and_then(|()| self.open_unnamed(lane, ground, journal, stop));
+        let alone = self.check_alone().and_then(|()| self.put_kernel_back_of_closed(journal));
+        let opened = alone.and_then(|()| self.open_unnamed(lane, ground, journal, stop));
         opened.map_err(|error| {
             if self.lanes[lane].open.is_none() {
                 // The error that led here is the one that is told; what stays is tried again at the end.

@@ -286,7 +286,7 @@ fn changed_in(folder: &Path, set: &Settings) -> Vec<String> {
 /// answers what was done, `None`: nothing was to be.
 ///
 /// # Errors
-/// When the kernel does not take it.
+/// The first that the kernel does not take; the others are written back all the same.
 pub(super) fn put_back(
     device: (u32, u32),
     sequence: u64,
@@ -298,7 +298,7 @@ pub(super) fn put_back(
 }
 
 fn put_back_in(folder: &Path, set: &Settings, was: &Settings) -> Result<Vec<&'static str>, LaneFailure> {
-    let mut done = Vec::new();
+    let (mut first, mut done) = (Ok(()), Vec::new());
     for attribute in ATTRIBUTES {
         let (Some(before), Some(now)) = (was.get(attribute), current(folder, attribute)) else { continue };
         let came_with_the_scheduler = attribute == REQUESTS && done.contains(&SCHEDULER);
@@ -306,11 +306,15 @@ fn put_back_in(folder: &Path, set: &Settings, was: &Settings) -> Result<Vec<&'st
         if !is_ours || now == *before {
             continue;
         }
-        write(folder, attribute, before)
-            .map_err(|error| cannot(format!("write {before} back to {attribute} of {}", folder.display()), error))?;
-        done.push(attribute);
+        match write(folder, attribute, before) {
+            Ok(()) => done.push(attribute),
+            Err(error) => {
+                let what = format!("write {before} back to {attribute} of {}", folder.display());
+                first = first.and(Err(cannot(what, error)));
+            }
+        }
     }
-    Ok(done)
+    first.map(|()| done)
 }
 
 #[cfg(test)]

@@ -112,6 +112,9 @@ pub(super) fn changed(thing: &Thing) -> Option<String> {
 /// # Errors
 /// As [`take_away`]; where a superblock cannot be read or written.
 pub(crate) fn take_away_for_good(thing: &Thing) -> Result<Option<String>, LaneFailure> {
+    if let Thing::KernelSettings { set, was } = thing {
+        return vm::put_back_left_over(set, was);
+    }
     let Thing::Array { number, uuid, name, disks } = thing else { return take_away(thing) };
     let ours = Identity::new(uuid, name);
     let (done, members) = stop_arrays(*number, &ours, disks)?;

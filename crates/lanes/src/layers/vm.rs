@@ -7,13 +7,18 @@ use super::build::Building;
 use super::{Layer, LayerOption, Options, Takes, never, unchanged};
 use crate::failure::{LaneFailure, cannot, failed, is_refusal, plain, privilege, usage};
 use crate::undo::Thing;
-use rustix::fs::{Access, FlockOperation, access, flock};
+use rustix::fs::{Access, FlockOperation, Mode, OFlags, access, flock, open};
 use rustix::io::Errno;
 use rustix::param::page_size;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+/// What a race locks that sets them. Only root opens it: what everybody may open, everybody may lock for ever.
+const LOCK: &str = "/run/fairlane-vm.lock";
+/// This process has it.
+static IS_LOCKED: AtomicBool = AtomicBool::new(false);
 /// Where the kernel has them.
 const FOLDER: &str = "/proc/sys/vm";
 const RATIO: &str = "dirty_ratio";
@@ -174,23 +179,54 @@ fn beside(name: &str) -> Option<&'static str> {
 }
 
 /// Keeps every other race from these settings until it is dropped, or its process dies.
+#[derive(Debug)]
+pub(crate) struct VmLock(#[expect(dead_code, reason = "the lock is its file's")] File);
+
+impl Drop for VmLock {
+    fn drop(&mut self) {
+        IS_LOCKED.store(false, Ordering::Release);
+    }
+}
+
+/// Locks these settings.
 ///
 /// # Errors
 /// [`LaneFailure::Failed`] where another race has them.
-pub(crate) fn lock_vm() -> Result<File, LaneFailure> {
-    lock(Path::new(FOLDER))
+pub(crate) fn lock_vm() -> Result<VmLock, LaneFailure> {
+    let file = lock(Path::new(LOCK))?.ok_or_else(|| {
+        failed("another race sets the kernel's writeback (layer vm) of this whole machine; wait until it has ended")
+    })?;
+    IS_LOCKED.store(true, Ordering::Release);
+    Ok(VmLock(file))
 }
 
-fn lock(folder: &Path) -> Result<File, LaneFailure> {
-    let path = folder.join(RATIO);
-    let file = File::open(&path).map_err(|error| cannot(format!("open {}", path.display()), error))?;
+/// Locks a file of root's; `None`: somebody else has it.
+fn lock(path: &Path) -> Result<Option<File>, LaneFailure> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = open(path, flags, Mode::RUSR | Mode::WUSR).map(File::from);
+    let file = opened.map_err(|errno| cannot(format!("open {}", path.display()), std::io::Error::from(errno)))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(Errno::WOULDBLOCK) => Err(failed(
-            "another race sets the kernel's writeback (layer vm) of this whole machine; wait until it has ended",
-        )),
+        Ok(()) => Ok(Some(file)),
+        Err(Errno::WOULDBLOCK) => Ok(None),
         Err(errno) => Err(cannot(format!("lock {}", path.display()), std::io::Error::from(errno))),
     }
+}
+
+/// [`put_back`] of what a dead race set. While another one sets the kernel nobody knows whose it is what stands there.
+///
+/// # Errors
+/// As there, and where another race has the settings.
+pub(super) fn put_back_left_over(set: &Settings, was: &Settings) -> Result<Option<String>, LaneFailure> {
+    let _held = match IS_LOCKED.load(Ordering::Acquire) {
+        true => None,
+        false => Some(lock(Path::new(LOCK))?.ok_or_else(|| {
+            failed(
+                "another race sets the kernel's writeback (layer vm), so that what a dead one set is not put back; run \
+                 `fairlane clean` when it has ended",
+            )
+        })?),
+    };
+    put_back(set, was)
 }
 
 /// What the layer is told, as the kernel writes it.
@@ -253,13 +289,16 @@ fn write(folder: &Path, name: &str, value: &str) -> std::io::Result<()> {
 
 /// Writes back what stood there before a setting was made, or beside it: the kernel sets the other one to 0 then.
 fn restore(folder: &Path, name: &str, was: &Settings) -> std::io::Result<()> {
-    let stood = |name: &str| was.get(name).map(|value| (name.to_owned(), value));
-    let Some((held, value)) = stood(name).or_else(|| stood(beside(name)?)) else { return Ok(()) };
-    if (name, held.as_str(), value.as_str()) == (BYTES, RATIO, "0") {
-        // There it stands already, beside the size, and the kernel takes no notice of what changes nothing.
-        write(folder, RATIO, "1")?;
-    }
-    write(folder, &held, value)
+    restoring(name, was).into_iter().try_for_each(|(held, value)| write(folder, held, value))
+}
+
+/// What is written for that, in this order.
+fn restoring<'a>(name: &'a str, was: &'a Settings) -> Vec<(&'a str, &'a str)> {
+    let stood = |name: &'a str| was.get(name).map(|value| (name, value.as_str()));
+    let Some((held, value)) = stood(name).or_else(|| stood(beside(name)?)) else { return Vec::new() };
+    // Beside a size the share stands at 0 already, and the kernel takes no notice of what changes nothing.
+    let first = (held != name && value == "0").then_some((held, "1"));
+    first.into_iter().chain([(held, value)]).collect()
 }
 
 /// Whether a journal names only what a run sets, with values of their form.
@@ -284,7 +323,11 @@ pub(super) fn changed(set: &Settings) -> Option<String> {
 fn changed_in(folder: &Path, set: &Settings) -> Vec<String> {
     let differs = |(name, wanted): (&String, &String)| {
         let now = current(folder, name)?;
-        (now != *wanted).then(|| format!("vm.{name} {wanted} became {now}"))
+        let beside = beside(name).and_then(|other| Some((other, current(folder, other)?)));
+        match beside.filter(|(_, value)| value != "0") {
+            _ if now != *wanted => Some(format!("vm.{name} {wanted} became {now}")),
+            beside => beside.map(|(other, value)| format!("vm.{other} became {value} beside vm.{name} {wanted}")),
+        }
     };
     set.iter().filter_map(differs).collect()
 }
@@ -302,7 +345,8 @@ pub(super) fn put_back(set: &Settings, was: &Settings) -> Result<Option<String>,
 fn put_back_in(folder: &Path, set: &Settings, was: &Settings) -> Result<Vec<String>, LaneFailure> {
     let (mut first, mut done) = (Ok(()), Vec::new());
     for (name, value) in set {
-        let is_ours = current(folder, name).as_ref() == Some(value);
+        let is_alone = beside(name).and_then(|other| current(folder, other)).is_none_or(|other| other == "0");
+        let is_ours = is_alone && current(folder, name).as_ref() == Some(value);
         if !is_ours || was.get(name) == Some(value) {
             continue;
         }
@@ -412,10 +456,25 @@ mod tests {
         kernel.set(&[(RATIO, "5"), (BYTES, "0")]);
         put_back_in(&kernel.0, &settings(&[(RATIO, "5")]), &settings(&[(BYTES, "1048576")])).unwrap();
         assert_eq!(kernel.all()[BYTES], "1048576");
-        // As neither counted.
-        kernel.set(&[(RATIO, "0"), (BYTES, "8192")]);
-        put_back_in(&kernel.0, &set, &settings(&[(RATIO, "0")])).unwrap();
-        assert_eq!(kernel.all()[RATIO], "0");
+        // Where neither counted a write of what stands there already would change nothing.
+        for (name, share) in [(BYTES, RATIO), (BACKGROUND_BYTES, BACKGROUND_RATIO)] {
+            assert_eq!(restoring(name, &settings(&[(share, "0")])), [(share, "1"), (share, "0")]);
+            assert_eq!(restoring(name, &settings(&[(share, "20")])), [(share, "20")]);
+            assert_eq!(restoring(share, &settings(&[(share, "0")])), [(share, "0")]);
+        }
+    }
+
+    #[test]
+    fn somebody_elses_size_beside_a_share_of_none_is_seen_and_left_alone() {
+        let kernel = Kernel::new("beside", &USUAL);
+        let set = settings(&[(BACKGROUND_RATIO, "0")]);
+        kernel.set(&[(BACKGROUND_RATIO, "0"), (BACKGROUND_BYTES, "67108864")]);
+        assert_eq!(
+            changed_in(&kernel.0, &set),
+            ["vm.dirty_background_bytes became 67108864 beside vm.dirty_background_ratio 0"]
+        );
+        assert_eq!(put_back_in(&kernel.0, &set, &settings(&[(BACKGROUND_RATIO, "10")])).unwrap(), Vec::<String>::new());
+        assert_eq!(kernel.all()[BACKGROUND_BYTES], "67108864");
     }
 
     #[test]
@@ -448,13 +507,17 @@ mod tests {
     }
 
     #[test]
-    fn one_race_at_a_time_has_the_kernel() {
+    fn one_race_at_a_time_has_the_kernel_and_nobody_but_root_its_lock() {
         let kernel = Kernel::new("lock", &USUAL);
-        let held = lock(&kernel.0).unwrap();
-        let said = lock(&kernel.0).unwrap_err().to_string();
-        assert!(said.contains("another race sets the kernel's writeback") && said.ends_with("has ended"), "{said}");
+        let path = kernel.0.join("lock");
+        let held = lock(&path).unwrap();
+        assert!(held.is_some() && lock(&path).unwrap().is_none());
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions()) & 0o777, 0o600);
         drop(held);
-        assert!(lock(&kernel.0).is_ok());
+        assert!(lock(&path).unwrap().is_some());
+        let link = kernel.0.join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(lock(&link).is_err(), "a link leads elsewhere");
     }
 
     #[test]

@@ -12,9 +12,6 @@ const BEGINNINGS: [&str; 3] = ["vm.", "vm:", "vm,"];
 /// How other settings of a whole kernel begin (sysctl).
 const OTHERS: [&str; 2] = ["fs.", "kernel."];
 const WRITEBACK: &str = "dirty_writeback_centisecs";
-/// What the kernel has where nobody sets it (mm/page-writeback.c).
-const USUAL: [(&str, u64); 4] =
-    [("dirty_ratio", 20), ("dirty_background_ratio", 10), ("dirty_expire_centisecs", 3000), (WRITEBACK, 500)];
 
 /// A setting that was typed.
 pub(super) struct Setting<'a> {
@@ -66,9 +63,7 @@ pub(super) fn costs(factor: &Factor) -> String {
         // It is never written back for its age then.
         Some(if name == WRITEBACK && number == 0 { u64::MAX } else { number })
     };
-    let by_itself = || USUAL.iter().find(|(name, _)| *name == factor.name).map(|(_, number)| *number);
-    let usual = told(&factor.usual).or_else(by_itself);
-    let waits_longer = usual.zip(told(&factor.other)).is_some_and(|(usual, other)| other > usual);
+    let waits_longer = told(&factor.usual).zip(told(&factor.other)).is_some_and(|(usual, other)| other > usual);
     match factor.name.starts_with("dirty_") && waits_longer {
         true => "a crash takes more of what nobody synced".to_owned(),
         false => String::new(),
@@ -116,7 +111,7 @@ mod tests {
     fn what_waits_longer_in_memory_costs_more_of_what_nobody_synced() {
         for text in [
             "vm.dirty_ratio=20|40",
-            "vm.dirty_background_ratio=default|30",
+            "vm.dirty_background_ratio=10|30",
             "vm.dirty_bytes=256M|1G",
             "vm.dirty_expire_centisecs=3000|6000",
             "vm.dirty_writeback_centisecs=500|0",
@@ -126,6 +121,8 @@ mod tests {
         for text in [
             "vm.dirty_ratio=20|5",
             "vm.dirty_ratio=default|5",
+            // What this machine has by itself is not asked.
+            "vm.dirty_ratio=default|60",
             "vm.dirty_bytes=default|1G",
             "vm.dirty_writeback_centisecs=0|500",
             "vm.swappiness=10|60",

@@ -204,10 +204,13 @@ fn names_again(typed: LaneSpec, recorded: &LaneSpec) -> bool {
     levels::are_one(&LaneSpec { venue, ..typed }, recorded)
 }
 
-/// Whether an option with all of its levels is one of Fairlane's table, or was typed again.
+/// Whether an option with all of its levels is one of Fairlane's table, or was typed again. What sets the kernel of the whole
+/// machine is typed in any case.
 fn is_known(base: &LaneSpec, factor: &Factor, typed: &[String]) -> Result<bool, Failure> {
     let mut table = screened_options::table_of(base).iter();
-    if table.any(|option| screened_options::is_of(factor, &screened_options::factor(option))) {
+    let sets_kernel =
+        (0..levels::count(factor)).any(|at| levels::level(factor, at).is_some_and(|of| !of.vm.is_empty()));
+    if !sets_kernel && table.any(|option| screened_options::is_of(factor, &screened_options::factor(option))) {
         return Ok(true);
     }
     for text in typed {
@@ -282,6 +285,17 @@ mod tests {
             assert!(named(&format!("xfs=xfs{at}"), at), "{at}");
         }
         assert!(!named("ext4", "") && !named("xfs@uml", "@qemu") && !named("xfs,noatime", "@uml"));
+    }
+
+    #[test]
+    fn an_option_that_sets_the_kernel_is_typed_again_although_it_is_in_the_table() {
+        let ext4 = lane("ext4");
+        let known = |text: &str, typed: &[String]| {
+            let factor = screened_options::parse_option(&ext4, text).unwrap();
+            is_known(&ext4, &factor, typed).unwrap_or(false)
+        };
+        assert!(known("commit", &[]) && known("read_ahead", &[]));
+        assert!(!known("dirty_ratio", &[]) && known("dirty_ratio", &["dirty_ratio".to_owned()]));
     }
 
     #[test]

@@ -114,7 +114,7 @@ pub fn put_in(finding: &mut ScreeningFinding, screened: &Record, confirmed: &Rec
     if confirmation.outcome == ConfirmationOutcome::Confirmed
         && let Some(lane) = confirmed.header.plan.lanes.get(1)
     {
-        confirmation.commands = told::commands(lane, factors, &combination);
+        confirmation.commands = told::commands(lane);
     }
 }
 
@@ -173,7 +173,7 @@ pub fn raced(finding: &ScreeningFinding, screened: &Header, confirmed: &Header) 
 }
 
 /// Whether the lanes of both races are described by the same bytes, where their filesystem is the user's own.
-fn are_of_one_file(screened: &Header, confirmed: &Header) -> bool {
+pub fn are_of_one_file(screened: &Header, confirmed: &Header) -> bool {
     let definition = screened.lanes.first().map_or("", |lane| lane.definition_sha256.as_str());
     confirmed.lanes.iter().all(|lane| lane.definition_sha256 == definition)
 }

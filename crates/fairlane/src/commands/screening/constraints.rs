@@ -496,8 +496,7 @@ fn says_it(base: &LaneSpec, factor: &Factor) -> bool {
     let lane = |level: &OptionLevel| screened_options::lane_with(base, TRIED, &[level]).ok().map(|lane| words(&lane));
     let made = [&factor.usual, &factor.other].map(|level| (level, lane(level)));
     let is_of_lane = made.iter().any(|(level, made)| {
-        let says_nothing =
-            level.mkfs.is_empty() && level.mount.is_empty() && level.queue.is_empty() && level.vm.is_empty();
+        let says_nothing = screened_options::says_nothing(level);
         // A level takes the place of what the lane says, or says the same.
         made.as_ref().is_some_and(|made| !says_nothing && (*made == had || !holds(made, &had)))
     });

@@ -1,7 +1,6 @@
 //! What is said of a screening before it is raced, and the commands that set what it found.
 
 use super::confirm::{self, Length};
-use super::levels;
 use super::rounds::Times;
 use super::tune;
 use crate::options::Screen;
@@ -10,6 +9,7 @@ use model::Bytes;
 use model::lane::{Contestant, LaneSpec};
 use model::plan::{Plan, Rounds};
 use model::screening::{DesignKind, Factor, OptionClass, Screening};
+use model::stack::LayerSpec;
 use model::units::human_seconds;
 use report::{PlanSummary, clean_text, shell_line};
 use std::path::Path;
@@ -103,18 +103,17 @@ pub fn dry_run(plan: &Plan, path: &Path, (times, confirms): (Times, bool)) -> Ve
 }
 
 /// The commands that make and mount a lane by hand, a line each; of a filesystem of the user's own, whose file says how
-/// that is done, the lane as it is typed. `combination`: the levels that it has.
-pub fn commands(lane: &LaneSpec, factors: &[Factor], combination: &[usize]) -> Vec<String> {
+/// that is done, the lane as it is typed.
+pub fn commands(lane: &LaneSpec) -> Vec<String> {
     let mut lines = match &lane.contestant {
         Contestant::Filesystem(name) => by_hand(name, lane),
         Contestant::Custom(_) => vec![format!("lane   {}", shell_line(&[as_typed(lane)]))],
         Contestant::Directory(_) => Vec::new(),
     };
     if !lines.is_empty() {
-        let chosen = factors.iter().zip(combination).filter_map(|(factor, &place)| levels::level(factor, place));
-        let chosen: Vec<_> = chosen.collect();
-        lines.extend(chosen.iter().flat_map(|level| &level.queue).map(|setting| of_the_queue(setting)));
-        lines.extend(chosen.iter().flat_map(|level| &level.vm).map(|setting| of_the_kernel(setting)));
+        let options = |layer: Option<&LayerSpec>| layer.map(|layer| layer.options.clone()).unwrap_or_default();
+        lines.extend(options(lane.queue()).iter().map(|setting| of_the_queue(setting)));
+        lines.extend(options(lane.vm()).iter().map(|setting| of_the_kernel(setting)));
     }
     lines
 }
@@ -207,7 +206,7 @@ fn tuning(screening: &Screening, summary: &PlanSummary, seconds: f64, (size, pat
 mod tests {
     use super::super::levels::tests::factor;
     use super::*;
-    use model::screening::{OptionLevel, ScreeningRun};
+    use model::screening::ScreeningRun;
 
     #[test]
     fn an_option_that_changes_promises_says_so_before_the_race() {
@@ -284,12 +283,9 @@ mod tests {
 
     #[test]
     fn what_was_found_is_set_by_lines_that_can_be_copied() {
-        let lane: LaneSpec = "p=xfs(-m reflink=0),logbsize=256k,noatime".parse().unwrap();
-        let mut queue = factor("scheduler", &["none", "bfq"]);
-        let settings = vec!["scheduler=bfq".into(), "read_ahead=4M".into()];
-        queue.other = OptionLevel { label: "bfq".into(), queue: settings, ..OptionLevel::default() };
+        let told = |lane: &str| commands(&lane.parse().unwrap());
         assert_eq!(
-            commands(&lane, &[queue.clone()], &[1]),
+            told("p=xfs(-m reflink=0),logbsize=256k,noatime/queue,scheduler=bfq,read_ahead=4M"),
             [
                 "mkfs   mkfs.xfs -m reflink=0 DEVICE",
                 "mount  mount -o logbsize=256k,noatime DEVICE /mnt",
@@ -298,19 +294,15 @@ mod tests {
                 "queue  echo 4096 > /sys/block/DISK/queue/read_ahead_kb  # until the next boot",
             ]
         );
-        let own = commands(&"p=./my.toml/queue,scheduler=bfq".parse().unwrap(), &[queue.clone()], &[1]);
+        let own = told("p=./my.toml/queue,scheduler=bfq");
         assert_eq!(own[0], "lane   ./my.toml/queue,scheduler=bfq");
         assert_eq!(own[1], "queue  echo bfq > /sys/block/DISK/queue/scheduler  # until the next boot");
-        let own = |lane: &str| commands(&lane.parse().unwrap(), &[], &[]);
-        assert_eq!(own("proposal=./my.toml(-b 4096),delay=100"), ["lane   './my.toml(-b 4096),delay=100'"]);
-        assert_eq!(own("./my.toml,delay=100"), ["lane   ./my.toml,delay=100"]);
-        assert!(own("/mnt/a").is_empty());
-        let mut kernel = factor("dirty_bytes", &["default", "256M"]);
-        let settings = vec!["dirty_bytes=256M".into(), "swappiness=10".into()];
-        kernel.other = OptionLevel { label: "256M".into(), vm: settings, ..OptionLevel::default() };
-        let set = commands(&"p=ext4/vm,dirty_bytes=256M".parse().unwrap(), &[kernel], &[1]);
+        assert_eq!(told("proposal=./my.toml(-b 4096),delay=100"), ["lane   './my.toml(-b 4096),delay=100'"]);
+        assert_eq!(told("./my.toml,delay=100"), ["lane   ./my.toml,delay=100"]);
+        assert!(told("/mnt/a").is_empty());
+        let set = told("p=ext4/vm,dirty_bytes=256M,swappiness=10");
         assert_eq!(set[3..], ["sysctl vm.dirty_bytes=268435456", "sysctl vm.swappiness=10"]);
-        let bare = commands(&"ext4".parse().unwrap(), &[queue], &[0]);
+        let bare = told("ext4");
         assert_eq!(
             bare,
             ["mkfs   mkfs.ext4 DEVICE", "mount  mount DEVICE /mnt", "fstab  UUID=… /mnt ext4 defaults 0 2"]

@@ -109,8 +109,12 @@ fn raced(finding: &ScreeningFinding, screened: &Record, tuned: &Record) -> Resul
     let base = confirm::base(of).ok_or("the lane of this screening is none that can be typed")?;
     let others = "its lanes are not the default of this screening and combinations that tuning makes";
     let (default, lanes) = plan.lanes.split_first().ok_or(others)?;
-    if of.lanes.first() != Some(default) || plan.screening.is_some() {
+    let is_default = of.lanes.first().is_some_and(|lane| levels::are_one(lane, default));
+    if !is_default || plan.screening.is_some() {
         return Err(others.to_owned());
+    }
+    if !confirm::are_of_one_file(&screened.header, &tuned.header) {
+        return Err("the file that describes its filesystem is not the one that was screened".to_owned());
     }
     if of.workloads != plan.workloads {
         return Err("it raced other work".to_owned());

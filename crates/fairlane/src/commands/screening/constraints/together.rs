@@ -27,11 +27,10 @@ impl Change {
         Change { added: &own - &bare, removed: &bare - &own }
     }
 
-    /// What both change of the same option of the mount, behind the name of the one; `None`: nothing.
+    /// What both set of the mount, behind the name of the one; `None`: nothing. What both take away (`noquota`, by quotas of
+    /// two kinds) they may take away together.
     fn shared(&self, other: &Change) -> Option<String> {
-        let set = self.added.intersection(&other.added).map(|option| format!("which sets `{option}` too"));
-        let unset = self.removed.intersection(&other.removed).map(|option| format!("which takes `{option}` away too"));
-        set.chain(unset).next()
+        self.added.intersection(&other.added).map(|option| format!("which sets `{option}` too")).next()
     }
 }
 
