@@ -457,14 +457,15 @@ mod tests {
         let NotDone::Refused { words: said, failure } = &refused else { panic!("{refused:?}") };
         assert_eq!(said, "the log is too large.");
         assert_eq!(failure.to_string(), "sh failed (exit status: 3): the log is too large.");
+        let killed = ended("echo the log is too large >&2; kill -KILL $$");
+        assert!(matches!(killed, NotDone::Failed(LaneFailure::Failed(_))), "{killed:?}");
         for script in [
-            "echo the log is too large >&2; kill -KILL $$",
             "echo write failed: No space left on device >&2; exit 1",
             "echo a; echo b; echo c; echo I/O error; exit 1",
             "echo cannot do that >&2; echo I/O error; exit 1",
         ] {
             let failed = ended(script);
-            assert!(matches!(failed, NotDone::Failed(LaneFailure::Failed(_))), "{script}: {failed:?}");
+            assert!(matches!(failed, NotDone::OfMachine(LaneFailure::Failed(_))), "{script}: {failed:?}");
         }
         let silent = ended("exit 3");
         assert!(matches!(silent, NotDone::Silent { status: 3, .. }), "{silent:?}");

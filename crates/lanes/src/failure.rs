@@ -132,7 +132,10 @@ pub(crate) enum NotDone {
         /// What is told where nothing else can be done instead.
         failure: LaneFailure,
     },
-    /// It was not asked, was stopped, or the machine failed it.
+    /// It ended by itself, and said that the machine failed it.
+    #[error("{0}")]
+    OfMachine(LaneFailure),
+    /// It was not asked, was stopped, or the kernel told an error of the machine.
     #[error("{0}")]
     Failed(#[from] LaneFailure),
 }
@@ -150,7 +153,7 @@ impl NotDone {
     /// what is shown of it.
     pub(crate) fn by_program(printed: &str, words: String, failure: LaneFailure) -> NotDone {
         match printed.lines().any(names_the_machine) {
-            true => NotDone::Failed(failure),
+            true => NotDone::OfMachine(failure),
             false => NotDone::Refused { words, failure },
         }
     }
@@ -159,7 +162,10 @@ impl NotDone {
 impl From<NotDone> for LaneFailure {
     fn from(why: NotDone) -> LaneFailure {
         match why {
-            NotDone::Refused { failure, .. } | NotDone::Silent { failure, .. } | NotDone::Failed(failure) => failure,
+            NotDone::Refused { failure, .. }
+            | NotDone::Silent { failure, .. }
+            | NotDone::OfMachine(failure)
+            | NotDone::Failed(failure) => failure,
         }
     }
 }

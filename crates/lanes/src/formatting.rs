@@ -52,7 +52,7 @@ pub(crate) fn format(
         let silenced = silencer.and_then(|silencer| words.iter().position(|word| word == silencer));
         match (command::run_confined(&words, (confined.as_ref(), held), stop), silenced) {
             // Whoever looks for a free loop device claims ours for a moment: mkfs gave up before it wrote anything.
-            (Err(NotDone::Failed(LaneFailure::Failed(said))), _)
+            (Err(NotDone::OfMachine(LaneFailure::Failed(said))), _)
                 if confined.is_some() && tries < BUSY_TRIES && is_busy(&said) =>
             {
                 tries += 1;

@@ -329,16 +329,20 @@ impl SingleLane {
         };
         let all: Vec<&Path> = ground.devices().iter().map(PathBuf::as_path).collect();
         let confined = Confined::to(&all)?;
-        let checked =
-            command::run_confined(&fill_device(&owned(words), ground.device()), (confined.as_ref(), None), stop);
-        match checked {
-            Ok(_) => Ok(Consistency::Clean),
-            // It ended by itself. One that was killed, or that the machine failed, says nothing of the filesystem.
-            Err(NotDone::Refused { failure, .. } | NotDone::Silent { failure, .. }) => {
-                Ok(Consistency::Complaint(failure.to_string()))
-            }
-            Err(NotDone::Failed(failure)) => Err(failure),
+        let words = fill_device(&owned(words), ground.device());
+        told_by(command::run_confined(&words, (confined.as_ref(), None), stop).map(drop))
+    }
+}
+
+/// What a checker says by its end. One that was killed says nothing of the filesystem; one that ended by itself does, of a
+/// disk that it cannot read or may not write too.
+fn told_by(ended: Result<(), NotDone>) -> Result<Consistency, LaneFailure> {
+    match ended {
+        Ok(()) => Ok(Consistency::Clean),
+        Err(NotDone::Refused { failure, .. } | NotDone::Silent { failure, .. } | NotDone::OfMachine(failure)) => {
+            Ok(Consistency::Complaint(failure.to_string()))
         }
+        Err(NotDone::Failed(failure)) => Err(failure),
     }
 }
 
@@ -383,6 +387,19 @@ mod tests {
         let checked: Vec<&str> = survey_checkers().into_iter().map(|(row, _)| row.name).collect();
         assert!(["ext2", "ext3", "ext4", "xfs", "btrfs"].iter().all(|name| checked.contains(name)), "{checked:?}");
         assert!(!checked.contains(&"rsext4"), "no power is cut below a library");
+    }
+
+    #[test]
+    fn a_checker_that_was_killed_says_nothing_of_the_filesystem() {
+        let ended = |script: &str| {
+            told_by(command::run_confined(&owned(&["sh", "-c", script]), (None, None), &AtomicBool::new(false)).map(drop))
+        };
+        assert_eq!(ended("echo clean"), Ok(Consistency::Clean));
+        for script in ["echo bad inode; exit 4", "echo Permission denied while checking the journal; exit 12", "exit 1"] {
+            assert!(matches!(ended(script), Ok(Consistency::Complaint(_))), "{script}");
+        }
+        let killed = ended("echo bad inode; kill -KILL $$");
+        assert!(matches!(killed, Err(LaneFailure::Failed(_))), "{killed:?}");
     }
 
     #[test]

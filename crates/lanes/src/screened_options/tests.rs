@@ -186,8 +186,8 @@ fn words_of_levels_are_joined_with_those_of_the_lane() {
         ("ext4/crypt", &[("dirty_ratio", "5")][..], "a=ext4/vm,dirty_ratio=5/crypt"),
         (
             "ext4",
-            &[("dirty_background_ratio", "2"), ("scheduler", "bfq"), ("dirty_ratio", "40")][..],
-            "a=ext4/vm,dirty_background_ratio=2,dirty_ratio=40/queue,scheduler=bfq",
+            &[("dirty_background_ratio", "2"), ("scheduler", "bfq"), ("dirty_ratio", "10")][..],
+            "a=ext4/vm,dirty_background_ratio=2,dirty_ratio=10/queue,scheduler=bfq",
         ),
         (
             "ext4/vm,dirty_bytes=1G,swappiness=10/queue,scheduler=none",

@@ -350,7 +350,7 @@ fn shown(target: &Path) -> Result<Vec<String>, LaneFailure> {
 fn refusal(why: NotDone) -> Result<String, LaneFailure> {
     match why {
         NotDone::Refused { words, .. } => Ok(words.trim_end_matches('.').to_owned()),
-        NotDone::Silent { failure, .. } | NotDone::Failed(failure) => Err(failure),
+        NotDone::Silent { failure, .. } | NotDone::OfMachine(failure) | NotDone::Failed(failure) => Err(failure),
     }
 }
 
@@ -388,7 +388,9 @@ mod tests {
         let failure = failed("mkfs.xfs failed (exit status: 1): log size 128m too large.");
         assert_eq!(refusal(NotDone::Refused { words, failure: failure.clone() }), Ok("log size 128m too large".into()));
         for machine in [failure, privilege("the program mkfs.xfs is missing"), LaneFailure::Interrupted] {
-            assert_eq!(refusal(NotDone::Failed(machine.clone())), Err(machine));
+            for why in [NotDone::Failed(machine.clone()), NotDone::OfMachine(machine.clone())] {
+                assert_eq!(refusal(why), Err(machine.clone()));
+            }
         }
     }
 
@@ -399,7 +401,7 @@ mod tests {
         assert_eq!(of(Ok(())), Ok("it ended with status 1 and said nothing".to_owned()));
         for plain in [
             NotDone::Silent { status: 1, failure: failure.clone() },
-            NotDone::Failed(failed("mkfs.f2fs failed (exit status: 1): No space left on device")),
+            NotDone::OfMachine(failed("mkfs.f2fs failed (exit status: 1): No space left on device")),
         ] {
             assert_eq!(of(Err(plain)), Err(failure.clone()));
         }

@@ -213,14 +213,18 @@ fn what_the_kernel_turns_off_beside_another_option_is_left_out_of_the_two_the_la
     assert_eq!(names(&turned), ["commit", "delalloc"]);
     let why = "it does not go with delalloc nodelalloc, which sets `nodelalloc` too";
     assert_eq!(left_out(&turned), [("data data=journal", why)]);
-    // Options that say what is so by itself take something away.
-    let reads = |shown: &mut Vec<String>| {
-        if !shown.iter().any(|of| of == "noatime" || of == "lazy") {
-            shown.push("relatime".to_owned());
+}
+
+#[test]
+fn options_that_take_the_same_away_go_together() {
+    // As quotas of users and of groups take `noquota` away.
+    let quotas = |shown: &mut Vec<String>| {
+        if !shown.iter().any(|of| of == "uquota" || of == "gquota") {
+            shown.push("noquota".to_owned());
         }
     };
-    let settled = settled_by(vec![switch("a", "noatime"), switch("b", "lazy")], reads);
-    assert_eq!(left_out(&settled), [("b lazy", "it does not go with a noatime, which takes `relatime` away too")]);
+    let settled = settled_by(vec![switch("a", "uquota"), switch("b", "gquota")], quotas);
+    assert_eq!((names(&settled), left_out(&settled), settled.runs.len()), (vec!["a", "b"], vec![], 4));
 }
 
 #[test]
