@@ -1,7 +1,8 @@
-//! A filesystem in memory, over FUSE, that sleeps before it answers: a cause that is known (`make evidence`, part causes).
+//! A filesystem in memory, over FUSE, that sleeps before it answers: a cause that is known (`make evidence`, parts causes and planted).
 //!
-//! `slow-filesystem TARGET SLEEP` mounts it at TARGET and serves it until it is unmounted; needs root. SLEEP is a number of
+//! `slow-filesystem TARGET SLEEP [DEVICE]` mounts it at TARGET and serves it until it is unmounted; needs root. SLEEP is a number of
 //! milliseconds, or options of a mount: `nosuid,sleep=2000,nothing3` sleeps 2000 microseconds, and the others do nothing.
+//! Its folders are kept at the beginning of DEVICE, so that the next mount finds them.
 
 use crashes::serve::mount_fuse;
 use fuser::{
@@ -11,6 +12,9 @@ use fuser::{
 };
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -27,6 +31,8 @@ enum Node {
 
 struct Slow {
     sleep: Duration,
+    /// Where folders are kept.
+    device: Option<File>,
     nodes: Mutex<BTreeMap<u64, Node>>,
 }
 
@@ -35,6 +41,25 @@ impl Slow {
     fn nodes(&self) -> MutexGuard<'_, BTreeMap<u64, Node>> {
         std::thread::sleep(self.sleep);
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the folders, as their number and each with its names; files are not kept.
+    fn keep(&self, nodes: &BTreeMap<u64, Node>) -> Result<(), Errno> {
+        let Some(device) = &self.device else { return Ok(()) };
+        let is_folder = |inode: &u64| matches!(nodes.get(inode), Some(Node::Directory(_)));
+        let folders: Vec<(u64, Vec<(&str, u64)>)> = nodes
+            .iter()
+            .filter_map(|(inode, node)| match node {
+                Node::File(_) => None,
+                Node::Directory(names) => {
+                    let kept = names.iter().filter(|(_, inode)| is_folder(inode));
+                    Some((*inode, kept.filter_map(|(name, inode)| Some((name.to_str()?, *inode))).collect()))
+                }
+            })
+            .collect();
+        let mut text = serde_json::to_vec(&folders).map_err(|_| Errno::EIO)?;
+        text.push(b'\n');
+        device.write_all_at(&text, 0).map_err(|_| Errno::EIO)
     }
 }
 
@@ -148,7 +173,9 @@ impl Filesystem for Slow {
     }
 
     fn mkdir(&self, _: &Request, parent: INodeNo, name: &OsStr, _: u32, _: u32, reply: ReplyEntry) {
-        match add(&mut self.nodes(), parent, name, Node::Directory(BTreeMap::new())) {
+        let mut nodes = self.nodes();
+        let added = add(&mut nodes, parent, name, Node::Directory(BTreeMap::new()));
+        match added.and_then(|added| self.keep(&nodes).map(|()| added)) {
             Ok(attributes) => reply.entry(&NEVER_CACHED, &attributes, Generation(0)),
             Err(error) => reply.error(error),
         }
@@ -172,7 +199,8 @@ impl Filesystem for Slow {
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        answer(remove(&mut self.nodes(), parent, name), reply);
+        let mut nodes = self.nodes();
+        answer(remove(&mut nodes, parent, name).and_then(|()| self.keep(&nodes)), reply);
     }
 
     fn rename(
@@ -279,15 +307,31 @@ fn sleep(word: &str) -> Result<Duration, Box<dyn std::error::Error>> {
     }
 }
 
+/// The folders that a device keeps: none where nothing was kept on it yet.
+fn kept(device: &File) -> Result<BTreeMap<u64, Node>, Box<dyn std::error::Error>> {
+    let mut line = Vec::new();
+    BufReader::new(device).take(1 << 20).read_until(b'\n', &mut line)?;
+    if !line.starts_with(b"[") {
+        return Ok(BTreeMap::from([(ROOT, Node::Directory(BTreeMap::new()))]));
+    }
+    let folders: Vec<(u64, Vec<(String, u64)>)> = serde_json::from_slice(&line)?;
+    let named = |names: Vec<(String, u64)>| names.into_iter().map(|(name, inode)| (name.into(), inode)).collect();
+    Ok(folders.into_iter().map(|(inode, names)| (inode, Node::Directory(named(names)))).collect())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let (Some(target), Some(word)) = (words.next(), words.next()) else {
-        return Err("slow-filesystem TARGET SLEEP".into());
+        return Err("slow-filesystem TARGET SLEEP [DEVICE]".into());
     };
-    let device = mount_fuse("slow", target.as_ref())?;
-    let nodes = BTreeMap::from([(ROOT, Node::Directory(BTreeMap::new()))]);
-    let slow = Slow { sleep: sleep(&word)?, nodes: Mutex::new(nodes) };
+    let device = words.next().map(|device| File::options().read(true).write(true).open(device)).transpose()?;
+    let nodes = match &device {
+        Some(device) => kept(device)?,
+        None => BTreeMap::from([(ROOT, Node::Directory(BTreeMap::new()))]),
+    };
+    let slow = Slow { sleep: sleep(&word)?, device, nodes: Mutex::new(nodes) };
     let mut config = Config::default();
     config.n_threads = Some(4);
-    Ok(Session::from_fd(slow, device, SessionACL::All, config)?.run()?)
+    let connection = mount_fuse("slow", target.as_ref())?;
+    Ok(Session::from_fd(slow, connection, SessionACL::All, config)?.run()?)
 }
