@@ -12,6 +12,8 @@ mod rebuilding;
 pub(crate) mod resolve;
 pub(crate) mod stacked;
 
+pub use kernel::lock_kernel;
+
 use crate::command::Running;
 use crate::contestant::Contestant;
 use crate::device::{self, Confirm, Decision, Found};
@@ -180,7 +182,7 @@ pub struct LaneSet {
     pub(crate) remarks: Vec<String>,
     /// Ctrl-C: a guest that hangs while a lane is closed is not waited for then.
     pub(crate) stopping: Arc<AtomicBool>,
-    /// While it is held, no other race sets what lanes of this one set of the whole kernel; `None`: none does, or not yet.
+    /// While it is held, no other command sets what lanes of this race set of the whole kernel; `None`: none does, or not yet.
     pub(crate) kernel_lock: Option<crate::layers::VmLock>,
 }
 

@@ -4,11 +4,11 @@ mod common;
 
 use common::{Scratch, no_stop, privileged, says, with_lanes};
 use lanes::undo::{Recovered, recover, recover_kept};
-use lanes::{FailureKind, LaneSet};
+use lanes::{FailureKind, LaneSet, lock_kernel};
 use rustix::fs::{Access, access};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const FOLDER: &str = "FAIRLANE_TEST_VM_FOLDER";
@@ -113,19 +113,50 @@ fn what_somebody_sets_meanwhile_fails_the_round_and_stays() {
 }
 
 #[test]
-fn another_race_waits_until_the_first_one_is_gone() {
-    let Some(_alone) = alone("two races with the layer vm") else { return };
+fn another_command_is_refused_until_the_first_one_is_gone() {
+    let Some(_alone) = alone("two commands with the layer vm") else { return };
     let (scratch, other) = (Scratch::new(), Scratch::new());
-    with_lanes(&scratch, scratch.settings(&[LANE], 64), |_, _| {
-        let mut second = LaneSet::check(other.settings(&["ext4/vm,dirty_ratio=7"], 64)).unwrap();
-        let mut journal = other.journal();
-        let refused = second.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap_err();
-        second.teardown(&mut journal).unwrap();
-        journal.finish().unwrap();
+    let before = all();
+    let (child, reached) = begin_victim(&scratch);
+    let mut second = LaneSet::check(other.settings(&["ext4/vm,dirty_ratio=7"], 64)).unwrap();
+    let mut journal = other.journal();
+    let built = second.build(&mut journal, &mut |_, _| {}, &no_stop());
+    let held = lock_kernel(&other.undo());
+    kill(child);
+    let recovered = recover(&scratch.undo());
+    second.teardown(&mut journal).unwrap();
+    journal.finish().unwrap();
+    assert!(reached, "{recovered:?}");
+    for refused in [built, held.map(drop)] {
+        let refused = refused.unwrap_err();
         says(&refused, FailureKind::Failed, &["another race sets the kernel's writeback", "wait until it has ended"]);
-        other.assert_nothing_left();
-    });
+    }
+    assert_eq!((all(), recovered.failures), (before, Vec::<String>::new()));
+    other.assert_nothing_left();
     with_lanes(&other, other.settings(&["ext4/vm,dirty_ratio=7"], 64), |_, _| {});
+}
+
+#[test]
+fn a_command_that_has_the_kernel_races_several_times_and_cleans_up_meanwhile() {
+    let Some(_alone) = alone("races of one command with the layer vm") else { return };
+    let (scratch, dead) = (Scratch::new(), Scratch::new());
+    let before = all();
+    let (child, reached) = begin_victim(&dead);
+    kill(child);
+    // What the dead race set is put back before anything is looked up.
+    let held = lock_kernel(&dead.undo());
+    let after = all();
+    assert!(reached && held.is_ok(), "{held:?}");
+    assert_eq!(after, before);
+    dead.assert_nothing_left();
+    for _ in 0..2 {
+        with_lanes(&scratch, scratch.settings(&[LANE], 64), |lane_set, journal| {
+            lane_set.open(0, 0, journal, &no_stop()).unwrap();
+            assert_is_set();
+            lane_set.close(0, journal).unwrap();
+        });
+        assert_eq!(all(), before);
+    }
 }
 
 #[test]
@@ -190,11 +221,8 @@ fn victim() {
     }
 }
 
-#[test]
-fn after_a_kill_the_next_command_puts_the_kernel_back() {
-    let Some(_alone) = alone("the layer vm after a kill") else { return };
-    let scratch = Scratch::new();
-    let before = all();
+/// Another process whose lane is open until it is killed, and whether it came so far.
+fn begin_victim(scratch: &Scratch) -> (Child, bool) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "victim", "--nocapture", "--test-threads=1"])
         .env(FOLDER, &scratch.path)
@@ -205,8 +233,21 @@ fn after_a_kill_the_next_command_puts_the_kernel_back() {
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
     let reached = lines.any(|line| line == "REACHED");
+    (child, reached)
+}
+
+fn kill(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn after_a_kill_the_next_command_puts_the_kernel_back() {
+    let Some(_alone) = alone("the layer vm after a kill") else { return };
+    let scratch = Scratch::new();
+    let before = all();
+    let (child, reached) = begin_victim(&scratch);
+    kill(child);
     let left = SET.map(|(name, _)| kernel(name));
     let recovered = recover(&scratch.undo());
     let after = all();

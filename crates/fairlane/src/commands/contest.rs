@@ -80,6 +80,10 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     signals::stop(&stop)?;
     let run_id = planning::run_id();
     let mut lane_set = lanes_checked(&contest.plan, terms, &run_id)?;
+    if !terms.dry_run {
+        // Before a person is asked to confirm anything: another race may have it for hours.
+        lane_set.lock_kernel().map_err(lane_failure)?;
+    }
     super::replay::check_in_guests(&contest.plan, &lane_set, &stop)?;
     match &contest.resumed {
         Some(resumed) => same_lanes(&resumed.record, &lane_set.lanes(), &resumed.path)?,

@@ -1,10 +1,23 @@
-//! Lanes that set something of the whole kernel: one race at a time, and one lane of it at a time.
+//! Lanes that set something of the whole kernel: one command at a time, and one lane of its race at a time.
 
 use crate::failure::{LaneFailure, failed};
 use crate::lane_set::LaneSet;
-use crate::layers;
+use crate::layers::{VmLock, lock_vm};
 use crate::recover::recover;
 use crate::undo::Journal;
+use std::path::Path;
+
+/// Keeps every other command from what lanes set of the whole kernel, until all that this one was answered is dropped: a command
+/// that has it may race any number of times. `undo`: the folder of undo journals.
+///
+/// # Errors
+/// [`LaneFailure::Failed`] where another command has it, or what a dead race left cannot be undone.
+pub fn lock_kernel(undo: &Path) -> Result<VmLock, LaneFailure> {
+    let lock = lock_vm()?;
+    // A race that died since this command began may have left its settings, which would be taken for the machine's own.
+    let recovered = recover(undo);
+    recovered.failures.into_iter().next().map_or(Ok(lock), |why| Err(failed(why)))
+}
 
 impl LaneSet {
     /// Whether a lane sets something of the whole kernel: then no two lanes are open at once.
@@ -12,16 +25,13 @@ impl LaneSet {
         self.lanes.iter().any(|lane| lane.spec.vm().is_some())
     }
 
-    /// Keeps every other race from what lanes set of the kernel, until this one is gone.
+    /// [`lock_kernel`] where a lane sets something of the kernel, until this race is gone.
     ///
     /// # Errors
-    /// [`LaneFailure::Failed`] where another race has it, or what a dead one left cannot be undone.
-    pub(crate) fn lock_kernel(&mut self) -> Result<(), LaneFailure> {
+    /// As there.
+    pub fn lock_kernel(&mut self) -> Result<(), LaneFailure> {
         if self.kernel_lock.is_none() && self.sets_kernel() {
-            self.kernel_lock = Some(layers::lock_vm()?);
-            // A race that died since this command began may have left its settings, which would be taken for the machine's own.
-            let recovered = recover(&self.settings.undo);
-            recovered.failures.into_iter().next().map_or(Ok(()), |why| Err(failed(why)))?;
+            self.kernel_lock = Some(lock_kernel(&self.settings.undo)?);
         }
         Ok(())
     }

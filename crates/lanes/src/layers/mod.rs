@@ -27,7 +27,8 @@ mod writecache;
 pub(crate) use build::{Holding, Site, Stack, hold};
 pub(crate) use queue::queue_with;
 pub(crate) use rebuild::Rebuilt;
-pub(crate) use vm::{NAMES as VM_NAMES, VmLock, check_vm_here, lock_vm, vm_with};
+pub use vm::VmLock;
+pub(crate) use vm::{NAMES as VM_NAMES, check_vm_here, lock_vm, vm_with};
 
 use crate::failure::{LaneFailure, usage};
 use build::Building;

@@ -13,12 +13,12 @@ use rustix::param::page_size;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// What a race locks that sets them. Only root opens it: what everybody may open, everybody may lock for ever.
+/// What a command locks that sets them. Only root opens it: what everybody may open, everybody may lock for ever.
 const LOCK: &str = "/run/fairlane-vm.lock";
-/// This process has it.
-static IS_LOCKED: AtomicBool = AtomicBool::new(false);
+/// The lock of this process, while any of it is held.
+static HELD: Mutex<Weak<File>> = Mutex::new(Weak::new());
 /// Where the kernel has them.
 const FOLDER: &str = "/proc/sys/vm";
 const RATIO: &str = "dirty_ratio";
@@ -178,26 +178,29 @@ fn beside(name: &str) -> Option<&'static str> {
     pair.into_iter().find(|other| *other != name)
 }
 
-/// Keeps every other race from these settings until it is dropped, or its process dies.
+/// Keeps every other command from these settings until the last one of this process is dropped, or the process dies.
 #[derive(Debug)]
-pub(crate) struct VmLock(#[expect(dead_code, reason = "the lock is its file's")] File);
+pub struct VmLock(#[expect(dead_code, reason = "the lock is its file's")] Arc<File>);
 
-impl Drop for VmLock {
-    fn drop(&mut self) {
-        IS_LOCKED.store(false, Ordering::Release);
-    }
-}
-
-/// Locks these settings.
+/// Locks these settings; a process that has them has them once more.
 ///
 /// # Errors
-/// [`LaneFailure::Failed`] where another race has them.
+/// [`LaneFailure::Failed`] where another command has them.
 pub(crate) fn lock_vm() -> Result<VmLock, LaneFailure> {
-    let file = lock(Path::new(LOCK))?.ok_or_else(|| {
+    share(&HELD, Path::new(LOCK))?.ok_or_else(|| {
         failed("another race sets the kernel's writeback (layer vm) of this whole machine; wait until it has ended")
-    })?;
-    IS_LOCKED.store(true, Ordering::Release);
-    Ok(VmLock(file))
+    })
+}
+
+/// A part of what this process holds, or the first one; `None`: another process has it.
+fn share(held: &Mutex<Weak<File>>, path: &Path) -> Result<Option<VmLock>, LaneFailure> {
+    let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(file) = held.upgrade() {
+        return Ok(Some(VmLock(file)));
+    }
+    let file = lock(path)?.map(Arc::new);
+    *held = file.as_ref().map_or_else(Weak::new, Arc::downgrade);
+    Ok(file.map(VmLock))
 }
 
 /// Locks a file of root's; `None`: somebody else has it.
@@ -217,15 +220,12 @@ fn lock(path: &Path) -> Result<Option<File>, LaneFailure> {
 /// # Errors
 /// As there, and where another race has the settings.
 pub(super) fn put_back_left_over(set: &Settings, was: &Settings) -> Result<Option<String>, LaneFailure> {
-    let _held = match IS_LOCKED.load(Ordering::Acquire) {
-        true => None,
-        false => Some(lock(Path::new(LOCK))?.ok_or_else(|| {
-            failed(
-                "another race sets the kernel's writeback (layer vm), so that what a dead one set is not put back; run \
-                 `fairlane clean` when it has ended",
-            )
-        })?),
-    };
+    let _held = share(&HELD, Path::new(LOCK))?.ok_or_else(|| {
+        failed(
+            "another race sets the kernel's writeback (layer vm), so that what a dead one set is not put back; run \
+             `fairlane clean` when it has ended",
+        )
+    })?;
     put_back(set, was)
 }
 
@@ -518,6 +518,24 @@ mod tests {
         let link = kernel.0.join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(lock(&link).is_err(), "a link leads elsewhere");
+    }
+
+    #[test]
+    fn races_of_one_command_share_the_lock_and_the_last_one_lets_it_go() {
+        let kernel = Kernel::new("share", &USUAL);
+        let (path, held) = (kernel.0.join("lock"), Mutex::new(Weak::new()));
+        let is_free = || lock(&path).unwrap().is_some();
+        let command = share(&held, &path).unwrap();
+        let race = share(&held, &path).unwrap();
+        assert!(command.is_some() && race.is_some() && !is_free());
+        drop(race);
+        assert!(!is_free(), "the command goes on");
+        drop(command);
+        assert!(is_free());
+        let other = lock(&path).unwrap();
+        assert!(other.is_some() && share(&held, &path).unwrap().is_none());
+        drop(other);
+        assert!(share(&held, &path).unwrap().is_some());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::told::{self, Then};
 use super::{
-    CONFIRMED, Screened, begun, beside, confirm, finish, levels, rounds, say_how_to_go_on, to_its_end, tune, tuned,
+    CONFIRMED, Screened, begun, beside, confirm, finish, kernel, levels, rounds, say_how_to_go_on, to_its_end, tune,
+    tuned,
 };
 use crate::commands::contest::{Contest, Remark};
 use crate::commands::lane_failure;
@@ -53,8 +54,10 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
         if !is_anything_left(&screened, options, is_tuning_typed) {
             return Err(begun::complete(&screened.path, &screened.record));
         }
+        let _kernel = kernel::hold(&screened.base, &screening.factors)?;
         return finish(screened, options, &typed);
     }
+    let _kernel = kernel::hold(&base, &screening.factors)?;
     let times = typed_budget.map(|budget| rounds::share_out(Some(budget), !options.no_confirm));
     let plan = Plan {
         budget_seconds: times.map(|times| times.screening).or(record.header.plan.budget_seconds),
@@ -208,9 +211,9 @@ fn names_again(typed: LaneSpec, recorded: &LaneSpec) -> bool {
 /// machine is typed in any case.
 fn is_known(base: &LaneSpec, factor: &Factor, typed: &[String]) -> Result<bool, Failure> {
     let mut table = screened_options::table_of(base).iter();
-    let sets_kernel =
-        (0..levels::count(factor)).any(|at| levels::level(factor, at).is_some_and(|of| !of.vm.is_empty()));
-    if !sets_kernel && table.any(|option| screened_options::is_of(factor, &screened_options::factor(option))) {
+    if !kernel::is_set_by(factor)
+        && table.any(|option| screened_options::is_of(factor, &screened_options::factor(option)))
+    {
         return Ok(true);
     }
     for text in typed {

@@ -5,6 +5,7 @@ mod again;
 mod begun;
 mod confirm;
 mod constraints;
+mod kernel;
 mod levels;
 mod plan;
 pub mod rounds;
@@ -76,7 +77,7 @@ pub fn run(options: &Screen) -> Result<(), Failure> {
 fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
     let (terms, confirms) = (&options.terms, !options.no_confirm);
     check_outputs(options)?;
-    let Planned { plan, notes, most_telling, of_size } = plan::planned(lane, options)?;
+    let Planned { plan, notes, most_telling, of_size, kernel: _kernel } = plan::planned(lane, options)?;
     tune::check(plan.screening.as_ref().map_or(&[][..], |screening| screening.factors.as_slice()), options.tune)?;
     let name = contest::new_record_name(&plan);
     let path = match (&options.output, terms.dry_run) {

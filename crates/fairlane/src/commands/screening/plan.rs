@@ -1,15 +1,14 @@
 //! From the options of `fairlane screen` to the plan of its race.
 
 use super::constraints::{self, Place, Room, Settled};
-use super::levels;
-use super::rounds;
+use super::{kernel, levels, rounds};
 use crate::commands::planning::{self, Tail};
 use crate::commands::{contest, lane_failure, lane_size, race};
 use crate::failure::Failure;
 use crate::options::{Passes, Race, Screen};
 use lanes::custom::Custom;
 use lanes::filesystems::{self, Home};
-use lanes::{capacity, host, screened_options};
+use lanes::{KernelLock, capacity, host, screened_options};
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
 use model::operations::Ability;
@@ -42,6 +41,8 @@ pub struct Planned {
     pub most_telling: Vec<String>,
     /// Why lanes are as large as they are.
     pub of_size: Option<String>,
+    /// Held until the last race of the command is over; `None`: nothing sets the kernel.
+    pub kernel: Option<KernelLock>,
 }
 
 /// Options become a plan. Options of a filesystem of the table are tried on a small image; nothing else is touched.
@@ -65,10 +66,13 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
         plan.lane_size = size(&plan, least)?.0;
     }
     check_before_trial(&plan, &base, (&factors, room), options)?;
+    // What another race set would be taken for what the kernel has by itself.
+    let held = kernel::hold(&base, &factors)?;
     let place = Place { on: &plan.on, size: plan.lane_size };
     let (Settled { factors, design, runs, left_out }, more_notes) =
         constraints::settle_here(&base, factors, room, (place, !options.terms.quiet))?;
     notes.extend(more_notes);
+    let kernel = held.filter(|_| kernel::is_set(&base, &factors));
     plan.lanes = lanes(&base, &factors, &runs)?;
     notes.extend(compression_note(&base, &plan));
     if is_size_chosen {
@@ -89,7 +93,7 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     };
     (plan.explain, plan.explain_in_time) = (false, false);
     plan.command_line = command_line(lane, options, &plan);
-    Ok(Planned { plan, notes, most_telling, of_size })
+    Ok(Planned { plan, notes, most_telling, of_size, kernel })
 }
 
 /// What no screening takes of what every race takes.
