@@ -2457,9 +2457,17 @@ export interface Machine {
   cpus?: number;
   device?: Device;
   /**
+   * vm.dirty_background_bytes; 0: the ratio counts. Absent in records of before it was kept.
+   */
+  dirty_background_bytes?: number | null;
+  /**
    * vm.dirty_background_ratio.
    */
   dirty_background_ratio?: number;
+  /**
+   * vm.dirty_bytes; 0: the ratio counts. Absent in records of before it was kept.
+   */
+  dirty_bytes?: number | null;
   /**
    * vm.dirty_expire_centisecs.
    */
@@ -2505,9 +2513,17 @@ export interface Machine {
    */
   os?: string;
   /**
+   * vm.swappiness; absent in records of before it was kept.
+   */
+  swappiness?: number | null;
+  /**
    * Versions of the tools used: `mkfs.ext4 1.47.0`.
    */
   tools?: string[];
+  /**
+   * vm.vfs_cache_pressure; absent in records of before it was kept.
+   */
+  vfs_cache_pressure?: number | null;
   /**
    * Hypervisor as the CPU shows it; empty: none seen.
    */

@@ -32,6 +32,18 @@ pub struct Machine {
     pub dirty_expire_centisecs: u32,
     /// vm.dirty_writeback_centisecs.
     pub dirty_writeback_centisecs: u32,
+    /// vm.dirty_bytes; 0: the ratio counts. Absent in records of before it was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dirty_bytes: Option<u64>,
+    /// vm.dirty_background_bytes; 0: the ratio counts. Absent in records of before it was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dirty_background_bytes: Option<u64>,
+    /// vm.vfs_cache_pressure; absent in records of before it was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vfs_cache_pressure: Option<u32>,
+    /// vm.swappiness; absent in records of before it was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub swappiness: Option<u32>,
     /// A stable identity: /etc/machine-id, hashed; empty where there is none.
     pub machine_id_hash: String,
     /// Hypervisor as the CPU shows it; empty: none seen.
@@ -85,6 +97,27 @@ impl Machine {
             (cpu, cpus) => format!("{cpus} x {cpu}"),
         };
         [self.os.clone(), kernel, cpu].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Settings of the kernel's writeback and page cache, by their names in /proc/sys/vm; what the record does not tell is left
+    /// out.
+    pub fn kernel_settings(&self) -> Vec<(&'static str, u64)> {
+        let always = [
+            ("dirty_ratio", self.dirty_ratio),
+            ("dirty_background_ratio", self.dirty_background_ratio),
+            ("dirty_expire_centisecs", self.dirty_expire_centisecs),
+            ("dirty_writeback_centisecs", self.dirty_writeback_centisecs),
+        ];
+        // Of another tool's machine nobody looked them up.
+        let is_told = always.iter().any(|(_, value)| *value > 0);
+        let later = [
+            ("dirty_bytes", self.dirty_bytes),
+            ("dirty_background_bytes", self.dirty_background_bytes),
+            ("vfs_cache_pressure", self.vfs_cache_pressure.map(u64::from)),
+            ("swappiness", self.swappiness.map(u64::from)),
+        ];
+        let always = always.into_iter().filter(|_| is_told).map(|(name, value)| (name, u64::from(value)));
+        always.chain(later.into_iter().filter_map(|(name, value)| Some((name, value?)))).collect()
     }
 
     /// The disks behind the first: names, models and sizes, which tell two apart.
@@ -163,4 +196,31 @@ pub fn keeps_no_owners(magic: u32) -> bool {
         0x786f_4256,
     ];
     MAGIC.contains(&magic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_the_kernel_that_a_record_does_not_hold_are_not_told() {
+        let read = |value: serde_json::Value| serde_json::from_value::<Machine>(value).unwrap();
+        let old = read(serde_json::json!({
+            "dirty_ratio": 20, "dirty_background_ratio": 10, "dirty_expire_centisecs": 3000,
+        }));
+        let told = [
+            ("dirty_ratio", 20_u64),
+            ("dirty_background_ratio", 10),
+            ("dirty_expire_centisecs", 3000),
+            ("dirty_writeback_centisecs", 0),
+        ];
+        assert_eq!(old.kernel_settings(), told);
+        let written = serde_json::to_value(&old).unwrap();
+        assert!(written.get("dirty_bytes").is_none() && written.get("swappiness").is_none(), "{written}");
+        let now = Machine { dirty_bytes: Some(0), swappiness: Some(60), ..old };
+        let later = [("dirty_bytes", 0_u64), ("swappiness", 60)];
+        assert_eq!(now.kernel_settings(), [&told[..], &later[..]].concat());
+        assert_eq!(read(serde_json::to_value(&now).unwrap()), now);
+        assert!(Machine::default().kernel_settings().is_empty(), "nobody looked");
+    }
 }

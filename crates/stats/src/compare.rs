@@ -445,6 +445,13 @@ fn machine_warnings(a: &Record, b: &Record) -> Vec<String> {
     if a.machine.cpus != b.machine.cpus {
         warnings.push(format!("different numbers of CPUs: {} and {}", a.machine.cpus, b.machine.cpus));
     }
+    let now = b.machine.kernel_settings();
+    for (name, then) in a.machine.kernel_settings() {
+        // Records of before do not tell all of them.
+        if let Some((_, now)) = now.iter().find(|(of, now)| *of == name && *now != then) {
+            warnings.push(format!("different vm.{name}: {then} and {now}"));
+        }
+    }
     if a.plan.lane_size != b.plan.lane_size {
         warnings.push(format!("different lane sizes: {} and {}", a.plan.lane_size, b.plan.lane_size));
     }

@@ -65,6 +65,32 @@ fn a_disk_behind_the_first_that_was_changed_is_another_machine() {
 }
 
 #[test]
+fn settings_of_the_kernel_that_both_records_tell_are_told_where_they_differ() {
+    let (mut before, mut after) = (race([1000.0; 2], 0.01, 6, 1), race([1000.0; 2], 0.01, 6, 2));
+    for machine in [&mut before.header.machine, &mut after.header.machine] {
+        (machine.dirty_ratio, machine.swappiness, machine.dirty_bytes) = (20, Some(60), Some(0));
+    }
+    let warnings = |after: &Record| against(&before, after).warnings;
+    assert_eq!(warnings(&after), Vec::<String>::new());
+    (after.header.machine.dirty_ratio, after.header.machine.dirty_bytes) = (0, Some(1 << 28));
+    after.header.machine.dirty_expire_centisecs = 3000;
+    assert_eq!(
+        warnings(&after),
+        [
+            "different vm.dirty_ratio: 20 and 0",
+            "different vm.dirty_expire_centisecs: 0 and 3000",
+            "different vm.dirty_bytes: 0 and 268435456",
+        ]
+    );
+    // A record of before it was kept, and figures of another tool.
+    after.header.machine = before.header.machine.clone();
+    after.header.machine.swappiness = None;
+    assert_eq!(warnings(&after), Vec::<String>::new());
+    (after.header.machine.dirty_ratio, after.header.machine.dirty_bytes) = (0, None);
+    assert_eq!(warnings(&after), Vec::<String>::new());
+}
+
+#[test]
 fn noise_or_one_round_leaves_it_undecided() {
     let noisy = against(&race([1000.0; 2], 0.2, 6, 3), &race([1000.0; 2], 0.2, 6, 4));
     assert_eq!(noisy.rows[0].verdict, Verdict::Undecided);

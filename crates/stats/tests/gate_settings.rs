@@ -40,6 +40,22 @@ fn settings_of_a_database_are_what_is_compared() {
 }
 
 #[test]
+fn settings_of_the_kernel_are_what_is_compared_where_both_sides_tell_them() {
+    let set = |swappiness: [Option<u32>; 2]| {
+        let mut sides = sides("", "", 1.0);
+        for (side, swappiness) in sides.iter_mut().zip(swappiness) {
+            side.iter_mut().for_each(|record| record.header.machine.swappiness = swappiness);
+        }
+        let changes = judge(&sides, None).unwrap().changes;
+        changes.into_iter().filter(|said| said.starts_with("vm.")).collect::<Vec<_>>()
+    };
+    assert_eq!(set([Some(60), Some(10)]), ["vm.swappiness: 60 -> 10"]);
+    for alike in [[Some(60); 2], [None, Some(60)], [None; 2]] {
+        assert_eq!(set(alike), Vec::<String>::new(), "{alike:?}");
+    }
+}
+
+#[test]
 fn other_work_and_other_promises_are_refused() {
     for after in ["options = { synchronous = \"OFF\" }", "table_size = 1000", "server = \"mariadb\""] {
         let refused = judge(&sides("", after, 1.0), None).unwrap_err();

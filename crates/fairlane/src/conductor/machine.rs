@@ -30,6 +30,10 @@ pub fn read(disk: &str) -> Machine {
         dirty_background_ratio: number("/proc/sys/vm/dirty_background_ratio"),
         dirty_expire_centisecs: number("/proc/sys/vm/dirty_expire_centisecs"),
         dirty_writeback_centisecs: number("/proc/sys/vm/dirty_writeback_centisecs"),
+        dirty_bytes: told("/proc/sys/vm/dirty_bytes"),
+        dirty_background_bytes: told("/proc/sys/vm/dirty_background_bytes"),
+        vfs_cache_pressure: told("/proc/sys/vm/vfs_cache_pressure"),
+        swappiness: told("/proc/sys/vm/swappiness"),
         machine_id_hash: machine_id_hash(),
         virtualization: processor::virtualization(&cpuinfo, root),
         further_disks: Vec::new(),
@@ -131,5 +135,10 @@ fn text(path: &str) -> String {
 }
 
 fn number(path: &str) -> u32 {
-    text(path).trim().parse().unwrap_or(0)
+    told(path).unwrap_or(0)
+}
+
+/// A number of the kernel's; `None`: it tells none.
+fn told<T: std::str::FromStr>(path: &str) -> Option<T> {
+    text(path).trim().parse().ok()
 }

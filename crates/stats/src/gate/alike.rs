@@ -321,6 +321,7 @@ fn compared<'a>(sides: [&'a Side; 2]) -> Vec<Property<'a>> {
         ("filesystem under the images".into(), Box::new(|of: &Header| Some(host(of)))),
         ("writeback settings".into(), Box::new(|of: &Header| Some(writeback(of)))),
     ];
+    all.extend(LATER_SETTINGS.map(later_setting));
     // Another release is always another build.
     if distinct(sides[0], &all[0].1) != distinct(sides[1], &all[0].1) {
         drop(all.remove(1));
@@ -379,6 +380,17 @@ fn writeback(of: &Header) -> String {
         "dirty_ratio {}, background {}, expire {} cs, writeback {} cs",
         of.dirty_ratio, of.dirty_background_ratio, of.dirty_expire_centisecs, of.dirty_writeback_centisecs
     )
+}
+
+/// Settings of the kernel that records of before do not hold: of a side without one nothing is said.
+const LATER_SETTINGS: [&str; 4] = ["dirty_bytes", "dirty_background_bytes", "vfs_cache_pressure", "swappiness"];
+
+fn later_setting<'a>(name: &'static str) -> Property<'a> {
+    let told = move |of: &Header| {
+        let settings = of.machine.kernel_settings();
+        settings.into_iter().find(|(of, _)| *of == name).map(|(_, value)| value.to_string())
+    };
+    (format!("vm.{name}"), Box::new(told))
 }
 
 fn rounds(of: &Header) -> String {
