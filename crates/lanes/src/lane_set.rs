@@ -6,6 +6,7 @@ mod describe;
 pub(crate) mod guest;
 pub(crate) mod in_guest;
 mod kernel;
+mod mkfs_trial;
 mod open;
 pub(crate) mod past;
 mod rebuilding;

@@ -2,7 +2,7 @@
 
 use crate::above::{self, Place};
 use crate::contestant::Contestant;
-use crate::failure::{LaneFailure, cannot, failed, usage};
+use crate::failure::{LaneFailure, failed};
 use crate::formatting::{self, MountRequest};
 use crate::guest::GuestKind;
 use crate::guest::protocol::{Answer, Ask};
@@ -16,7 +16,6 @@ use crate::venues::Venue;
 use crate::{let_go, library, mount, mountinfo};
 use model::{Flag, Mark};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -190,45 +189,6 @@ impl LaneSet {
         };
         self.lanes[index].open = Some(open);
         Ok(Opened { directory: PathBuf::new(), library: Some(target), guest, phases_seconds: BTreeMap::new() })
-    }
-
-    /// Runs the mkfs of every lane that has options of its own on a sparse file beside the images: what mkfs refuses shows
-    /// before gigabytes are written.
-    pub(crate) fn try_mkfs_options(&self, image: Option<&PathBuf>, stop: &AtomicBool) -> Result<(), LaneFailure> {
-        let Some(folder) = image.and_then(|image| image.parent()) else { return Ok(()) };
-        for (index, lane) in self.lanes.iter().enumerate() {
-            let Contestant::Row(row) = &lane.contestant else { continue };
-            let in_guest = self.guest_that_formats(index).is_some() && row.mkfs_looks_around;
-            let elsewhere = in_guest || lane.fixed_ground.is_some();
-            if lane.spec.mkfs_options.is_empty() || !lane.named_devices.is_empty() || elsewhere {
-                continue;
-            }
-            let files: Vec<PathBuf> =
-                (0..lane.spec.devices).map(|number| folder.join(format!("mkfs-trial{number}"))).collect();
-            for file in &files {
-                let made = File::options().write(true).create_new(true).open(file);
-                made.and_then(|made| made.set_len(self.settings.lane_size.0))
-                    .map_err(|error| cannot(format!("make {}", file.display()), error))?;
-            }
-            let (first, further) = (&files[0], &files[1..]);
-            let command = with_devices(&lane.mkfs_command, further);
-            let beside: Vec<&Path> = further.iter().map(PathBuf::as_path).collect();
-            let tried = formatting::format(&lane.contestant, &command, (first, None), &beside, stop);
-            let removed = files.iter().map(|file| (file, std::fs::remove_file(file))).find(|(_, done)| done.is_err());
-            tried.map_err(|why| match LaneFailure::from(why) {
-                LaneFailure::Failed(what) => usage(format!(
-                    "{what}; correct the lane's options of {} (`man mkfs.{}` lists them)",
-                    row.mkfs.first().copied().unwrap_or("mkfs"),
-                    row.name
-                ))
-                .in_lane(&lane.name),
-                other => other,
-            })?;
-            if let Some((file, Err(error))) = removed {
-                return Err(cannot(format!("remove {}", file.display()), error));
-            }
-        }
-        Ok(())
     }
 
     /// Makes the filesystem, on the host or where its mkfs must run in the guest; a ground without a disk has
@@ -519,7 +479,7 @@ pub(crate) fn mount_options_of(lane: &LaneState, settings: &Settings, further: &
 }
 
 /// A mkfs command with the devices behind the first.
-fn with_devices(command: &[String], further: &[PathBuf]) -> Vec<String> {
+pub(super) fn with_devices(command: &[String], further: &[PathBuf]) -> Vec<String> {
     let further = further.iter().map(|device| device.display().to_string());
     command.iter().cloned().chain(further).collect()
 }
