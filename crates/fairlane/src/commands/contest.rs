@@ -12,6 +12,7 @@ use crate::conductor::race_clock::{MachineClock, RaceClock};
 use crate::conductor::raced_lanes::RacedLanes;
 use crate::conductor::record_file::RecordFile;
 use crate::conductor::rehearse::Rehearsals;
+use crate::conductor::time::Expected;
 use crate::conductor::{Race as Conductor, failpoint, machine, memory, trial_run};
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
@@ -172,8 +173,8 @@ fn trim(plan: &mut Plan, most_telling: &[String], lane_set: &LaneSet) -> Option<
         Rounds::Auto if is_screening => rounds::FEWEST,
         Rounds::Auto => LOOKS[0],
     };
-    let slower = if is_screening { rounds::SLOWER } else { 1.0 };
-    let seconds: Vec<f64> = expected(plan, lane_set).iter().map(|of| of.of_rounds(look) * slower).collect();
+    let needed = |of: &Expected| if is_screening { rounds::needed_for(of, look) } else { of.of_rounds(look) };
+    let seconds: Vec<f64> = expected(plan, lane_set).iter().map(needed).collect();
     let kept = kept(plan, most_telling, &seconds, budget);
     let is_kept = |place: usize| kept.contains(&place);
     let dropped: Vec<String> =

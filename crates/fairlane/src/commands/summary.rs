@@ -3,7 +3,7 @@
 use super::forecast::{self, Disks, Parts, Setting, Work};
 use super::lane_size;
 use crate::conductor::disk_probe;
-use crate::conductor::time::{Expected, OWED_ROUNDS};
+use crate::conductor::time::{Expected, OWED_ROUNDS, planned_repeats};
 use crate::conductor::wait_idle::quiet_of;
 use lanes::{LaneSet, filesystems};
 use model::operations::Method;
@@ -27,7 +27,10 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
     let searched = |of: Parts| Parts { round: of.round * steps, ..of };
     let timelines: Vec<Parts> = timelines(plan, &setting).into_iter().map(searched).collect();
     let raced = |rounds: u32| timelines.iter().fold(Work::default(), |sum, parts| sum + parts.of_rounds(rounds));
-    let (least, most) = (raced(rounds.0), raced(rounds.1));
+    // A screening has room for rounds that are run again.
+    let again = |rounds: u32| if plan.screening.is_some() { f64::from(planned_repeats(rounds)) } else { 0.0 };
+    let planned = |rounds: u32| timelines.iter().fold(raced(rounds), |sum, parts| sum + parts.round * again(rounds));
+    let (least, most) = (planned(rounds.0), planned(rounds.1));
     // A race ends when all is decided or the time is up: the forecast is the longer of the two ends, but
     // every workload is raced to its first look where there is time for it.
     // The first workload's first round is raced whatever the budget, and of a screening the first rounds of all work.
@@ -113,6 +116,8 @@ fn setting(plan: &Plan, lane_set: &LaneSet) -> Setting {
         mkfs_bytes: mkfs_bytes(&lanes, formatted) + lane_set.restored_bytes() as f64 / formatted.max(1) as f64,
         probed: lane_set.blocks() as f64,
         side_by_side: lane_set.side_by_side(),
+        // Other races learn from each round how long the next one takes.
+        made_again: if plan.screening.is_some() { forecast::made_again(lanes.len()) } else { 0.0 },
         quiet_seconds: quiet_of(plan).as_secs_f64(),
         disks: Disks { bare: plan.throttle, lanes: lanes.iter().map(|lane| plan.throttle_of(&lane.name)).collect() },
         cpus: std::thread::available_parallelism().map_or(1.0, |cpus| cpus.get() as f64),

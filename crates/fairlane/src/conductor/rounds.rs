@@ -1,7 +1,8 @@
 //! The counting of rounds: those that a look counts, those that were raced, those that are run again, and
 //! the lanes that still race.
 
-use super::{FAILURES_ALLOWED, REPEATS_SHARE, ROUNDS_FOR_A_LOOK, Race};
+use super::time::repeats;
+use super::{FAILURES_ALLOWED, ROUNDS_FOR_A_LOOK, Race};
 use model::plan::{LOOKS, Rounds};
 use model::trial::Outcome;
 use std::collections::BTreeSet;
@@ -21,7 +22,7 @@ impl Race<'_> {
         };
         let ends = self.elapsed_seconds() + self.round_seconds[index];
         let in_time = self.deadline(index).is_none_or(|deadline| ends < deadline);
-        in_time && ((repeated.len() + 1) as f64) <= (f64::from(planned) * REPEATS_SHARE).max(1.0)
+        in_time && repeated.len() < repeats(planned) as usize
     }
 
     /// Rounds that a look counts: those that hold a comparison. Where one lane alone races, its own.

@@ -15,7 +15,7 @@ pub(super) const WARM_UP_SECONDS: f64 = 0.03;
 
 /// So often the slices of a round are made once more where a lane has not settled by its middle; after
 /// that it is marked (method 2.3).
-const EXTENSIONS: usize = 3;
+pub const EXTENSIONS: usize = 3;
 
 /// How long a round may be made where a lane has not settled, and how much longer it was made.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,13 +1,23 @@
 //! What time is left: whether the next round still fits, from the forecast until one was raced, and what
 //! did not fit.
 
-use super::{Race, probe};
+use super::{REPEATS_SHARE, Race, probe};
 use crate::failure::Failure;
 use model::plan::{LOOKS, Rounds};
 use model::record::{Line, Unreached};
 
 /// Rounds of each workload that a screening races whatever its budget: effects need two (method 9.3).
 pub const OWED_ROUNDS: u32 = 2;
+
+/// Rounds that may be run again of so many, because something disturbed a lane of them (method 3.1).
+pub fn repeats(rounds: u32) -> u32 {
+    (f64::from(rounds) * REPEATS_SHARE).max(1.0) as u32
+}
+
+/// The same of rounds that are planned: while a race is under way no fewer count than those of a first look.
+pub fn planned_repeats(rounds: u32) -> u32 {
+    repeats(rounds.max(LOOKS[0]))
+}
 
 /// What a workload is expected to take before anybody has seen it take anything, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -25,6 +35,12 @@ impl Expected {
     pub fn of_rounds(&self, rounds: u32) -> f64 {
         let probes = (1..=rounds.min(5)).filter(|round| probe::due(*round)).count();
         self.once + self.round * f64::from(rounds) + self.probe * probes as f64
+    }
+
+    /// The same with those that may be run again. A round is, where any of its lanes was disturbed: with the many lanes of a
+    /// screening that is the usual case, and its rounds are planned beforehand.
+    pub fn of_planned_rounds(&self, rounds: u32) -> f64 {
+        self.of_rounds(rounds) + self.round * f64::from(planned_repeats(rounds))
     }
 }
 
@@ -173,5 +189,15 @@ mod tests {
     fn ceilings_are_expected_in_three_of_the_rounds() {
         let expected = Expected { once: 100.0, round: 10.0, probe: 1.0 };
         assert_eq!([1, 2, 3, 5, 20].map(|rounds| expected.of_rounds(rounds)), [111.0, 121.0, 132.0, 153.0, 303.0]);
+    }
+
+    #[test]
+    fn planned_rounds_have_room_for_those_that_are_run_again() {
+        assert_eq!([1, 3, 9, 10, 14, 15].map(repeats), [1, 1, 1, 2, 2, 3]);
+        let expected = Expected { once: 100.0, round: 10.0, probe: 1.0 };
+        for (rounds, again) in [(3, 1.0), (9, 1.0), (12, 2.0)] {
+            let apart = expected.of_planned_rounds(rounds) - expected.of_rounds(rounds);
+            assert!((apart - 10.0 * again).abs() < 1e-9, "{rounds}: {apart}");
+        }
     }
 }

@@ -18,6 +18,11 @@ impl Disks {
     #[cfg(test)]
     pub(super) const FREE: Disks = Disks { bare: None, lanes: Vec::new() };
 
+    /// Whether any is held to something.
+    pub(super) fn are_held(&self) -> bool {
+        self.bare.iter().chain(self.lanes.iter().flatten()).next().is_some()
+    }
+
     /// Seconds of warm-up and of the window of a slice of steady work; `None`: nothing is held.
     pub(super) fn slice(&self, io: &Io) -> Option<(f64, f64)> {
         let all: Vec<Throttle> = self.bare.iter().chain(self.lanes.iter().flatten()).copied().collect();

@@ -26,7 +26,7 @@ impl Setting {
         let warm: Vec<_> = operations.step.iter().map(|step| OperationStep { cold: false, ..step.clone() }).collect();
         let checked = around + steps(&warm);
         let cold = operations.step.iter().filter(|step| step.cold).count() as f64 * self.remount_seconds();
-        let lane = self.visit() + (pass + Work::seconds(cold)) * loops;
+        let lane = self.visit() + (pass + Work::seconds(cold)) * loops + Work::seconds(self.turns_seconds(operations));
         let waits = match operations.loops {
             // All lanes do a step before any begins the next, each after a moment of quiet.
             0 | 1 => self.quiet(operations.step.len() as f64),
@@ -45,6 +45,18 @@ impl Setting {
             round: lane * self.lanes + waits,
             probe: self.flushes(),
         }
+    }
+
+    /// What a lane leaves to be written behind each part of a step is written before the next lane's turn (conductor::steps): a
+    /// flush each, beside the one at the end of the step.
+    fn turns_seconds(&self, operations: &Operations) -> f64 {
+        if self.lanes < 2.0 || operations.loops > 1 {
+            return 0.0;
+        }
+        let leaves = |step: &&OperationStep| step.operation.changes() && step.sync != SyncPolicy::Each;
+        let parts = |step: &OperationStep| if self.disks.are_held() { 1 } else { operations.parts(step) };
+        let flushes: u32 = operations.step.iter().filter(leaves).map(parts).sum();
+        f64::from(flushes) * self.rates.flush_seconds
     }
 
     /// A step on one lane.
