@@ -4,6 +4,7 @@
 //! The tables stand beside the rows of [`crate::filesystems`]. What a person types passes the same checks of words as a lane
 //! does, because a lane is made of it.
 
+mod commit_interval;
 mod dialect;
 mod join;
 mod kernel_settings;

@@ -1,6 +1,7 @@
 //! Options that a person types: a name of the table, `logbsize=32k|256k`, `-m reflink=1|0`, `queue:scheduler=none|bfq`,
 //! `vm.dirty_ratio=20|5`.
 
+use super::commit_interval;
 use super::dialect::Dialect;
 use super::join::{self, lane_with};
 use super::kernel_settings::{self, Setting};
@@ -355,6 +356,12 @@ fn into_factor(lane: &LaneSpec, dialect: &Dialect, typed: Typed) -> Result<Facto
         Some(other) if option.is_some_and(|option| option.usual.label == other.label) => String::new(),
         _ => super::costs_of_level(label, costs),
     });
+    // Of an interval it is known of every level.
+    let of_interval = match levels.as_slice() {
+        [usual, other, ..] => commit_interval::costs(dialect, usual, other),
+        _ => None,
+    };
+    let costs = of_interval.unwrap_or(costs);
     let mut levels = levels.into_iter();
     Ok(Factor {
         name,

@@ -114,9 +114,9 @@ fn costs_are_told_of_the_level_that_they_are_true_of() {
     assert!(parsed("ext4", "commit=5|30").costs.contains("30 s"));
     assert!(parsed("ext4", "vm.dirty_ratio=20|60").costs.contains("nobody synced"));
     assert_eq!(parsed("ext4", "vm.dirty_ratio=20|5").costs, "");
-    for text in ["commit=5|60", "commit=default|1", "commit=30|60"] {
+    for text in ["read_ahead=default|1M", "read_ahead=16K|1M"] {
         let costs = parsed("ext4", text).costs;
-        assert!(costs.starts_with("its level 30 costs: a crash takes up to 30 s"), "{text}: {costs}");
+        assert!(costs.starts_with("its level 4M costs: memory and disk time"), "{text}: {costs}");
     }
     for text in ["noatime=on|off", "max_batch_time=15000|5", "inode_readahead_blks=32|128"] {
         assert_eq!(parsed("ext4", text).costs, "", "{text}");
