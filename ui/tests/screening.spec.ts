@@ -240,12 +240,6 @@ test("each end of a screening has a headline and a sentence of its own", async (
       "The design has fewer than 3 columns without an option, so that lanes that differ by themselves would not be noticed",
     ],
     [
-      "few-left",
-      (of) => (of.results[0]!.spare = [1.006, 0.995]),
-      "Take ext4 with journal 1G",
-      "Beside interactions fewer than 3 columns without an option are left",
-    ],
-    [
       "partial",
       (of) => Object.assign(of.results[0]!.interactions![0]!, { aliases: [], partial: 36 }),
       "Take ext4 with journal 1G",

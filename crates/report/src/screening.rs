@@ -10,7 +10,7 @@ use crate::markdown::{code, escape, row};
 use crate::words::{self, screening as wording};
 use crate::{Style, figures};
 use model::findings::{
-    ConfirmedRow, Effect, EffectVerdict, FEWEST_SPARE, Interaction, ScreenedResult, ScreeningFinding, TunedFate,
+    ConfirmedRow, Effect, EffectVerdict, Interaction, ScreenedResult, ScreeningFinding, TunedFate,
     TunedLevel, Verdict,
 };
 use model::screening::{Factor, OptionClass, OptionLevel};
@@ -177,7 +177,7 @@ fn head(finding: &ScreeningFinding) -> Vec<String> {
     let few = finding.few_spare.then(|| wording::FEW_SPARE.to_owned());
     let queue = finding.loop_queue.then(|| wording::LOOP_QUEUE.to_owned());
     let cut = finding.proposal.cut_short.map(wording::cut_short);
-    [summary(finding)].into_iter().chain(cut).chain([wording::legend(finding.margin)]).chain(few).chain(queue).collect()
+    [summary(finding)].into_iter().chain(cut).chain([wording::legend(finding.margin, finding.few_spare)]).chain(few).chain(queue).collect()
 }
 
 fn summary(finding: &ScreeningFinding) -> String {
@@ -284,8 +284,6 @@ fn sentences(finding: &ScreeningFinding, result: &ScreenedResult) -> Vec<String>
     let mut said: Vec<String> = unknown.into_iter().collect();
     said.extend(result.interactions.iter().map(|of| interaction(finding, of)));
     said.extend(result.lanes_differ.then(|| wording::LANES_DIFFER.to_owned()));
-    let few = !finding.few_spare && (1..FEWEST_SPARE).contains(&result.spare.len());
-    said.extend(few.then(|| wording::FEW_LEFT.to_owned()));
     let logs: Vec<f64> = result.spare.iter().map(|ratio| ratio.ln()).filter(|log| log.is_finite()).collect();
     let size = (logs.iter().map(|log| log * log).sum::<f64>() / logs.len().max(1) as f64).sqrt().exp();
     let size = wording::gain(size, None).0;

@@ -13,13 +13,13 @@ use model::findings::EffectVerdict;
 use screened::{Noise, commit, empty, found, measure, options};
 use stats::screening::lanes_of;
 
-/// Options of a screening: in 24 lanes, as many as fit into these, and in 48 lanes.
-const OPTIONS: [usize; 3] = [9, 11, 20];
-const ROUNDS: [u32; 3] = [4, 6, 8];
+/// Options of a screening: every combination in 8 lanes and in 16, then in 24 lanes, as many as fit into these, and in 48 lanes.
+const OPTIONS: [usize; 5] = [3, 4, 9, 11, 20];
+const ROUNDS: [u32; 4] = [2, 4, 6, 8];
 /// By how much lanes differ for good, as a standard deviation.
 const APART: [f64; 4] = [0.0, 0.01, 0.025, 0.05];
 /// The option that does something, by its place.
-const PLANTED: usize = 3;
+const PLANTED: usize = 2;
 /// What it does.
 const EFFECTS: [f64; 2] = [0.05, 0.10];
 
@@ -179,7 +179,7 @@ fn tell_interactions(screenings: usize, seed: u64) {
     );
     for apart in [0.0, 0.01, 0.025] {
         for options in OPTIONS {
-            for pairs in 1..=3 {
+            for pairs in 1..=(options / 2).min(3) {
                 let told = interactions(options, apart, pairs, screenings, &mut Normal::new(seed));
                 let [all, other] = told.map(|count| 100.0 * count as f64 / screenings.max(1) as f64);
                 println!("| {options} | {:.1} % | {pairs} | {all:.0} | {other:.1} |", 100.0 * apart);

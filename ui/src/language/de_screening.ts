@@ -28,8 +28,8 @@ export const screening: typeof english = {
     say`${count(options, "Option", "Optionen")} von ${base} in ${lanes} Bahnen, ${full === null ? "das sind alle Kombinationen" : `alle Kombinationen bräuchten ${full}`}; ${rounds}.`,
   rounds: (fewest, most) => (fewest === most ? count(most, "Runde", "Runden") : `${fewest} bis ${most} Runden`),
   scatter: (deviation) => `eine Bahn streut von Runde zu Runde um ${deviation}`,
-  legend: (margin) =>
-    `Wirkung heißt, was die andere Stufe am Wert ändert, über alle Einstellungen der übrigen Optionen; über 0 ist sie besser, auch bei Zeiten. Zählt: mit 95 % ist keine von denen falsch, die so heißen, soweit Zufall ist, was Bahnen sonst unterscheidet. Zählt nicht: das Intervall dieser Zeile liegt innerhalb von ${margin}.`,
+  legend: (margin, few) =>
+    `Wirkung heißt, was die andere Stufe am Wert ändert, im Mittel über alle Einstellungen der übrigen Optionen; über 0 ist sie besser, auch bei Zeiten. Zählt: mit 95 % ist keine von denen falsch, die so heißen, ${few ? "wenn Bahnen sich durch nichts als ihre Optionen unterscheiden" : "soweit Zufall ist, was Bahnen sonst unterscheidet"}. Zählt nicht: das Intervall dieser Zeile liegt innerhalb von ${margin}.`,
   option: "Option",
   levels: "Üblich → anders",
   effect: "Wirkung",
@@ -56,14 +56,12 @@ export const screening: typeof english = {
   interaction: (one, other, ratio, low, high, aliases, partial) =>
     say`${one} und ${other} zusammen: ${ratio} (${low} bis ${high}) vom Produkt dessen, was jede allein bringt${aliases === null ? "" : say`; der Plan kann es nicht unterscheiden von ${aliases}`}${partial === 0 ? "" : `; ${partial === 1 ? "1 anderes Paar hat" : `${partial} andere Paare haben`} Anteil daran`}.`,
   pair: (one, other) => say`${one} × ${other}`,
-  lanesDiffer: "Die Bahnen unterscheiden sich mehr, als ihre Runden streuen und die Optionen erklären; um so viel sind die Intervalle breiter.",
+  lanesDiffer: "Nach einem Test mit 5 % unterscheiden sich die Bahnen mehr, als ihre Runden streuen und die Optionen erklären; um so viel sind die Intervalle breiter.",
   fewSpare:
-    "Der Plan hat weniger als 3 Spalten ohne Option; Bahnen, die sich von sich aus unterscheiden, fielen deshalb nicht auf: Was hier zählt, kann ein solcher Unterschied sein.",
+    "Der Plan hat weniger als 3 Spalten ohne Option; Bahnen, die sich von sich aus unterscheiden, fielen deshalb nicht auf: Was hier zählt oder eine andere Wirkung ändert, kann ein solcher Unterschied sein, und was nicht zählt, von einem verdeckt.",
   loopQueue: "Verändert wurde die Warteschlange des Loop-Geräts jedes Abbilds; der Datenträger darunter hat seine eigene.",
   noRound: "Nichts ist bestimmt: In keiner Runde hat jede Bahn einen Wert.",
   unknown: (why) => say`Nichts ist bestimmt: ${why}.`,
-  fewLeft:
-    "Neben Wechselwirkungen bleiben weniger als 3 Spalten ohne Option; Bahnen, die sich von sich aus unterscheiden, fielen hier deshalb nicht auf.",
   spare: (columns, size) =>
     `${count(columns, "Spalte", "Spalten")} ohne Option: Wirkungen von ${size} (quadratisches Mittel), das sind Zufall, Bahnen, die sich unterscheiden, oder Optionen zusammen.`,
   leftOut: "Weggelassen",

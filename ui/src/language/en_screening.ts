@@ -27,8 +27,8 @@ export const screening = {
     say`${count(options, "option", "options")} of ${base} in ${lanes} lanes, ${full === null ? "which are all combinations" : `where all combinations would take ${full} lanes`}; ${rounds}.`,
   rounds: (fewest: number, most: number) => (fewest === most ? count(most, "round", "rounds") : `${fewest} to ${most} rounds`),
   scatter: (deviation: string) => `a lane scatters by ${deviation} from round to round`,
-  legend: (margin: string) =>
-    `An effect is what the other level does to the figure, over all settings of the other options; above 0 it is better, of times too. Matters: with 95% none of those that are called so is false, as far as what else lanes differ by is chance. Does not: the interval of that row lies within ${margin}.`,
+  legend: (margin: string, few: boolean) =>
+    `An effect is what the other level does to the figure, on average over all settings of the other options; above 0 it is better, of times too. Matters: with 95% none of those that are called so is false, ${few ? "if lanes differ by nothing but their options" : "as far as what else lanes differ by is chance"}. Does not: the interval of that row lies within ${margin}.`,
   option: "Option",
   levels: "Usual → other",
   effect: "Effect",
@@ -55,14 +55,12 @@ export const screening = {
   interaction: (one: Said, other: Said, ratio: string, low: string, high: string, aliases: Said | null, partial: number) =>
     say`${one} and ${other} together: ${ratio} (${low} to ${high}) of the product of what each brings alone${aliases === null ? "" : say`; the design cannot tell it from ${aliases}`}${partial === 0 ? "" : `; ${partial === 1 ? "1 other pair shares" : `${partial} other pairs share`} a part of it`}.`,
   pair: (one: Said, other: Said) => say`${one} × ${other}`,
-  lanesDiffer: "The lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.",
+  lanesDiffer: "By a test at 5% the lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.",
   fewSpare:
-    "The design has fewer than 3 columns without an option, so that lanes that differ by themselves would not be noticed: what matters here may be such a difference.",
+    "The design has fewer than 3 columns without an option, so that lanes that differ by themselves would not be noticed: what matters here, or changes another effect, may be such a difference, and what does not matter may be hidden by one.",
   loopQueue: "The disk's queue that was varied is that of the loop device of each image; the disk below has its own.",
   noRound: "Nothing is told: there is no round in which every lane has a figure.",
   unknown: (why: Said) => say`Nothing is told: ${why}.`,
-  fewLeft:
-    "Beside interactions fewer than 3 columns without an option are left, so that lanes that differ by themselves would not be noticed here.",
   spare: (columns: number, size: string) =>
     `${count(columns, "column", "columns")} without an option: effects of ${size} (root mean square), which are chance, lanes that differ, or options together.`,
   leftOut: "Left out",

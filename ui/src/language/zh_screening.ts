@@ -22,8 +22,8 @@ export const screening: typeof english = {
     say`${base} 的 ${options} 个选项，共 ${lanes} 条赛道${full === null ? "，即全部组合" : `，全部组合则需 ${full} 条`}；${rounds}。`,
   rounds: (fewest, most) => (fewest === most ? `${most} 轮` : `${fewest} 至 ${most} 轮`),
   scatter: (deviation) => `同一赛道各轮之间波动 ${deviation}`,
-  legend: (margin) =>
-    `效果指另一取值对数值的改变，覆盖其余选项的各种设置；大于 0 表示更好，时间类指标也是如此。“有影响”：只要各赛道其余的差别属于偶然，就有 95% 的把握，这样标出的没有一个是错的。“无影响”：该行的区间在 ${margin} 之内。`,
+  legend: (margin, few) =>
+    `效果指另一取值对数值的平均改变，覆盖其余选项的各种设置；大于 0 表示更好，时间类指标也是如此。“有影响”：只要${few ? "各赛道除选项外别无差别" : "各赛道其余的差别属于偶然"}，就有 95% 的把握，这样标出的没有一个是错的。“无影响”：该行的区间在 ${margin} 之内。`,
   option: "选项",
   levels: "通常 → 另一取值",
   effect: "效果",
@@ -49,12 +49,11 @@ export const screening: typeof english = {
   interaction: (one, other, ratio, low, high, aliases, partial) =>
     say`${one} 与 ${other} 同时使用：为两者单独效果之积的 ${ratio}（${low} 至 ${high}）${aliases === null ? "" : say`；该设计无法把它与 ${aliases} 区分开`}${partial === 0 ? "" : `；另有 ${partial} 对选项与它部分重合`}。`,
   pair: (one, other) => say`${one} × ${other}`,
-  lanesDiffer: "各赛道之间的差别超出各轮波动与选项所能解释的范围，区间因此加宽。",
-  fewSpare: "该设计不含选项的列不足 3 列，赛道自身的差别不会被察觉：这里有影响的可能就是这种差别。",
+  lanesDiffer: "按 5% 水平的检验，各赛道之间的差别超出各轮波动与选项所能解释的范围，区间因此加宽。",
+  fewSpare: "该设计不含选项的列不足 3 列，赛道自身的差别不会被察觉：这里有影响的、或改变其他效果的，可能就是这种差别；无影响的也可能被它掩盖。",
   loopQueue: "所改变的是每个映像的回环设备的队列；其下的磁盘有自己的队列。",
   noRound: "无法判断：没有一轮是所有赛道都有数据的。",
   unknown: (why) => say`无法判断：${why}。`,
-  fewLeft: "除去相互作用之后，不含选项的列不足 3 列，因此这里察觉不到赛道自身的差别。",
   spare: (columns, size) => `${columns} 列不含选项：其效果为 ${size}（均方根），属于偶然、赛道自身的差别或几个选项的共同作用。`,
   leftOut: "未纳入",
   because: (option, why) => say`${option}：${why}。`,

@@ -40,8 +40,6 @@ import { Figure } from "./figure";
 const ABSENT = "–";
 /** Characters of a row's name in a chart. */
 const ROW_NAME = 60;
-/** Columns without an option that it takes at least to bound how far lanes differ by themselves. */
-const FEWEST_SPARE = 3;
 /** Characters of an option that was left out. */
 const LEFT_OUT = 64;
 /** Characters of the name of a race's record. */
@@ -61,7 +59,7 @@ export function Screening({ race }: { race: RacePage }) {
   const full = of.full_factorial_lanes === of.lanes ? null : ui.figures.whole(of.full_factorial_lanes);
   const leftOut = of.left_out ?? [];
   return (
-    <Section id="screening" title={w.title} note={w.legend(ui.figures.margin(of.margin))}>
+    <Section id="screening" title={w.title} note={w.legend(ui.figures.margin(of.margin), of.few_spare === true)}>
       <p>
         <Speak said={w.summary(name(of.base), of.factors.length, of.lanes, full, raced)} />
       </p>
@@ -313,12 +311,10 @@ function notesSaid(ui: Ui, of: ScreeningFinding, result: ScreenedResult): Said[]
   const spare = (result.spare ?? []).filter((ratio) => Number.isFinite(Math.log(ratio)));
   const squares = spare.reduce((sum, ratio) => sum + Math.log(ratio) ** 2, 0);
   const size = gainSaid(ui, Math.exp(Math.sqrt(squares / Math.max(spare.length, 1))), null, null).replace(/^\+/, "");
-  const few = of.few_spare !== true && spare.length > 0 && spare.length < FEWEST_SPARE;
   return [
     ...unknown,
     ...interactions,
     ...(result.lanes_differ === true ? [[w.lanesDiffer]] : []),
-    ...(few ? [[w.fewLeft]] : []),
     ...(spare.length > 0 ? [[w.spare(spare.length, size)]] : []),
   ];
 }

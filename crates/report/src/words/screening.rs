@@ -82,12 +82,16 @@ pub(crate) fn fate(fate: TunedFate) -> &'static str {
     }
 }
 
-/// What the table's words claim.
-pub(crate) fn legend(margin: f64) -> String {
+/// What the table's words claim. `few_spare`: nothing shows by what else lanes differ.
+pub(crate) fn legend(margin: f64, few_spare: bool) -> String {
+    let condition = match few_spare {
+        true => "if lanes differ by nothing but their options",
+        false => "as far as what else lanes differ by is chance",
+    };
     format!(
-        "effect: what the other level does to the figure, over all settings of the other options; above 0 it is better, of \
-         times too. matters: with 95{GLUE}% none of those that are called so is false, as far as what else lanes differ by \
-         is chance. does not: the interval of that row lies within {}.",
+        "effect: what the other level does to the figure, on average over all settings of the other options; above 0 it is \
+         better, of times too. matters: with 95{GLUE}% none of those that are called so is false, {condition}. does not: the \
+         interval of that row lies within {}.",
         figures::margin(margin)
     )
 }
@@ -170,11 +174,11 @@ pub(crate) fn pair(one: &str, other: &str) -> String {
 }
 
 pub(crate) const LANES_DIFFER: &str =
-    "The lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.";
+    "By a test at 5\u{a0}% the lanes differ by more than their rounds scatter and the options tell, so the intervals are wider \
+     by that.";
 pub(crate) const FEW_SPARE: &str = "The design has fewer than 3 columns without an option, so that lanes that differ by \
-                                    themselves would not be noticed: what matters here may be such a difference.";
-pub(crate) const FEW_LEFT: &str = "Beside interactions fewer than 3 columns without an option are left, so that lanes that \
-                                   differ by themselves would not be noticed here.";
+                                    themselves would not be noticed: what matters here, or changes another effect, may be \
+                                    such a difference, and what does not matter may be hidden by one.";
 pub(crate) const LOOP_QUEUE: &str =
     "The disk's queue that was varied is that of the loop device of each image; the disk below has its own.";
 pub(crate) const NO_ROUND: &str = "Nothing is told: there is no round in which every lane has a figure.";

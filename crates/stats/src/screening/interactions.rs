@@ -5,7 +5,7 @@ use super::effects::{dot, product};
 use super::errors::{Errors, ROW_P};
 use super::span::Span;
 use super::{Known, ratio};
-use model::findings::Interaction;
+use model::findings::{FEWEST_SPARE, Interaction};
 use model::screening::Factor;
 
 /// Interactions of one result at most: more of them are hardly told from each other.
@@ -20,7 +20,7 @@ const ALIKE: f64 = 1e-9;
 /// Two factors, by their places, and their product.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Candidate {
-    pair: (usize, usize),
+    pub(super) pair: (usize, usize),
     pub(super) column: Column,
 }
 
@@ -88,7 +88,9 @@ pub(super) fn find(lanes: &Lanes, p: f64) -> Vec<Candidate> {
     let squares = lanes.design.effects_left(&[], lanes.means).iter().map(|of| of * of).sum();
     let mut search = Search { lanes, candidates: &candidates, tried: Vec::new(), squares };
     search.tried = search.most_telling();
-    let most = MOST.min(lanes.design.left());
+    // So many columns at least show what lanes differ by. Where the design has fewer, reports say that nothing shows it.
+    let left = lanes.design.left();
+    let most = MOST.min(if left < FEWEST_SPARE { left } else { left - FEWEST_SPARE });
     let mut there: Vec<usize> = Vec::new();
     while there.len() < most {
         let one = search.best(&there).map(|(at, _)| [&there[..], &[at]].concat());

@@ -32,7 +32,7 @@ use model::workload::Workload;
 /// left.
 const LARGEST_LOG: f64 = 200.0;
 
-/// Share of what a race may be wrong in that is spent on interactions, all results together. One that is found by chance takes the
+/// Share of what a race may be wrong in that is spent on interactions, all results together; the rest is spent on effects. One that is found by chance takes the
 /// largest part out of what lanes differ by, and so makes the error too small for the options too.
 const FOR_INTERACTIONS: f64 = 0.25;
 

@@ -28,7 +28,7 @@ pub(super) fn propose(factors: &[Factor], results: &[ScreenedResult]) -> Proposa
     let is_ordinary = |factor: &Factor| factor.class == OptionClass::Ordinary;
     let mut taken = such(&|factor, said| said == Said::Gain && is_ordinary(factor));
     let mut mixed = such(&|_, said| said == Said::Both);
-    while let Some(loser) = loser(&taken, results) {
+    while let Some(loser) = loser(&taken, results).or_else(|| loser_together(&taken, results)) {
         mixed.push(taken.remove(loser));
     }
     Proposal {
@@ -55,6 +55,16 @@ fn loser(taken: &[String], results: &[ScreenedResult]) -> Option<usize> {
     let least = |name: &String| results.iter().filter_map(|result| beside(result, name, taken)).fold(0.0, f64::min);
     let all = taken.iter().map(least).enumerate();
     all.filter(|(_, least)| *least < -ROUNDING).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(place, _)| place)
+}
+
+/// Where some figure is expected to lose by all that is taken together, the place of the factor that brings least there;
+/// `None`: none is expected to.
+fn loser_together(taken: &[String], results: &[ScreenedResult]) -> Option<usize> {
+    let log = |result: &&ScreenedResult| expected(result, taken).map_or(0.0, |of| of.ratio.ln());
+    let worst = results.iter().filter(|of| log(of) < -ROUNDING).min_by(|a, b| log(a).total_cmp(&log(b)))?;
+    let brings = |name: &String| beside(worst, name, taken);
+    let all = taken.iter().enumerate().filter_map(|(place, name)| Some((place, brings(name)?)));
+    all.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(place, _)| place)
 }
 
 /// ln of what a factor does to a figure beside what else is taken, where everything else is at its usual level: 2a + 2b with
@@ -196,6 +206,20 @@ mod tests {
         let commits = result("commits", &[("a", 1.1, Matters), ("b", 1.1, Matters)]);
         let found = propose(&factors, &[commits, elsewhere]);
         assert_eq!((found.factors, found.mixed), (vec!["b".to_owned()], vec!["a".to_owned()]));
+    }
+
+    #[test]
+    fn what_would_lose_together_is_not_taken_whole() {
+        // Each gains beside the other, and loses more without c, which is not taken because it changes a promise.
+        let mut of = result("commits", &[("a", 1.05, Matters), ("b", 1.05, Matters)]);
+        let factors = [factor("a", Ordinary), factor("b", Ordinary), factor("c", Promises)];
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let pair = |a: usize, b: usize| [names[a].clone(), names[b].clone()];
+        of.interactions = vec![interaction(&pair(0, 1), 0.4_f64.exp()), interaction(&pair(0, 2), 0.4_f64.exp())];
+        assert!(expected(&of, &names[..2]).unwrap().ratio < 0.91);
+        let found = propose(&factors, std::slice::from_ref(&of));
+        assert!(found.expected.iter().all(|of| of.ratio > 1.0 - 1e-9), "{found:?}");
+        assert_eq!((found.factors, found.mixed), (vec![], vec!["a".to_owned(), "b".to_owned()]));
     }
 
     #[test]

@@ -1,20 +1,22 @@
 //! Which effects are there, over all results of a screening together (method 9.5).
 
-use super::{Analysed, ratio};
+use super::{Analysed, FOR_INTERACTIONS, ratio};
 use crate::whole_race;
 use model::findings::EffectVerdict;
 use model::plan::Rounds;
 use model::screening::EFFECT_MARGIN;
 
 /// Judges every effect: those that Holm's procedure (1979) finds matter, and those whose whole interval lies within the margin
-/// do not, which comes first. Results of which nothing is told, or not yet, keep their weight.
+/// do not, which comes first. An option that changes the effect of another one does something, whatever it does on average.
+/// Results of which nothing is told, or not yet, keep their weight.
 pub(super) fn decide(results: &mut [Analysed], rounds: Rounds) {
-    let matter = matter(results, whole_race::share(rounds));
+    let matter = matter(results, whole_race::share(rounds) * (1.0 - FOR_INTERACTIONS));
     for (result, matter) in results.iter_mut().zip(matter) {
-        let decides = result.known.as_ref().is_some_and(|known| known.decides);
-        for (effect, matters) in result.told.effects.iter_mut().zip(matter).filter(|_| decides) {
+        let Some(known) = result.known.as_ref().filter(|known| known.decides) else { continue };
+        let interacts = |factor: usize| known.interactions.iter().any(|of| of.pair.0 == factor || of.pair.1 == factor);
+        for (factor, (effect, matters)) in result.told.effects.iter_mut().zip(matter).enumerate() {
             effect.verdict = match () {
-                () if is_within_margin(effect.low, effect.high) => EffectVerdict::DoesNot,
+                () if is_within_margin(effect.low, effect.high) && !interacts(factor) => EffectVerdict::DoesNot,
                 () if matters => EffectVerdict::Matters,
                 () => EffectVerdict::Open,
             };
@@ -101,16 +103,16 @@ mod tests {
 
     #[test]
     fn each_step_leaves_more_to_the_next_and_the_first_that_fails_ends_it() {
-        // Of four at 0.046: 0.0115, 0.01533, 0.023, 0.046.
+        // Of four at 0.0345, which is three quarters of 0.046: 0.008625, 0.0115, 0.01725, 0.0345.
         let of = |p: [f64; 4]| decided(vec![result(&p.map(far), true)], Rounds::Fixed(6)).remove(0);
-        assert_eq!(of([0.0114, 0.0153, 0.0229, 0.0459]), [Matters; 4]);
-        assert_eq!(of([0.0459, 0.0114, 0.0153, 0.0231]), [Open, Matters, Matters, Open]);
-        assert_eq!(of([0.0116, 0.0117, 0.0118, 0.0119]), [Open; 4]);
+        assert_eq!(of([0.0086, 0.0114, 0.0172, 0.0344]), [Matters; 4]);
+        assert_eq!(of([0.0344, 0.0086, 0.0114, 0.0173]), [Open, Matters, Matters, Open]);
+        assert_eq!(of([0.0087, 0.0088, 0.0089, 0.0090]), [Open; 4]);
     }
 
     #[test]
     fn results_that_were_not_reached_or_say_nothing_keep_their_weight() {
-        let one = || result(&[far(0.02), far(0.8)], true);
+        let one = || result(&[far(0.015), far(0.8)], true);
         assert_eq!(decided(vec![one()], Rounds::Fixed(6)), [[Matters, Open]]);
         let beside = decided(vec![one(), result(&[], true)], Rounds::Fixed(6));
         assert_eq!(beside, [vec![Open, Open], vec![]]);
@@ -124,6 +126,17 @@ mod tests {
         let further = (0.9, 1.0 / 1.0301, 1.0);
         let found = decided(vec![result(&[within, over, below, further], true)], Rounds::Fixed(6));
         assert_eq!(found, [[DoesNot, Matters, DoesNot, Open]]);
+    }
+
+    #[test]
+    fn what_changes_the_effect_of_another_option_does_something_whatever_it_does_on_average() {
+        let within = (0.9, 0.99, 1.01);
+        let mut of = result(&[within, within, within], true);
+        let design = crate::screening::Design::new(3);
+        let column = design.pairs[0].clone();
+        let known = of.known.as_mut().unwrap();
+        known.interactions = vec![crate::screening::Candidate { pair: (0, 2), column }];
+        assert_eq!(decided(vec![of], Rounds::Fixed(6)), [[Open, DoesNot, Open]]);
     }
 
     #[test]
