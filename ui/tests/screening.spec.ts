@@ -204,6 +204,16 @@ test("each end of a screening has a headline and a sentence of its own", async (
       "As tuned: journal 512M instead of 64M; this was raced against the default. By the screening alone: journal 1G instead of 64M.",
     ],
     [
+      "tuned-not",
+      (of) => {
+        of.proposal.expected = [];
+        of.confirmation!.tuned = [{ factor: "journal", level: "512M" }];
+        of.confirmation!.outcome = "not-confirmed";
+      },
+      "Keep the default of ext4: raced again",
+      "what tuning made of the proposal does not show the gain that it was chosen for.",
+    ],
+    [
       "left-out",
       (of) => {
         of.confirmation = null;

@@ -379,8 +379,8 @@ fn confirmed(finding: &ScreeningFinding) -> Vec<String> {
         finding.confirmation_left_out.as_deref().map(|why| wording::confirmation_left_out(&words::sentence(why)));
     match &finding.confirmation {
         Some(of) => {
-            let expected = !finding.proposal.expected.is_empty();
-            let outcome = wording::outcome(of.outcome, of.unfinished, (of.gained, of.counted), expected);
+            let chosen_by = (!finding.proposal.expected.is_empty(), !of.tuned.is_empty());
+            let outcome = wording::outcome(of.outcome, of.unfinished, (of.gained, of.counted), chosen_by);
             let raced = wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed);
             vec![outcome, raced]
         }

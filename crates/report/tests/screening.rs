@@ -326,6 +326,13 @@ fn what_was_raced_is_named_as_tuning_made_it() {
         let said = one_line(&rendered(finding.clone(), format));
         assert!(said.contains(says), "{format}: {says} is not in {said}");
     }
+    let mut not = finding.clone();
+    not.confirmation.as_mut().unwrap().outcome = ConfirmationOutcome::NotConfirmed;
+    for format in ["text", "markdown"] {
+        let said = one_line(&rendered(not.clone(), format));
+        let says = "what tuning made of the proposal does not show the gain that it was chosen for.";
+        assert!(said.contains(says) && !said.contains("the proposal does not show the gain that was"), "{said}");
+    }
     finding.proposal.factors.clear();
     let said = one_line(&text(&finding, 100));
     assert!(!said.contains("By the screening alone") && !said.contains("Keep the default:"), "{said}");

@@ -109,6 +109,8 @@ export const screening: typeof english = {
     "not-confirmed": "Nicht bestätigt: bei der Voreinstellung bleiben. In einem eigenen Rennen zeigt der Vorschlag nicht den Gewinn, der erwartet war.",
     open: "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist zu Ende und lässt nichts erkennen. Bei der Voreinstellung bleiben, bis mehr Runden es zeigen.",
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
+  notConfirmedTuned:
+    "Nicht bestätigt: bei der Voreinstellung bleiben. In einem eigenen Rennen zeigt das, was die Feinabstimmung aus dem Vorschlag machte, nicht den Gewinn, für den es gewählt wurde.",
   openRunning:
     "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist nicht zu Ende. Bis dahin bei der Voreinstellung bleiben: weiter mit `fairlane screen --resume`.",
   raceMore: "Länger laufen lassen",

@@ -108,6 +108,8 @@ export const screening = {
     "not-confirmed": "Not confirmed: keep the default. In a race of its own the proposal does not show the gain that was expected.",
     open: "Open: the race of the proposal against the default is over and cannot tell. Keep the default until more rounds can.",
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
+  notConfirmedTuned:
+    "Not confirmed: keep the default. In a race of its own what tuning made of the proposal does not show the gain that it was chosen for.",
   openRunning:
     "Open: the race of the proposal against the default is not over. Keep the default until it is: go on with `fairlane screen --resume`.",
   raceMore: "Race more",

@@ -96,6 +96,7 @@ export const screening: typeof english = {
     "not-confirmed": "未获验证：保持默认设置。在单独的对测中，建议没有显示出预期的提升。",
     open: "未定：建议与默认设置的对测已经结束，但无法断定。在更多轮次得出结论之前，保持默认设置。",
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
+  notConfirmedTuned: "未获验证：保持默认设置。在单独的对测中，经调优的建议没有显示出选中它时的提升。",
   openRunning: "未定：建议与默认设置的对测尚未结束。在此之前保持默认设置：请用 `fairlane screen --resume` 继续。",
   raceMore: "继续对测",
   raced: (lane, other, seed) => say`${lane} 对 ${other}，随机种子 ${seed}。`,

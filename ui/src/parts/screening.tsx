@@ -390,6 +390,7 @@ function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
   const more = confirmation?.more ?? [];
   const outcome = (of: Confirmation, expected: boolean) => {
     if (of.outcome === "confirmed") return w.confirmedIn(of.gained ?? 0, of.counted ?? 0, expected);
+    if (of.outcome === "not-confirmed" && (of.tuned ?? []).length > 0) return w.notConfirmedTuned;
     return of.outcome === "open" && of.unfinished === true ? w.openRunning : w.outcomes[of.outcome];
   };
   return (

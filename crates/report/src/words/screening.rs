@@ -296,12 +296,12 @@ pub(crate) fn confirmation_left_out(why: &str) -> String {
 }
 
 /// What a confirmation comes to. `unfinished`: its race is not over. `gained`, `counted`: figures that gain, of those
-/// whose gain counts; `expected`: they were expected to gain.
+/// whose gain counts; `expected`: they were expected to gain. `is_tuned`: tuning chose what was raced.
 pub(crate) fn outcome(
     outcome: ConfirmationOutcome,
     unfinished: bool,
     (gained, counted): (u32, u32),
-    expected: bool,
+    (expected, is_tuned): (bool, bool),
 ) -> String {
     let text = match outcome {
         ConfirmationOutcome::Confirmed => {
@@ -317,6 +317,10 @@ pub(crate) fn outcome(
         }
         ConfirmationOutcome::Mixed => {
             "It gains in some and loses in others: take it only where the work that gains is what counts."
+        }
+        ConfirmationOutcome::NotConfirmed if is_tuned => {
+            "Not confirmed: keep the default. In a race of its own what tuning made of the proposal does not show the gain \
+             that it was chosen for."
         }
         ConfirmationOutcome::NotConfirmed => {
             "Not confirmed: keep the default. In a race of its own the proposal does not show the gain that was expected."

@@ -71,13 +71,15 @@ pub fn lanes(base: &LaneSpec, finding: &ScreeningFinding) -> Vec<Raced> {
 }
 
 /// Combinations of the levels of the options with the largest effects; the other options are as the proposal has them. The
-/// default is none of them.
+/// default is none of them. The proposal is the first one, and those that differ least from it stand next: a short time cuts
+/// the list from behind.
 pub fn candidates(finding: &ScreeningFinding) -> Vec<Combination> {
     let ordinary = finding.factors.iter().enumerate().filter(|(_, factor)| factor.class == OptionClass::Ordinary);
     let mut sizes: Vec<(usize, f64)> =
         ordinary.filter_map(|(at, factor)| Some((at, effect_size(finding, &factor.name)?))).collect();
     sizes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let mut all = vec![confirm::proposed(finding)];
+    let own = confirm::proposed(finding);
+    let mut all = vec![own.clone()];
     for (at, _) in sizes.into_iter().take(MOST_TUNED) {
         let places = finding.factors.get(at).map_or(0, levels::count).min(MOST_COMBINATIONS + 1);
         // One of them may be the default.
@@ -92,8 +94,23 @@ pub fn candidates(finding: &ScreeningFinding) -> Vec<Combination> {
         all = all.iter().flat_map(|combination| (0..places).map(move |place| with(combination, place))).collect();
     }
     all.retain(|combination| combination.iter().any(|place| *place > 0));
+    let differ = |of: &Combination| of.iter().zip(&own).filter(|(a, b)| a != b).count();
+    let mut all: Vec<(usize, f64, Combination)> =
+        all.into_iter().map(|of| (differ(&of), promised(finding, &of), of)).collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     all.truncate(MOST_COMBINATIONS);
-    all
+    all.into_iter().map(|(.., combination)| combination).collect()
+}
+
+/// What the screening says that a combination gains, as the sum of the logarithms over all figures. Of further levels nothing
+/// is known: they count like the other one.
+fn promised(finding: &ScreeningFinding, combination: &[usize]) -> f64 {
+    let changed = finding.factors.iter().zip(combination).filter(|(_, place)| **place > 0);
+    let of_factor = |(factor, _): (&Factor, &usize)| {
+        let effects = finding.results.iter().flat_map(|result| &result.effects);
+        effects.filter(|effect| effect.factor == factor.name).map(|effect| effect.ratio.ln()).sum::<f64>()
+    };
+    changed.map(of_factor).filter(|log| log.is_finite()).sum()
 }
 
 /// Size of the largest effect of a factor that is not known to be none; `None`: it has none.
@@ -297,6 +314,20 @@ pub mod tests {
         different.dedup();
         assert_eq!(different.len(), 9);
         assert!(all.contains(&vec![0, 0, 0, 1]), "the proposal is one of them");
+    }
+
+    #[test]
+    fn the_proposal_stands_first_and_what_differs_least_from_it_next() {
+        use EffectVerdict::{Matters, Open};
+        let factors: Vec<Factor> = ["a", "b", "c", "d"].map(|name| factor(name, &["0", "1"])).to_vec();
+        let effects = [(1.5, Matters), (1.2, Matters), (0.99, Open), (1.02, Open)];
+        let all = candidates(&finding(factors, &effects, &["a", "b"]));
+        assert_eq!(all.len(), 15);
+        let own = [1, 1, 0, 0];
+        // Of those that differ alike the one first that promises more.
+        assert_eq!(all[..5], [own, [1, 1, 0, 1], [1, 1, 1, 0], [1, 0, 0, 0], [0, 1, 0, 0]]);
+        let differ = |of: &Combination| of.iter().zip(own).filter(|(a, b)| **a != *b).count();
+        assert!(all.iter().map(differ).is_sorted(), "{all:?}");
     }
 
     #[test]
