@@ -272,6 +272,34 @@ fn a_screening_is_compared_with_nothing_and_a_strangers_confirmation_is_not_its_
     assert!(err.contains("r-confirmed.jsonl") || err.contains("r.jsonl"), "{err}");
 }
 
+#[test]
+fn a_strangers_record_does_not_choose_what_its_options_change() {
+    let place = Place::new();
+    let (header, rest) = include_str!("fixtures/schema1.jsonl").split_once('\n').unwrap();
+    let mut header: Value = serde_json::from_str(header).unwrap();
+    let option = |name: &str, word: &str| {
+        serde_json::json!({
+            "name": name,
+            "usual": { "label": "off" },
+            "other": { "label": "on", "mount": [word] },
+            "costs": "none",
+        })
+    };
+    header["plan"]["screening"] = serde_json::json!({
+        "base": "ext4",
+        "design": "full-factorial",
+        "factors": [option("noatime", "nobarrier"), option("barrier", "nobarrier"), option("noatime", "noatime")],
+        "runs": [],
+    });
+    std::fs::write(place.path().join("s.jsonl"), format!("{header}\n{rest}")).unwrap();
+    let (shown, _) = place.expect(0, &["report", "s.jsonl", "--format", "json"]);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let told: Vec<(&str, &str)> = shown["screening"]["factors"].as_array().unwrap().iter().map(|of| {
+        (of["class"].as_str().unwrap(), of["costs"].as_str().unwrap_or_default())
+    }).collect();
+    assert_eq!(told, [("unknown", ""), ("promises", ""), ("ordinary", "files do not tell when they were read")]);
+}
+
 /// Words of a screening of a file of one's own, which lies in the place.
 const OWN: [&str; 6] = ["screen", "./myfs.toml", "--option", "commit=5|30", "--option", "-I 256|512"];
 

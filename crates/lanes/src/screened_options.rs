@@ -10,10 +10,12 @@ mod join;
 mod kernel_settings;
 mod level_words;
 mod parse;
+mod recorded;
 mod trial;
 
 pub use join::lane_with;
 pub use parse::parse_option;
+pub use recorded::as_known;
 pub use trial::{Made, Tried, no_queue, try_lane, try_lane_of_size};
 
 use crate::filesystems;

@@ -35,7 +35,8 @@ pub fn run(options: &Report) -> Result<(), Failure> {
     if let Some(output) = output {
         outputs::check(&[("-o", output)], &[("the record", &path)])?;
     }
-    let record = state::load_to_show(&path)?;
+    let mut record = state::load_to_show(&path)?;
+    screening::as_known(&mut record);
     let mut findings = knowledge::findings(&record)?;
     state::mark_running(&mut findings, &record, &path);
     screening::put_in_beside(&mut findings, &record, &path);

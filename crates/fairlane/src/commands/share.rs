@@ -103,7 +103,8 @@ fn confirmation(path: &Path, text: &str) -> Option<(PathBuf, String)> {
 
 /// What a screening found, and its header: its trials are not held beside those of another record.
 fn found(text: &str) -> Option<(ScreeningFinding, Header)> {
-    let record = Record::parse(text).ok()?;
+    let mut record = Record::parse(text).ok()?;
+    screening::as_known(&mut record);
     Some((stats::screening::finding(&record)?, record.header))
 }
 

@@ -140,7 +140,8 @@ impl RecordStore {
             Err(Unopened { why, .. }) => (why, Some(why)),
         };
         self.answer(kind, names, &instead, |records| {
-            let (name, record) = records.read(0)?;
+            let (name, mut record) = records.read(0)?;
+            screening::as_known(&mut record);
             let told = |failure: Failure| unreadable(name, &failure.message);
             let mut findings = knowledge::findings(&record).map_err(told)?;
             if let Some(finding) = &mut findings.screening {
@@ -293,6 +294,17 @@ mod tests {
             let said = left_out();
             assert!(said.contains(why), "{why}: {said}");
         }
+    }
+
+    #[test]
+    fn the_page_of_a_screening_tells_of_an_option_what_its_words_do_and_not_what_its_record_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = screening_of_one().replace(r#""label":"30""#, r#""label":"30","mount":["nobarrier"]"#);
+        assert!(text.contains("nobarrier") && !text.contains(r#""class""#));
+        std::fs::write(folder.path().join("s.jsonl"), text).unwrap();
+        let mut store = RecordStore::new(folder.path().to_owned(), None);
+        let page: serde_json::Value = serde_json::from_slice(&store.race("s.jsonl").unwrap()).unwrap();
+        assert_eq!(page["findings"]["screening"]["factors"][0]["class"], "unknown");
     }
 
     #[test]

@@ -349,19 +349,7 @@ fn into_factor(lane: &LaneSpec, dialect: &Dialect, typed: Typed) -> Result<Facto
     let lanes: Vec<LaneSpec> =
         levels.iter().map(|level| lane_with(&base, "option", &[level])).collect::<Result<_, _>>()?;
     let class = class_of(dialect, option, &levels, &lanes);
-    // What the table says is said of its first other level.
-    let first = option.and_then(|option| option.others.first().map(|level| (level.label, option.costs)));
-    let costs = first.map_or_else(String::new, |(label, costs)| match levels.get(1) {
-        Some(other) if other.label == label => costs.to_owned(),
-        Some(other) if option.is_some_and(|option| option.usual.label == other.label) => String::new(),
-        _ => super::costs_of_level(label, costs),
-    });
-    // Of an interval it is known of every level.
-    let of_interval = match levels.as_slice() {
-        [usual, other, ..] => commit_interval::costs(dialect, usual, other),
-        _ => None,
-    };
-    let costs = of_interval.unwrap_or(costs);
+    let costs = costs_of(dialect, option, &levels);
     let mut levels = levels.into_iter();
     Ok(Factor {
         name,
@@ -373,8 +361,25 @@ fn into_factor(lane: &LaneSpec, dialect: &Dialect, typed: Typed) -> Result<Facto
     })
 }
 
+/// What the other one of some levels costs; empty: nothing is known of it. `option`: of the table, which they are levels of.
+pub(super) fn costs_of(dialect: &Dialect, option: Option<&ScreenedOption>, levels: &[OptionLevel]) -> String {
+    // Of an interval it is known of every level.
+    if let [usual, other, ..] = levels
+        && let Some(costs) = commit_interval::costs(dialect, usual, other)
+    {
+        return costs;
+    }
+    // What the table says is said of its first other level.
+    let first = option.and_then(|option| option.others.first().map(|level| (level.label, option.costs)));
+    first.map_or_else(String::new, |(label, costs)| match levels.get(1) {
+        Some(other) if other.label == label => costs.to_owned(),
+        Some(other) if option.is_some_and(|option| option.usual.label == other.label) => String::new(),
+        _ => super::costs_of_level(label, costs),
+    })
+}
+
 /// A lane's filesystem, told nothing.
-fn bare(lane: &LaneSpec) -> LaneSpec {
+pub(super) fn bare(lane: &LaneSpec) -> LaneSpec {
     LaneSpec {
         name: lane.name.clone(),
         contestant: lane.contestant.clone(),
@@ -391,7 +396,7 @@ fn bare(lane: &LaneSpec) -> LaneSpec {
 
 /// What the levels change beside speed: promises, where those of their lanes differ, or where they set what an option of the
 /// table sets that does. Where the table knows nothing of what they set it is unknown.
-fn class_of(
+pub(super) fn class_of(
     dialect: &Dialect,
     option: Option<&ScreenedOption>,
     levels: &[OptionLevel],

@@ -6,6 +6,7 @@ mod begun;
 mod confirm;
 mod constraints;
 mod kernel;
+mod known;
 mod levels;
 mod plan;
 pub mod rounds;
@@ -14,6 +15,7 @@ mod tune;
 mod tuned;
 
 pub use confirm::{CONFIRMED, TUNED, beside, put_in_beside, put_in_read, raced};
+pub use known::as_known;
 
 use super::contest::{self, Contest, Remark, Tells};
 use super::resume::{Resumed, Typed};
