@@ -47,11 +47,10 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
     // A file of the user's own is the one that was typed, wherever the record has it.
     record.header.plan.lanes.clone_from(&lanes);
     if record.end == Some(EndOutcome::Complete) {
-        if is_confirmed(&path) || options.no_confirm {
-            return Err(begun::complete(&path, &record));
-        }
         let screened = Screened::new(path, record, base)?;
-        if !is_anything_left(&screened, options, is_tuning_typed) {
+        let is_left = !options.no_confirm && is_anything_left(&screened, options, is_tuning_typed);
+        // What lies in its way is told before anything is tuned.
+        if !is_left || is_confirmed(&screened)? {
             return Err(begun::complete(&screened.path, &screened.record));
         }
         let _kernel = kernel::hold(&screened.base, &screening.factors)?;
@@ -102,10 +101,35 @@ fn is_anything_left(screened: &Screened, options: &Screen, is_tuning_typed: bool
 }
 
 /// Whether the confirmation of a screening was raced to its end.
-fn is_confirmed(path: &Path) -> bool {
-    let file = beside(path, CONFIRMED);
-    let is_there = owned::metadata(&file).is_ok_and(|found| found.is_file());
-    is_there && state::load(&file).is_ok_and(|record| record.end == Some(EndOutcome::Complete))
+///
+/// # Errors
+/// Where what lies beside its record as that is none.
+fn is_confirmed(screened: &Screened) -> Result<bool, Failure> {
+    let lying = lying(screened)?;
+    Ok(lying.is_some_and(|confirmed| confirmed.end == Some(EndOutcome::Complete)))
+}
+
+/// The race of the proposal, or of what tuning made of it, that lies beside a screening's record, as reports take it; `None`:
+/// nothing does.
+///
+/// # Errors
+/// Where what lies there is another record or none, which has the name that the race would take.
+fn lying(screened: &Screened) -> Result<Option<Record>, Failure> {
+    let path = beside(&screened.path, CONFIRMED);
+    if !owned::metadata(&path).is_ok_and(|found| found.is_file()) {
+        return Ok(None);
+    }
+    let confirmed = state::load(&path)?;
+    match confirm::raced(&screened.finding, &screened.record.header, &confirmed.header) {
+        Ok(_) => Ok(Some(confirmed)),
+        Err(why) => Err(Failure::usage(format!(
+            "{} is not the race of this screening's proposal against its default: {}; move it away, or look at it: fairlane \
+             report {}",
+            path.display(),
+            report::clean_text(&why),
+            tilde(&path)
+        ))),
+    }
 }
 
 /// The lane that is screened, and those of its runs, made anew of it and of options that are Fairlane's own or were typed
@@ -229,30 +253,72 @@ fn is_known(base: &LaneSpec, factor: &Factor, typed: &[String]) -> Result<bool, 
 ///
 /// # Errors
 /// When it is the record of something else, or may not go on here.
-pub fn confirmation(path: &Path, lanes: &[LaneSpec], typed: &Typed) -> Result<Option<Resumed>, Failure> {
-    if !owned::metadata(path).is_ok_and(|found| found.is_file()) {
-        return Ok(None);
-    }
-    let record: Record = state::load(path)?;
-    let trusted = resume::check(path, &record, typed)?;
+pub fn confirmation(screened: &Screened, lanes: &[LaneSpec], typed: &Typed) -> Result<Option<Resumed>, Failure> {
+    let path = beside(&screened.path, CONFIRMED);
+    let Some(record) = lying(screened)? else { return Ok(None) };
+    let trusted = resume::check(&path, &record, typed)?;
     resume::place_again(&record.header.plan.on, typed, trusted)?;
     if !levels::are_all_one(&record.header.plan.lanes, lanes) {
         return Err(Failure::usage(format!(
-            "{} is not the race of this screening's proposal against its default; move it away, or look at it: fairlane report {}",
+            "{} races other levels than those that are to be raced now; move it away, or look at it: fairlane report {}",
             path.display(),
-            tilde(path)
+            tilde(&path)
         )));
     }
-    Ok(Some(Resumed { path: path.to_owned(), record, lanes: lanes.to_vec() }))
+    Ok(Some(Resumed { path, record, lanes: lanes.to_vec() }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tuned::tests::screened;
+    use super::super::tuned::tests::{screened, write};
     use super::*;
     use crate::options::{Command, Options};
     use clap::Parser;
+    use model::Bytes;
     use model::findings::EffectVerdict;
+
+    type Change<'a> = &'a dyn Fn(&mut Record);
+
+    #[test]
+    fn what_reports_leave_out_is_no_confirmation_here_either_and_stands_in_its_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut screened = screened();
+        screened.path = folder.path().join("s.jsonl");
+        assert!(!is_confirmed(&screened).unwrap());
+        let lane = |name: &str, place: usize| {
+            levels::lane(&screened.base, name, &screened.finding.factors, &[place]).unwrap()
+        };
+        let mut race = screened.record.clone();
+        race.header.seed += 1;
+        race.header.plan.screening = None;
+        race.header.plan.lanes = vec![lane("default", 0), lane(confirm::PROPOSAL, 1)];
+        race.header.lanes[1].name = confirm::PROPOSAL.to_owned();
+        race.trials.clear();
+        let lying = |change: &dyn Fn(&mut Record)| {
+            let mut other = race.clone();
+            change(&mut other);
+            write(&other, &beside(&screened.path, CONFIRMED));
+            is_confirmed(&screened).map_err(|failure| failure.message)
+        };
+        assert_eq!(lying(&|of: &mut Record| of.end = Some(EndOutcome::Complete)), Ok(true));
+        assert_eq!(lying(&|of: &mut Record| of.end = Some(EndOutcome::Interrupted)), Ok(false));
+        let others: [(&str, Change); 4] = [
+            ("other work", &|of: &mut Record| of.header.plan.workloads.clear()),
+            ("another size", &|of: &mut Record| of.header.plan.lane_size = Bytes(1)),
+            ("the same seed", &|of: &mut Record| of.header.seed -= 1),
+            ("neither the proposal nor", &|of: &mut Record| of.header.plan.lanes[1].name.push('x')),
+        ];
+        for (says, change) in others {
+            for end in [Some(EndOutcome::Complete), None] {
+                let said = lying(&|of: &mut Record| {
+                    change(of);
+                    of.end = end;
+                });
+                let said = said.unwrap_err();
+                assert!(said.contains(says) && said.contains("; move it away"), "{says}: {said}");
+            }
+        }
+    }
 
     #[test]
     fn nothing_is_left_of_a_screening_that_proposes_nothing_where_no_level_is_to_be_tuned() {

@@ -269,7 +269,7 @@ fn confirmation(
     let length = Length { rounds: Rounds::Auto, budget: Some(budget) };
     // Who names a seed has the same orders again, and the two races have none in common.
     let seed = terms.seed.map_or_else(planning::new_seed, |seed| seed.wrapping_add(1));
-    let resumed = again::confirmation(&path, &lanes, typed)?;
+    let resumed = again::confirmation(screened, &lanes, typed)?;
     let plan = match &resumed {
         Some(resumed) => Plan { lanes, ..resumed.record.header.plan.clone() },
         None => confirm::plan(of, lanes, length, seed),

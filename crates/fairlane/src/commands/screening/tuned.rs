@@ -270,7 +270,8 @@ pub mod tests {
         record
     }
 
-    fn write(record: &Record, path: &Path) {
+    /// Writes a record as a race does.
+    pub fn write(record: &Record, path: &Path) {
         let header = Line::Header(Box::new(record.header.clone()));
         let trials = record.trials.iter().map(|trial| Line::Trial(Box::new(trial.clone())));
         let end = record.end.map(|outcome| Line::End {
