@@ -81,7 +81,7 @@ export const screening: typeof english = {
     "Die Feinabstimmung ist nicht zu Ende, und was sie aus dem Vorschlag macht, ist noch offen: weiter mit `fairlane screen --resume`.",
   tuning: "Feinabstimmung",
   tuningNote:
-    "Kombinationen von Stufen liefen gegen die Voreinstellung. Mittel und schlechtester Wert gelten für die Werte einer Kombination neben denen der Voreinstellung, über 0 ist sie besser; geordnet sind sie nach dem schlechtesten.",
+    "Kombinationen von Stufen liefen gegen die Voreinstellung. Mittel und schlechtester Wert gelten für die Werte einer Kombination neben denen der Voreinstellung, über 0 ist sie besser; geordnet sind sie nach dem schlechtesten. Das letzte Rennen hat nach diesen Werten gewählt, deshalb sind die der gewählten Kombination zu hoch.",
   tuningRace: (record, combinations, rounds) =>
     say`${record}: ${count(combinations, "Kombination", "Kombinationen")} und die Voreinstellung, ${rounds}`,
   combination: (options, mean, worst, fate) =>

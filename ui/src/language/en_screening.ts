@@ -79,7 +79,7 @@ export const screening = {
   tuningUnfinished: "Tuning is not done, and what it makes of the proposal is not known yet: go on with `fairlane screen --resume`.",
   tuning: "Tuning",
   tuningNote:
-    "Combinations of levels raced the default. Mean and worst are of a combination's figures beside the default's, above 0 it is better; their order is that of the worst one.",
+    "Combinations of levels raced the default. Mean and worst are of a combination's figures beside the default's, above 0 it is better; their order is that of the worst one. The last race chose by these figures, so that those of what it chose are too high.",
   tuningRace: (record: Said, combinations: number, rounds: string) =>
     say`${record}: ${count(combinations, "combination", "combinations")} and the default, ${rounds}`,
   combination: (options: Said, mean: string | null, worst: string | null, fate: string) =>

@@ -70,7 +70,7 @@ export const screening: typeof english = {
   tuned: (options, raced) => say`经调优：${options}${raced ? "；与默认设置对测的就是它" : ""}。`,
   tuningUnfinished: "调优尚未完成，尚不知道建议会因此如何改变：请用 `fairlane screen --resume` 继续。",
   tuning: "调优",
-  tuningNote: "各种取值组合与默认设置对测。平均与最差指该组合各项数值相对默认设置的变化，大于 0 表示更好；按最差的一项排序。",
+  tuningNote: "各种取值组合与默认设置对测。平均与最差指该组合各项数值相对默认设置的变化，大于 0 表示更好；按最差的一项排序。最后一轮对测正是按这些数值选出的，因此所选组合的数值偏高。",
   tuningRace: (record, combinations, rounds) => say`${record}：${combinations} 个组合与默认设置，${rounds}`,
   combination: (options, mean, worst, fate) =>
     say`${options}：${mean === null || worst === null ? "" : `平均 ${mean}，最差 ${worst}，`}${fate}`,

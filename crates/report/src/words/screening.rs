@@ -27,7 +27,8 @@ pub(crate) const ROW_COLUMNS: [&str; 7] =
 pub(crate) const TUNING_COLUMNS: [&str; 4] = ["combination", "mean", "worst", "what became of it"];
 /// What the tables of tuning claim.
 pub(crate) const TUNING_LEGEND: &str = "combinations of levels raced the default. mean, worst: of a combination's figures beside the default's, above 0 \
-     it is better; their order is that of the worst one.";
+     it is better; their order is that of the worst one. The last race chose by these figures, so that those of what it chose are \
+     too high.";
 /// Stands where a figure is not known.
 pub(crate) const ABSENT: &str = "-";
 /// Heads options that are never proposed.

@@ -11,7 +11,7 @@ use crate::conductor::begin::raced_seconds;
 use crate::failure::{Failure, Status};
 use crate::options::Screen;
 use crate::{owned, terminal};
-use model::findings::{EffectVerdict, ResultFinding, ScreeningFinding};
+use model::findings::{EffectVerdict, Limit, ResultFinding, ScreenedResult, ScreeningFinding};
 use model::lane::LaneSpec;
 use model::plan::Rounds;
 use model::record::Record;
@@ -163,7 +163,7 @@ pub fn tune(screened: &Screened, seconds: f64, options: &Screen) -> Result<Optio
         };
         left -= raced_seconds(&record);
         of_trial = trial_seconds(&record);
-        racing = sorted(racing, &stats::judge::findings(&record).results);
+        racing = sorted(racing, &telling(&screened.finding, stats::judge::findings(&record).results));
         best = racing.first().cloned();
         racing.truncate(racing.len().div_ceil(2));
         rounds *= 2;
@@ -221,6 +221,17 @@ pub fn trial_seconds(record: &Record) -> f64 {
     raced_seconds(record) / record.trials.len().max(1) as f64
 }
 
+/// The results of a race of tuning by which combinations are told apart: those of which the screening tells something, and that
+/// are figures of the filesystem. One that is not would decide where it is the worst.
+pub fn telling(finding: &ScreeningFinding, mut results: Vec<ResultFinding>) -> Vec<ResultFinding> {
+    results.retain(|result| {
+        let is_it = |of: &&ScreenedResult| of.workload == result.workload && of.group == result.group;
+        let is_told = finding.results.iter().find(is_it).is_none_or(|of| of.unknown.is_none());
+        is_told && result.limit != Limit::Harness && !result.missed_the_disk
+    });
+    results
+}
+
 /// Combinations by their worst figure beside the default's, then by the geometric mean of all; without those that have no
 /// figure in some of the work, or are worse than the default on the whole.
 pub fn sorted(racing: Vec<Raced>, results: &[ResultFinding]) -> Vec<Raced> {
@@ -249,7 +260,7 @@ pub fn score(results: &[ResultFinding], lane: &str) -> Option<[f64; 2]> {
 pub mod tests {
     use super::super::levels::tests::factor;
     use super::*;
-    use model::findings::{Effect, Proposal, ScreenedResult};
+    use model::findings::{Effect, Proposal};
     use model::screening::{DesignKind, Factor};
 
     /// A finding of one figure in which each of these options has an effect.

@@ -138,7 +138,7 @@ fn told(finding: &ScreeningFinding, lying: Vec<Lying>, seconds: Option<f64>) -> 
     let (mut races, mut best, mut spent) = (Vec::new(), None, 0.0);
     let mut unfinished = true;
     for Lying { name, record, raced } in lying {
-        let results = stats::judge::findings(&record).results;
+        let results = tune::telling(finding, stats::judge::findings(&record).results);
         let is_over = record.end == Some(EndOutcome::Complete);
         let better = tune::sorted(raced.clone(), &results);
         let going_on = better.len().div_ceil(2);
@@ -215,7 +215,7 @@ pub mod tests {
     use super::super::tune::tests::finding;
     use super::*;
     use model::Bytes;
-    use model::findings::EffectVerdict;
+    use model::findings::{EffectVerdict, Limit, ResultFinding};
     use model::lane::{Lane, LaneSpec};
     use model::record::Line;
     use model::screening::{DesignKind, Screening, ScreeningRun};
@@ -322,6 +322,38 @@ pub mod tests {
         let worse = come_to(&screened, &[race(&screened, 3, [0.9, 0.8, 0.7], OVER)]).unwrap();
         assert_eq!((worse.best, worse.tuning.unfinished, worse.tuning.chosen.len()), (None, false, 0));
         assert!(worse.tuning.races[0].combinations.iter().all(|of| of.fate == Dropped));
+    }
+
+    #[test]
+    fn figures_that_are_not_the_filesystems_or_that_the_screening_refuses_order_nothing() {
+        let mut screened = screened();
+        let record = race(&screened, 3, [1.1, 1.3, 0.9], OVER);
+        let mut results = stats::judge::findings(&record).results;
+        for result in &mut results {
+            (result.limit, result.missed_the_disk) = (Limit::Unattributed, false);
+        }
+        assert!(results.len() > 2 && results[0].higher_is_better, "{results:?}");
+        let raced = tune::lanes(&screened.base, &screened.finding);
+        let order = |finding: &ScreeningFinding, results: &[ResultFinding]| {
+            let better = tune::sorted(raced.clone(), &tune::telling(finding, results.to_vec()));
+            better.into_iter().map(|(of, _)| of[0]).collect::<Vec<_>>()
+        };
+        assert_eq!(order(&screened.finding, &results), [2, 1]);
+        // The best one has one figure far below the default's.
+        let worst = results[0].estimates.iter_mut().find(|of| of.lane == raced[1].1.name).unwrap();
+        worst.mean /= 2.0;
+        assert_eq!(order(&screened.finding, &results), [1, 2]);
+        let mut ours = results.clone();
+        ours[0].limit = Limit::Harness;
+        assert_eq!(order(&screened.finding, &ours), [2, 1]);
+        let mut missed = results.clone();
+        missed[0].missed_the_disk = true;
+        assert_eq!(order(&screened.finding, &missed), [2, 1]);
+        let mut untold = screened.finding.results[0].clone();
+        (untold.workload, untold.group) = (results[0].workload.clone(), results[0].group.clone());
+        untold.unknown = Some("nobody knows".to_owned());
+        screened.finding.results.push(untold);
+        assert_eq!(order(&screened.finding, &results), [2, 1]);
     }
 
     #[test]
