@@ -294,9 +294,12 @@ fn a_strangers_record_does_not_choose_what_its_options_change() {
     std::fs::write(place.path().join("s.jsonl"), format!("{header}\n{rest}")).unwrap();
     let (shown, _) = place.expect(0, &["report", "s.jsonl", "--format", "json"]);
     let shown: Value = serde_json::from_str(&shown).unwrap();
-    let told: Vec<(&str, &str)> = shown["screening"]["factors"].as_array().unwrap().iter().map(|of| {
-        (of["class"].as_str().unwrap(), of["costs"].as_str().unwrap_or_default())
-    }).collect();
+    let told: Vec<(&str, &str)> = shown["screening"]["factors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|of| (of["class"].as_str().unwrap(), of["costs"].as_str().unwrap_or_default()))
+        .collect();
     assert_eq!(told, [("unknown", ""), ("promises", ""), ("ordinary", "files do not tell when they were read")]);
 }
 

@@ -61,6 +61,11 @@ impl Opened<'_> {
         listing::load(self.records[at].1)
     }
 
+    /// The name of a record in the list.
+    fn name(&self, at: usize) -> &str {
+        self.records[at].0
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.records.len()
@@ -128,8 +133,8 @@ impl RecordStore {
         let place = self.records.folder().join(name);
         let instead = format!("fairlane report {} --format html -o report.html", tilde(&place));
         let mut names = vec![name.to_owned()];
-        // Of a screening the race of its proposal belongs to the page; where that cannot be opened, it is another page
-        // for each reason.
+        // Of a screening the race of its proposal belongs to the page, and those that tuned it behind that; where the first
+        // cannot be opened, it is another page for each reason.
         let confirmed = screening::beside(Path::new(name), screening::CONFIRMED).to_string_lossy().into_owned();
         let (kind, unopened) = match listing::open(self.records.folder(), &confirmed) {
             Ok(_) => {
@@ -139,20 +144,32 @@ impl RecordStore {
             Err(Unopened { why: listing::NOTHING, .. }) => ("race", None),
             Err(Unopened { why, .. }) => (why, Some(why)),
         };
+        let of_tuning = names.len();
+        names.extend(self.names_of_tuning(name));
         self.answer(kind, names, &instead, |records| {
             let (name, mut record) = records.read(0)?;
             screening::as_known(&mut record);
             let told = |failure: Failure| unreadable(name, &failure.message);
             let mut findings = knowledge::findings(&record).map_err(told)?;
             if let Some(finding) = &mut findings.screening {
+                let tuning = (of_tuning..records.count()).map(|at| (PathBuf::from(records.name(at)), records.load(at)));
+                screening::put_in_tuning(finding, &record, tuning);
                 match unopened {
                     Some(why) => screening::put_in_read(finding, &record, Err(why.to_owned())),
-                    None if records.count() > 1 => screening::put_in_read(finding, &record, records.load(1)),
+                    None if of_tuning > 1 => screening::put_in_read(finding, &record, records.load(1)),
                     None => {}
                 }
             }
             json(&page::race(&record, findings, &place).map_err(told)?)
         })
+    }
+
+    /// Names of the last records of tuning that lie beside a screening's.
+    fn names_of_tuning(&self, name: &str) -> Vec<String> {
+        let folder = self.records.folder();
+        let as_name = |file: &Path| file.to_string_lossy().into_owned();
+        let is_there = |file: &Path| listing::open(folder, &as_name(file)).is_ok();
+        screening::records_of_tuning(Path::new(name), is_there).iter().map(|file| as_name(file)).collect()
     }
 
     /// An answer made of whole records, kept until one of them changes. Of several the first is held beside
@@ -305,6 +322,37 @@ mod tests {
         let mut store = RecordStore::new(folder.path().to_owned(), None);
         let page: serde_json::Value = serde_json::from_slice(&store.race("s.jsonl").unwrap()).unwrap();
         assert_eq!(page["findings"]["screening"]["factors"][0]["class"], "unknown");
+    }
+
+    #[test]
+    fn the_page_of_a_screening_tells_how_it_was_tuned() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("s.jsonl"), screening_of_one()).unwrap();
+        let (header, rest) = RECORD.split_once('\n').unwrap();
+        let mut header: serde_json::Value = serde_json::from_str(header).unwrap();
+        let lanes = &mut header["plan"]["lanes"];
+        lanes[1] = lanes[0].clone();
+        lanes[1]["name"] = "t01".into();
+        let (end, raced): (Vec<&str>, Vec<&str>) =
+            rest.split_inclusive('\n').partition(|line| line.starts_with("{\"kind\":\"end\""));
+        let mut store = RecordStore::new(folder.path().to_owned(), None);
+        let mut tuning = || {
+            let page: serde_json::Value = serde_json::from_slice(&store.race("s.jsonl").unwrap()).unwrap();
+            page["findings"]["screening"]["proposal"]["tuning"].clone()
+        };
+        assert!(tuning().is_null());
+        let file = folder.path().join("s-tune1.jsonl");
+        let cut = format!("{header}\n{}", raced.concat());
+        std::fs::write(&file, &cut).unwrap();
+        assert_eq!(tuning()["unfinished"], true, "it was cut");
+        std::fs::write(&file, format!("{cut}{}", end.concat())).unwrap();
+        let told = tuning();
+        assert!(told["unfinished"].is_null(), "{told}");
+        assert_eq!(told["races"][0]["record"], "s-tune1.jsonl");
+        assert_eq!(told["races"][0]["combinations"][0]["levels"][0]["factor"], "commit");
+        // A record of something else tells nothing of it.
+        std::fs::write(&file, RECORD).unwrap();
+        assert!(tuning().is_null());
     }
 
     #[test]

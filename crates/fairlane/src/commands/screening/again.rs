@@ -285,9 +285,8 @@ mod tests {
         let mut screened = screened();
         screened.path = folder.path().join("s.jsonl");
         assert!(!is_confirmed(&screened).unwrap());
-        let lane = |name: &str, place: usize| {
-            levels::lane(&screened.base, name, &screened.finding.factors, &[place]).unwrap()
-        };
+        let lane =
+            |name: &str, place: usize| levels::lane(&screened.base, name, &screened.finding.factors, &[place]).unwrap();
         let mut race = screened.record.clone();
         race.header.seed += 1;
         race.header.plan.screening = None;

@@ -16,6 +16,7 @@ mod tuned;
 
 pub use confirm::{CONFIRMED, TUNED, beside, put_in_beside, put_in_read, raced};
 pub use known::as_known;
+pub use tuned::{put_in_tuning, records_of_tuning};
 
 use super::contest::{self, Contest, Remark, Tells};
 use super::resume::{Resumed, Typed};

@@ -7,7 +7,7 @@ use super::{Screened, begun};
 use crate::conductor::begin::raced_seconds;
 use crate::{owned, state, terminal};
 use lanes::screened_options;
-use model::findings::{ScreeningFinding, TunedCombination, TunedFate, TunedLevel, Tuning, TuningRace};
+use model::findings::{ResultFinding, ScreeningFinding, TunedCombination, TunedFate, TunedLevel, Tuning, TuningRace};
 use model::plan::Rounds;
 use model::record::{EndOutcome, Record};
 use model::screening::Factor;
@@ -22,11 +22,32 @@ pub struct Tuned {
     pub best: Option<Combination>,
 }
 
-/// A race of tuning whose record lies there.
+/// A race of tuning whose record lies there, as far as tuning goes by it: records are large, and none is held beside another.
 struct Lying {
     name: String,
-    record: Record,
     raced: Vec<Raced>,
+    results: Vec<ResultFinding>,
+    end: Option<EndOutcome>,
+    rounds: u32,
+    /// How long it took.
+    seconds: f64,
+    /// What a lane takes in the race that comes behind it.
+    seconds_behind: f64,
+}
+
+impl Lying {
+    fn new(finding: &ScreeningFinding, name: String, record: &Record, raced: Vec<Raced>) -> Lying {
+        let (rounds, workloads) = (rounds(record), record.header.plan.workloads.len() as f64);
+        Lying {
+            name,
+            raced,
+            results: tune::telling(finding, stats::judge::findings(record).results),
+            end: record.end,
+            rounds,
+            seconds: raced_seconds(record),
+            seconds_behind: tune::trial_seconds(record) * f64::from(rounds.saturating_mul(2)) * workloads,
+        }
+    }
 }
 
 /// How a screening was tuned the last time; `None`: no such record lies beside its own. `seconds`: of the tuning;
@@ -37,9 +58,13 @@ pub fn beside(
     seconds: Option<f64>,
     says: bool,
 ) -> Option<Tuned> {
-    let races = races(finding, (screened, path), says);
-    let seconds = seconds.or_else(|| begun::recorded(&screened.header.plan, "--tune"));
-    (!races.is_empty()).then(|| told(finding, races, seconds))
+    let is_there = |file: &Path| owned::metadata(file).is_ok_and(|found| found.is_file());
+    let files = records_of_tuning(path, is_there).into_iter();
+    let records = files.map(|file| {
+        let read = state::load(&file).map_err(|failure| failure.message);
+        (file, read)
+    });
+    by_records(finding, screened, records, (seconds, says))
 }
 
 /// Puts what lies beside a screening's record into its finding; what lies there and is none is said on standard error.
@@ -47,6 +72,37 @@ pub fn put_in_beside(finding: &mut ScreeningFinding, screened: &Record, path: &P
     if let Some(tuned) = beside(finding, (screened, path), None, true) {
         finding.proposal.tuning = Some(tuned.tuning);
     }
+}
+
+/// The same of records that somebody else reads, in the order of [`records_of_tuning`]; nothing is said.
+pub fn put_in_tuning(
+    finding: &mut ScreeningFinding,
+    screened: &Record,
+    records: impl Iterator<Item = (PathBuf, Result<Record, String>)>,
+) {
+    if let Some(tuned) = by_records(finding, screened, records, (None, false)) {
+        finding.proposal.tuning = Some(tuned.tuning);
+    }
+}
+
+/// Where the records of tuning beside a screening's lie, the last one first, and no more than one tuning has.
+pub fn records_of_tuning(path: &Path, is_there: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let files = (1..=tune::MOST_RECORDS).map(|number| tune::numbered(path, number));
+    let mut files: Vec<PathBuf> = files.take_while(|file| is_there(file)).collect();
+    files.reverse();
+    files.truncate(tune::MOST_RACES);
+    files
+}
+
+fn by_records(
+    finding: &ScreeningFinding,
+    screened: &Record,
+    records: impl Iterator<Item = (PathBuf, Result<Record, String>)>,
+    (seconds, says): (Option<f64>, bool),
+) -> Option<Tuned> {
+    let races = races(finding, screened, records, says);
+    let seconds = seconds.or_else(|| begun::recorded(&screened.header.plan, "--tune"));
+    (!races.is_empty()).then(|| told(finding, races, seconds))
 }
 
 /// Names the combination that races the default in the finding, where that is another one than the proposal.
@@ -72,13 +128,14 @@ pub fn costs(factor: &Factor, place: usize) -> String {
 }
 
 /// The races of the last tuning in their order: back from the last record to one of a first race.
-fn races(finding: &ScreeningFinding, (screened, path): (&Record, &Path), says: bool) -> Vec<Lying> {
-    let is_there = |file: &PathBuf| owned::metadata(file).is_ok_and(|found| found.is_file());
-    let files = (1..=tune::MOST_RECORDS).map(|number| tune::numbered(path, number));
-    let files: Vec<PathBuf> = files.take_while(is_there).collect();
+fn races(
+    finding: &ScreeningFinding,
+    screened: &Record,
+    records: impl Iterator<Item = (PathBuf, Result<Record, String>)>,
+    says: bool,
+) -> Vec<Lying> {
     let mut races = Vec::new();
-    for file in files.into_iter().rev().take(tune::MOST_RACES) {
-        let read = state::load(&file).map_err(|failure| failure.message);
+    for (file, read) in records {
         let read = read.and_then(|record| raced(finding, screened, &record).map(|raced| (record, raced)));
         let (record, raced) = match read {
             Ok(read) => read,
@@ -91,7 +148,7 @@ fn races(finding: &ScreeningFinding, (screened, path): (&Record, &Path), says: b
         };
         let is_first = record.header.plan.rounds == Rounds::Fixed(tune::FIRST_ROUNDS);
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        races.push(Lying { name, record, raced });
+        races.push(Lying::new(finding, name, &record, raced));
         if is_first {
             break;
         }
@@ -137,19 +194,20 @@ fn raced(finding: &ScreeningFinding, screened: &Record, tuned: &Record) -> Resul
 fn told(finding: &ScreeningFinding, lying: Vec<Lying>, seconds: Option<f64>) -> Tuned {
     let (mut races, mut best, mut spent) = (Vec::new(), None, 0.0);
     let mut unfinished = true;
-    for Lying { name, record, raced } in lying {
-        let results = tune::telling(finding, stats::judge::findings(&record).results);
-        let is_over = record.end == Some(EndOutcome::Complete);
+    for Lying { name, raced, results, end, rounds, seconds: took, seconds_behind } in lying {
+        let is_over = end == Some(EndOutcome::Complete);
         let better = tune::sorted(raced.clone(), &results);
         let going_on = better.len().div_ceil(2);
         if is_over {
             best = better.first().map(|(combination, _)| combination.clone());
-            spent += raced_seconds(&record);
+            spent += took;
         }
-        unfinished = match record.end {
+        unfinished = match end {
             Some(EndOutcome::Complete) => {
                 let left = seconds.map(|seconds| seconds - spent);
-                going_on > tune::LEFT_AT_THE_END && left.is_none_or(|left| has_room(&record, left, going_on))
+                // For the race that comes behind it, with the default beside these.
+                let has_room = |left: f64| (left / seconds_behind) as usize > going_on;
+                going_on > tune::LEFT_AT_THE_END && left.is_none_or(has_room)
             }
             // Nothing comes behind a race that failed.
             Some(EndOutcome::Failed) => false,
@@ -170,7 +228,7 @@ fn told(finding: &ScreeningFinding, lying: Vec<Lying>, seconds: Option<f64>) -> 
                 fate,
             }
         });
-        races.push(TuningRace { rounds: rounds(&record), combinations: all.collect(), record: name });
+        races.push(TuningRace { rounds, combinations: all.collect(), record: name });
     }
     let is_another = |combination: &&Combination| **combination != confirm::proposed(finding);
     let chosen: Vec<TunedLevel> = match best.as_ref().filter(is_another).filter(|_| !unfinished) {
@@ -191,13 +249,6 @@ fn rounds(record: &Record) -> u32 {
     }
 }
 
-/// Whether so many seconds have room for the race that comes behind one, of so many combinations and the default.
-fn has_room(record: &Record, left: f64, combinations: usize) -> bool {
-    let workloads = record.header.plan.workloads.len() as f64;
-    let of_lane = tune::trial_seconds(record) * f64::from(rounds(record).saturating_mul(2)) * workloads;
-    (left / of_lane) as usize > combinations
-}
-
 /// Marks the best combination of the last race that is over: it was chosen.
 fn mark_chosen(races: &mut [TuningRace]) {
     let is_over = |race: &&mut TuningRace| race.combinations.iter().all(|of| of.fate != TunedFate::Open);
@@ -215,7 +266,7 @@ pub mod tests {
     use super::super::tune::tests::finding;
     use super::*;
     use model::Bytes;
-    use model::findings::{EffectVerdict, Limit, ResultFinding};
+    use model::findings::{EffectVerdict, Limit};
     use model::lane::{Lane, LaneSpec};
     use model::record::Line;
     use model::screening::{DesignKind, Screening, ScreeningRun};
