@@ -3591,13 +3591,21 @@ export interface CutShort {
  */
 export interface ExpectedGain {
   /**
+   * Name of the group.
+   */
+  group: string;
+  /**
    * Proposal by default; above 1 it is better.
    */
   ratio: number;
   /**
-   * As in [`ScreenedResult`].
+   * As in [`ScreenedResult`]; two workloads may have one.
    */
   title: string;
+  /**
+   * Name of the workload.
+   */
+  workload: string;
 }
 /**
  * How a proposal was tuned.

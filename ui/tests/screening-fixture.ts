@@ -82,15 +82,15 @@ export function finding(): ScreeningFinding {
       factors: ["journal"],
       mixed: ["noatime"],
       promises: ["barrier"],
-      expected: [{ title: "commit 4 KiB", ratio: 1.12 }],
+      expected: [{ workload: "commit", group: "write", title: "commit 4 KiB", ratio: 1.12 }],
     },
     confirmation: {
       lane: "proposal",
       default_lane: "default",
       seed: 43,
       rows: [
-        { title: "commit 4 KiB", expected: 1.12, ratio: 1.09, low: 1.06, high: 1.12, verdict: "faster" as const, cpu_shares: [0.121, 0.117], written_per_byte: [2.13, 1.25] },
-        { title: "small files: create", ratio: 1.004, low: 0.98, high: 1.03, verdict: "tie" as const },
+        { workload: "commit", title: "commit 4 KiB", group: "write", expected: 1.12, ratio: 1.09, low: 1.06, high: 1.12, verdict: "faster" as const, cpu_shares: [0.121, 0.117], written_per_byte: [2.13, 1.25] },
+        { workload: "small-files", title: "small files: create", group: "create", ratio: 1.004, low: 0.98, high: 1.03, verdict: "tie" as const },
       ],
       counted: 1,
       gained: 1,

@@ -106,6 +106,18 @@ test("a share of too little CPU time is told from one that nobody measured", asy
   await context.close();
 });
 
+test("rows of the race of a proposal are named by their work, also where all of it has one title", async () => {
+  const of = finding();
+  [...of.results, ...of.confirmation!.rows, ...of.proposal.expected!].forEach((one) => (one.title = "work"));
+  const { tab, context, errors } = await open(browser, written("screening-titles", page(screening(of))));
+  await drawAll(tab);
+  const named = (await table(tab, 6)).map((row) => row.slice(0, row.search(/ [+–]/)));
+  assert.deepEqual(named, ["commit 4 KiB", "small files: create"]);
+  assert.ok((await said(tab, "#screening")).includes("Expected: commit 4 KiB +12%."), await said(tab, "#screening"));
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
 test("what a screening found is told in every language, and nothing of lanes against each other", async () => {
   const bare = await open(browser, written("no-screening", page(quick())));
   await drawAll(bare.tab);

@@ -295,7 +295,7 @@ fn the_race_of_the_proposal_says_what_came_of_what_was_expected() {
         let row = &found.rows[0];
         assert!((row.ratio.unwrap() - rates[1] / rates[0]).abs() < 0.02, "{row:?}");
         assert!(row.low.unwrap() < row.ratio.unwrap() && row.ratio.unwrap() < row.high.unwrap());
-        let [ExpectedGain { title, ratio }] = of.proposal.expected.as_slice() else { panic!("one result") };
+        let [ExpectedGain { title, ratio, .. }] = of.proposal.expected.as_slice() else { panic!("one result") };
         assert_eq!((&row.title, row.expected), (title, Some(*ratio)));
         let shares = row.cpu_shares.unwrap();
         assert!(shares.iter().all(|share| *share > 0.0 && *share <= 1.0), "{shares:?}");

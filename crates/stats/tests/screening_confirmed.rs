@@ -1,8 +1,11 @@
 //! What the race of a proposal is told of, work by work.
 
-use crate::common::{lane, record, run};
-use crate::screened::{Noise, commit, found, options, race};
+use crate::common::sample::Normal;
+use crate::common::{io, lane, record, run};
+use crate::screened::{Noise, commit, empty, found, measure, options, race};
+use model::findings::ConfirmationOutcome;
 use model::plan::Rounds;
+use model::workload::{Pattern, Workload};
 use stats::screening;
 
 #[test]
@@ -19,4 +22,28 @@ fn a_row_is_of_the_work_that_was_screened_whatever_that_is_called() {
     let (row, of) = (&screened.confirmation.as_ref().unwrap().rows[0], &screened.results[0]);
     assert_eq!((&row.workload, &row.group, &row.title), (&of.workload, &of.group, &of.title));
     assert_eq!(row.expected, Some(expected));
+}
+
+#[test]
+fn a_gain_is_expected_of_the_work_that_showed_it_though_other_work_has_the_same_title() {
+    let reads = Workload { title: commit().title, ..io("random-read", Pattern::RandRead, 1, 0) };
+    let (mut race, mut noise) = (empty(5, 6, vec![commit(), reads.clone()]), Normal::new(12));
+    measure(&mut race, &commit(), 6, Noise::white(0.01), &mut noise, &options(&[(0, 1.5)]));
+    measure(&mut race, &reads, 6, Noise::white(0.01), &mut noise, &|_| 0.0);
+    let mut screened = found(&race);
+    let [expected] = screened.proposal.expected.as_slice() else { panic!("one figure: {:#?}", screened.proposal) };
+    assert_eq!(expected.workload, "commit");
+    let expected = expected.ratio;
+    // The work that was expected to gain does not, and the other one does.
+    let mut confirmed = record(vec![lane("default"), lane("proposal")], vec![commit()], Rounds::Fixed(8), false);
+    let mut better = record(vec![lane("default"), lane("proposal")], vec![reads.clone()], Rounds::Fixed(8), false);
+    run(&mut confirmed, 8, &[1000.0, 1000.0], 0.005, 13);
+    run(&mut better, 8, &[1000.0, 1300.0], 0.005, 14);
+    confirmed.header.plan.workloads.push(reads);
+    confirmed.trials.extend(better.trials);
+    screening::confirm(&mut screened, &confirmed);
+    let of = screened.confirmation.unwrap();
+    let rows: Vec<(&str, Option<f64>)> = of.rows.iter().map(|row| (row.workload.as_str(), row.expected)).collect();
+    assert_eq!(rows, [("commit", Some(expected)), ("random-read", None)]);
+    assert_eq!((of.counted, of.outcome), (1, ConfirmationOutcome::NotConfirmed));
 }

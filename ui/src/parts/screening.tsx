@@ -364,7 +364,7 @@ function proposalSaid(ui: Ui, race: RacePage, of: ScreeningFinding): Said[] {
   const alone = proposed.length === 0 ? (tuning ? [] : keep) : [tuning ? w.untuned(listed(proposed)) : w.take(listed(proposed))];
   const isUnknown = (factor: string) => factorOf(of, factor)?.class === "unknown";
   const [known, unknown] = [promises.filter((factor) => !isUnknown(factor)), promises.filter(isUnknown)];
-  const gains = expected.map((one) => w.gain(titleSaid(ui, race.findings, one.title), gainSaid(ui, one.ratio, null, null)));
+  const gains = expected.map((one) => w.gain(titleSaid(ui, race.findings, one), gainSaid(ui, one.ratio, null, null)));
   return [
     ...(tuning ? [[w.tuningUnfinished]] : []),
     ...(tuned.length > 0 ? [w.tuned(listed(tuned), of.confirmation != null)] : alone),
@@ -432,7 +432,7 @@ function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
 function ConfirmedRows({ race, of }: { race: RacePage; of: Confirmation }) {
   const ui = useUi();
   const w = ui.words.screening;
-  const title = (row: ConfirmedRow) => titleSaid(ui, race.findings, row.title);
+  const title = (row: ConfirmedRow) => titleSaid(ui, race.findings, row);
   const measured = (row: ConfirmedRow) => (row.ratio == null ? ABSENT : gainSaid(ui, row.ratio, row.low, row.high));
   const verdict = (row: ConfirmedRow) => w.rowVerdicts[row.verdict];
   const rows = of.rows.flatMap((row): ForestRow[] =>

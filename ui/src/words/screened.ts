@@ -1,5 +1,16 @@
 // What a screening found as sentences of the reader's language: all of it was decided before.
-import type { Effect, Factor, Findings, OptionLevel, ScreenedResult, ScreeningFinding, TunedLevel, Verdict } from "../types";
+import type {
+  ConfirmedRow,
+  Effect,
+  ExpectedGain,
+  Factor,
+  Findings,
+  OptionLevel,
+  ScreenedResult,
+  ScreeningFinding,
+  TunedLevel,
+  Verdict,
+} from "../types";
 import { known, resultTitle, sentence, type Ui } from "../ui";
 import { hasGroups } from "./answer";
 import { name, say, shorten, text, type Said } from "./say";
@@ -102,8 +113,9 @@ export function screenedTitle(ui: Ui, findings: Findings, result: ScreenedResult
   return of === undefined ? known(ui, result.title) : resultTitle(ui, of, hasGroups(findings, of));
 }
 
-/** The figure that a row of the proposal or of its race is about, by the title that the statistics gave it. */
-export function titleSaid(ui: Ui, findings: Findings, title: string): Said {
-  const result = findings.screening?.results.find((one) => one.title === title);
-  return result === undefined ? known(ui, title) : screenedTitle(ui, findings, result);
+/** The figure that a row of the proposal or of its race is about; by its title where the screening has none such. */
+export function titleSaid(ui: Ui, findings: Findings, row: ExpectedGain | ConfirmedRow): Said {
+  const isIt = (one: ScreenedResult) => one.workload === row.workload && one.group === (row.group ?? "");
+  const result = findings.screening?.results.find(isIt);
+  return result === undefined ? known(ui, row.title) : screenedTitle(ui, findings, result);
 }

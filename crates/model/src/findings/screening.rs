@@ -206,7 +206,11 @@ pub struct CutShort {
 /// What a proposal is expected to gain of one figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExpectedGain {
-    /// As in [`ScreenedResult`].
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the group.
+    pub group: String,
+    /// As in [`ScreenedResult`]; two workloads may have one.
     pub title: String,
     /// Proposal by default; above 1 it is better.
     pub ratio: f64,

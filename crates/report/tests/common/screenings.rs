@@ -78,7 +78,12 @@ pub fn finding() -> ScreeningFinding {
         aliases: vec![pair("dir_index", "data"), pair("lazytime", "noatime")],
         partial: 0,
     };
-    let expected = |(_, title, _): (&str, &str, &str), ratio| ExpectedGain { title: title.to_owned(), ratio };
+    let expected = |(workload, title, group): (&str, &str, &str), ratio| ExpectedGain {
+        workload: workload.to_owned(),
+        group: group.to_owned(),
+        title: title.to_owned(),
+        ratio,
+    };
     ScreeningFinding {
         base: "ext4".to_owned(),
         design: DesignKind::FoldedPlackettBurman,

@@ -5,8 +5,8 @@ use crate::judge;
 use crate::more_rounds;
 use crate::series::{Scope, Series};
 use model::findings::{
-    Confirmation, ConfirmationOutcome, ConfirmedRow, Estimate, ResultFinding, ScreenedResult, ScreeningFinding, Shown,
-    Verdict,
+    Confirmation, ConfirmationOutcome, ConfirmedRow, Estimate, ExpectedGain, ResultFinding, ScreenedResult,
+    ScreeningFinding, Shown, Verdict,
 };
 use model::lane::Lane;
 use model::record::{EndOutcome, Record};
@@ -83,7 +83,7 @@ fn judged(
     (lanes, seconds): ([&str; 2], [f64; 2]),
 ) -> Judged {
     let is_it = |of: &&ScreenedResult| of.workload == result.workload && of.group == result.group;
-    // The screening expects by its own titles.
+    // As the screening's own tables call it.
     let title = finding.results.iter().find(is_it).map_or(title, |of| of.title.clone());
     let shown = Shown::from_lanes(result, lanes[0], lanes[1]);
     let number = |figure: f64| Some(figure).filter(|figure| figure.is_finite());
@@ -92,7 +92,9 @@ fn judged(
         let of_lane = |lane: &str| figure(result.estimates.iter().find(|of| of.lane == lane)?);
         Some([of_lane(lanes[0])?, of_lane(lanes[1])?])
     };
-    let expected = finding.proposal.expected.iter().find(|of| of.title == title);
+    // Two workloads may have one title.
+    let is_of_it = |of: &&ExpectedGain| of.workload == result.workload && of.group == result.group;
+    let expected = finding.proposal.expected.iter().find(is_of_it);
     let shares = both(|of| of.cpu_share);
     let little_cpu = shares.is_some() && seconds.iter().any(|seconds| *seconds < LEAST_CPU_SECONDS);
     let row = ConfirmedRow {

@@ -104,7 +104,12 @@ fn expected(result: &ScreenedResult, taken: &[String]) -> Option<ExpectedGain> {
     };
     let lost: f64 = result.interactions.iter().filter(beside).map(|of| of.ratio.ln() / 2.0).sum();
     let gain = ratio(logs.iter().sum::<f64>() - lost);
-    (!logs.is_empty()).then(|| ExpectedGain { title: result.title.clone(), ratio: gain })
+    (!logs.is_empty()).then(|| ExpectedGain {
+        workload: result.workload.clone(),
+        group: result.group.clone(),
+        title: result.title.clone(),
+        ratio: gain,
+    })
 }
 
 #[cfg(test)]
@@ -184,7 +189,9 @@ mod tests {
             (vec!["gains".to_owned()], vec!["risky".to_owned(), "odd".to_owned()], vec!["both".to_owned()])
         );
         // In reads nothing of what is taken matters.
-        assert_eq!(found.expected, [ExpectedGain { title: "commits".to_owned(), ratio: 1.2_f64.ln().exp() }]);
+        let (workload, title) = ("commits".to_owned(), "commits".to_owned());
+        let gain = ExpectedGain { workload, group: String::new(), title, ratio: 1.2_f64.ln().exp() };
+        assert_eq!(found.expected, [gain]);
         assert_eq!(propose(&factors, &[]), Proposal::default());
     }
 
