@@ -801,6 +801,11 @@ export interface RacePage {
    */
   record?: string | null;
   /**
+   * Of a screening the words behind `fairlane` that go on with it, in which `RECORD` stands for where the record lies; empty:
+   * nothing was screened.
+   */
+  resume?: string[];
+  /**
    * How the first lane did against itself; `None`: it was not raced twice.
    */
   self_check?: SelfCheck | null;

@@ -351,6 +351,20 @@ test("each end of a screening has a headline and a sentence of its own", async (
   }
 });
 
+test("what goes on with a screening that is not over has all that its record may not choose", async () => {
+  const of = finding();
+  Object.assign(of.confirmation!, { outcome: "open", unfinished: true });
+  const race = { ...screening(of), resume: ["screen", "ext4", "--resume", "RECORD", "--option", "commit=5|60"] };
+  const { tab, context, errors } = await open(browser, written("screening-goes-on", page(race)));
+  const next = await said(tab, "#answer .next");
+  assert.ok(/fairlane screen ext4 --resume ~\S+\.jsonl --option 'commit=5\|60'/.test(next), next);
+  assert.deepEqual(errors, []);
+  await context.close();
+  const over = await open(browser, written("screening-is-over", page(screening())));
+  assert.equal(await over.tab.locator("#answer .next").count(), 0);
+  await over.context.close();
+});
+
 test("hostile names of options are text and nothing else", async () => {
   const of = finding();
   const markup = "</script><img src=x onerror=alert(1)>\u202e";

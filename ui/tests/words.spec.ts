@@ -73,6 +73,7 @@ test("unsafe characters lose their force and long names are cut", () => {
   assert.equal(clean("a\u001b[31mred\u202ex\u009b2Jy\nz"), "a[31mredx2Jy z");
   assert.equal(shorten("文".repeat(4000), 6), "文文文文文…");
   assert.equal(shellLine(["race", "it's", "", "a=b", "=x", "a\u001bb"]), "race 'it'\\''s' '' a=b '=x' $'a\\U0000001bb'");
+  assert.equal(shellLine(["~/runs/a.jsonl", "~/a b", "~x"]), "~/runs/a.jsonl ~/'a b' '~x'");
 });
 
 test("the golden race is answered in three languages", () => {

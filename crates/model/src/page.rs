@@ -58,6 +58,10 @@ pub enum Show {
 pub struct RacePage {
     /// Where the record lies, as the user types it; `None`: nowhere.
     pub record: Option<String>,
+    /// Of a screening the words behind `fairlane` that go on with it, in which `RECORD` stands for where the record lies; empty:
+    /// nothing was screened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resume: Vec<String>,
     /// What the statistics make of it.
     pub findings: Findings,
     /// What lies behind each result, in the order of `findings.results`.

@@ -4,6 +4,7 @@ use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
 use crate::{Style, answer, explanations, facts, questions, words};
 use model::findings::{Ceiling, Findings, ResultFinding, Settle, Statement};
+use model::screening::Factor;
 use model::sentence::Weight;
 
 /// Columns of the narrowest label column: `disk ceiling` and two spaces.
@@ -203,11 +204,14 @@ pub(crate) fn as_typed(line: String, findings: &Findings, style: &Style) -> Stri
 /// What goes on with a race, with what a record may not choose by itself: its lanes where they say more than a name, its
 /// place, devices and programs that were allowed.
 pub(crate) fn resume_command(findings: &Findings, path: &str) -> String {
-    if let Some(screening) = &findings.screening {
-        // Its lanes follow from the lane that is screened.
-        let words = ["fairlane", "screen", &screening.base, "--resume"].map(str::to_owned);
-        let line = format!("{} {}", crate::clean::shell_line(&words), typed(path));
-        return line + &options_in_no_table(&screening.base, &findings.command_line);
+    // Its lanes follow from the lane that is screened.
+    if findings.screening.is_some() {
+        let shown = |word: &String| match word.as_str() {
+            THIS_RECORD => typed(path),
+            word => crate::clean::shell_word(word),
+        };
+        let words: Vec<String> = words_to_go_on(findings).iter().map(shown).collect();
+        return format!("fairlane {}", words.join(" "));
     }
     let mut line = format!("fairlane {}", words::race::resume(&typed(path)));
     let mut add = |words: &[&str]| {
@@ -222,7 +226,15 @@ pub(crate) fn resume_command(findings: &Findings, path: &str) -> String {
     if lanes().all(can_be_typed) && !lanes().all(is_plain) {
         lanes().for_each(|spec| add(&[spec]));
     }
-    let mut words = findings.command_line.iter();
+    typed_again(&findings.command_line).iter().for_each(|word| add(&[word]));
+    line
+}
+
+/// Words of a race's command that a record may not choose by itself: its place, devices and programs that were allowed.
+fn typed_again(command_line: &[String]) -> Vec<String> {
+    let mut again: Vec<String> = Vec::new();
+    let mut add = |words: &[&str]| again.extend(words.iter().map(|&word| word.to_owned()));
+    let mut words = command_line.iter();
     while let Some(word) = words.next() {
         match (word.as_str(), word.split_once('=')) {
             ("--allow-programs", _) => add(&[word]),
@@ -235,20 +247,39 @@ pub(crate) fn resume_command(findings: &Findings, path: &str) -> String {
                     words.next().filter(|set| set.split('=').next().is_some_and(|key| key.ends_with("socket")));
                 add(&socket.map_or(vec![], |set| vec!["--set", set]));
             }
+            // What stands behind it is a word for mkfs, which may look like an option.
+            ("--option", _) => {
+                words.next();
+            }
             (_, Some(("--erase", _))) => add(&[word]),
             (_, Some(("--on", place))) if place.contains('/') => add(&[word]),
             _ => {}
         }
     }
-    line
+    again
 }
 
-/// Options of a screening that are typed again: all of a filesystem of the user's own, which no table knows.
-fn options_in_no_table(base: &str, command_line: &[String]) -> String {
-    let spec = base.parse::<model::lane::LaneSpec>();
-    let is_own = spec.is_ok_and(|spec| matches!(spec.contestant, model::lane::Contestant::Custom(_)));
-    let named = command_line.windows(2).filter(|two| is_own && two[0] == "--option");
-    named.map(|two| format!(" {}", crate::clean::shell_line(two))).collect()
+/// Stands for the record among the words of a command.
+const THIS_RECORD: &str = "RECORD";
+
+/// The words behind `fairlane` that go on with a screening, with what its record may not choose by itself; `RECORD` stands
+/// for where that lies. None of a race that is no screening.
+pub fn words_to_go_on(findings: &Findings) -> Vec<String> {
+    let Some(screening) = &findings.screening else { return Vec::new() };
+    let mut words = ["screen", &screening.base, "--resume", THIS_RECORD].map(str::to_owned).to_vec();
+    let named = findings.command_line.windows(2).filter(|two| two[0] == "--option");
+    let is_of_table = |text: &str| screening.factors.iter().any(|of| of.name == text && is_of_a_table(of));
+    words.extend(named.filter(|two| !is_of_table(&two[1])).flat_map(|two| two.iter().cloned()));
+    words.extend(typed_again(&findings.command_line));
+    words
+}
+
+/// Whether an option that is named without levels is sure to be one of Fairlane's table, which are not typed again. A word for
+/// mount and a flag of mkfs stand alone too, against saying nothing, and what sets the kernel is typed in any case.
+fn is_of_a_table(factor: &Factor) -> bool {
+    let sets_kernel = [&factor.usual, &factor.other].into_iter().chain(&factor.further).any(|of| !of.vm.is_empty());
+    let may_be_a_word = (factor.usual.label.as_str(), factor.other.label.as_str()) == ("default", "on");
+    !sets_kernel && !may_be_a_word
 }
 
 /// A path as a shell takes it; `~/` in front stays the shell's own.

@@ -212,3 +212,38 @@ fn an_open_confirmation_says_whether_it_is_over_and_which_race_tells_more() {
         assert!(holds(&memo(&over, language), is_over), "{}", memo(&over, language));
     }
 }
+
+#[test]
+fn what_goes_on_with_a_screening_names_the_options_that_its_record_may_not_choose() {
+    let mut findings = screenings::screened(screenings::finding());
+    findings.outcome = "interrupted".to_owned();
+    let of_screening = findings.screening.as_mut().unwrap();
+    let option = |at: usize| of_screening.factors[at].clone();
+    let mut options = [option(0), option(1), option(2), option(3)];
+    // A word for mount is named as an option of the table is.
+    (options[1].name, options[1].usual.label, options[1].other.label) =
+        ("ssd_spread".to_owned(), "default".to_owned(), "on".to_owned());
+    (options[2].name, options[2].other.vm) = ("dirty_ratio".to_owned(), vec!["dirty_ratio=5".to_owned()]);
+    options[3].name = "commit".to_owned();
+    of_screening.factors = options.to_vec();
+    for (typed, again) in [
+        ("--option dir_index", ""),
+        ("--option dir_index --option ssd_spread --seed 4", " --option ssd_spread"),
+        ("--option dirty_ratio --option commit=5|60", " --option dirty_ratio --option 'commit=5|60'"),
+        ("--option --erase --on uml", " --option --erase"),
+        ("--option dir_index --erase 4711 --on /mnt/a --set server=mariadb", " --erase 4711 --on /mnt/a"),
+    ] {
+        let words = ["fairlane", "screen", "ext4"].into_iter().chain(typed.split(' '));
+        findings.command_line = words.map(str::to_owned).collect();
+        let record = record(&findings);
+        let input = Input { findings: &told(&findings), record: &record, record_path: Some("~/r.jsonl") };
+        let said = report::render(&input, "text", &Style::default()).unwrap();
+        let next = said.lines().find(|line| line.starts_with("NEXT")).expect("what to do next");
+        assert_eq!(next, format!("NEXT      fairlane screen ext4 --resume ~/r.jsonl{again}"), "{typed}");
+        let words = report::words_to_go_on(&findings);
+        assert_eq!(words[..4], ["screen", "ext4", "--resume", "RECORD"]);
+        assert_eq!(report::shell_line(&words[4..]), again.trim_start(), "the page has the same words");
+    }
+    findings.screening = None;
+    assert!(report::words_to_go_on(&findings).is_empty());
+}

@@ -35,11 +35,12 @@ pub(crate) const DIGITS: i32 = 6;
 /// Digits of a latency: what its histogram keeps.
 pub(crate) const LATENCY_DIGITS: i32 = 4;
 
-/// One race as the page shows it. `findings` are the record's; where it lies, its notes, and what its
+/// One race as the page shows it. `findings` are the record's; where it lies, what goes on with it, its notes, and what its
 /// sentences are in other languages is for the caller to add.
 pub fn race(record: &Record, findings: Findings, published: Vec<PublishedComparison>) -> RacePage {
     RacePage {
         record: None,
+        resume: Vec::new(),
         details: details(record, &findings),
         timelines: timelines::timelines(record, &findings),
         trials: trials::trials(record),

@@ -20,7 +20,7 @@ export function Answer({ race }: { race: RacePage }) {
   const of = findings.screening ?? null;
   const isOpen = of !== null && (of.unfinished === true || isBeingTuned(of) || of.confirmation?.unfinished === true);
   const goesOn = isOpen && findings.outcome !== "running" && race.record != null;
-  const screening = goesOn ? ["screen", findings.screening?.base ?? "", "--resume", "RECORD"] : [];
+  const screening = goesOn ? (race.resume ?? []) : [];
   const next = (screened ? screening : (findings.answer?.next ?? [])).map((word) => (word === "RECORD" ? (race.record ?? word) : word));
   return (
     <section id="answer" class="answer" aria-labelledby="answer-title">

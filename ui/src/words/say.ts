@@ -91,12 +91,13 @@ export function empty(said: Said): boolean {
   return plain(said).trim() === "";
 }
 
-/** An argument list as a line that a shell reads back as the same list. */
+/** An argument list as a line that a shell reads back as the same list; `~/` in front of a word stays the shell's own. */
 export function shellLine(words: readonly string[]): string {
   return words.map(shellWord).join(" ");
 }
 
 function shellWord(word: string): string {
+  if (word.length > 2 && word.startsWith("~/")) return `~/${shellWord(word.slice(2))}`;
   if (/^[A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:=,@%+^-]*$/.test(word)) return word;
   if (!word.match(UNSAFE)) return `'${word.replaceAll("'", `'\\''`)}'`;
   const quoted = word.replace(/['\\]/g, "\\$&").replace(UNSAFE, (character) => {

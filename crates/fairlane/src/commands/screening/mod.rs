@@ -194,6 +194,11 @@ fn words_to_go_on(path: &Path, options: &Screen) -> Vec<String> {
     words.extend(options.options.iter().flat_map(|text| ["--option".to_owned(), text.clone()]));
     words.extend(options.no_confirm.then(|| "--no-confirm".to_owned()));
     words.extend(options.tune.iter().flat_map(|seconds| ["--tune".to_owned(), format!("{seconds}s")]));
+    let terms = &options.terms;
+    let place = terms.on.iter().map(|on| on.display().to_string()).filter(|on| on.contains('/'));
+    words.extend(place.flat_map(|on| ["--on".to_owned(), on]));
+    words.extend(terms.erase.iter().flat_map(|disk| ["--erase".to_owned(), disk.display().to_string()]));
+    words.extend(terms.allow_programs.then(|| "--allow-programs".to_owned()));
     words
 }
 
@@ -383,6 +388,8 @@ mod tests {
             ),
             ("xfs --without noatime --no-confirm --rounds 3", "fairlane screen --resume r.jsonl --no-confirm"),
             ("xfs@qemu:/boot/vmlinuz", "fairlane screen xfs@qemu:/boot/vmlinuz --resume r.jsonl"),
+            ("xfs --on uml --allow-programs", "fairlane screen --resume r.jsonl --allow-programs"),
+            ("xfs --on /dev/sdz --erase /dev/sdz", "fairlane screen --resume r.jsonl --on /dev/sdz --erase /dev/sdz"),
             (
                 "./my.toml --option delay=0|100 --option -K",
                 "fairlane screen ./my.toml --resume r.jsonl --option delay=0|100 --option -K",
