@@ -130,7 +130,8 @@ fn by_hand(name: &str, lane: &LaneSpec) -> Vec<String> {
     let Some(row) = filesystems::find(name) else { return Vec::new() };
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
     let mkfs = [words(row.mkfs.get(..1).unwrap_or_default()), lane.mkfs_options.clone(), words(&["DEVICE"])].concat();
-    let options = lane.mount_options.join(",");
+    // Those of Fairlane's own too: without them another filesystem would be mounted than the one that was confirmed.
+    let options = row.all_mount_options(&lane.mount_options).join(",");
     let mount = match options.as_str() {
         "" => words(&["mount", "DEVICE", "/mnt"]),
         options => words(&["mount", "-o", options, "DEVICE", "/mnt"]),
@@ -288,8 +289,8 @@ mod tests {
             told("p=xfs(-m reflink=0),logbsize=256k,noatime/queue,scheduler=bfq,read_ahead=4M"),
             [
                 "mkfs   mkfs.xfs -m reflink=0 DEVICE",
-                "mount  mount -o logbsize=256k,noatime DEVICE /mnt",
-                "fstab  UUID=… /mnt xfs logbsize=256k,noatime 0 2",
+                "mount  mount -o nodiscard,logbsize=256k,noatime DEVICE /mnt",
+                "fstab  UUID=… /mnt xfs nodiscard,logbsize=256k,noatime 0 2",
                 "queue  echo bfq > /sys/block/DISK/queue/scheduler  # until the next boot",
                 "queue  echo 4096 > /sys/block/DISK/queue/read_ahead_kb  # until the next boot",
             ]
@@ -302,10 +303,25 @@ mod tests {
         assert!(told("/mnt/a").is_empty());
         let set = told("p=ext4/vm,dirty_bytes=256M,swappiness=10");
         assert_eq!(set[3..], ["sysctl vm.dirty_bytes=268435456", "sysctl vm.swappiness=10"]);
-        let bare = told("ext4");
+        let bare = told("ext2");
         assert_eq!(
             bare,
-            ["mkfs   mkfs.ext4 DEVICE", "mount  mount DEVICE /mnt", "fstab  UUID=… /mnt ext4 defaults 0 2"]
+            ["mkfs   mkfs.ext2 DEVICE", "mount  mount DEVICE /mnt", "fstab  UUID=… /mnt ext2 defaults 0 2"]
         );
+    }
+
+    #[test]
+    fn what_was_found_is_mounted_as_its_lane_was() {
+        for (lane, options) in [
+            ("f2fs", "nodiscard"),
+            ("btrfs,compress=zstd:1", "nodiscard,compress=zstd:1"),
+            // Who races discard has it as it was raced.
+            ("btrfs,discard=async", "discard=async"),
+        ] {
+            let spec: LaneSpec = lane.parse().unwrap();
+            let lines = commands(&spec);
+            assert_eq!(lines[1], format!("mount  mount -o {options} DEVICE /mnt"), "{lane}");
+            assert!(lines[2].ends_with(&format!(" {options} 0 2")), "{lane}: {}", lines[2]);
+        }
     }
 }
