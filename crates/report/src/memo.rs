@@ -46,8 +46,10 @@ pub(crate) fn render(input: &Input, language: Language) -> String {
         None => decision::brings(findings, decision, &tongue),
     };
     page.section(said.brings, &brings);
-    if !decision.taken().is_empty() {
-        page.section(said.costs, &decision::costs(findings, decision, &tongue));
+    match &findings.screening {
+        Some(finding) => page.section(said.costs, &screened::costs(finding, &tongue)),
+        None if decision.taken().is_empty() => {}
+        None => page.section(said.costs, &decision::costs(findings, decision, &tongue)),
     }
     let settle = settle.as_deref().filter(|command| place::inline(Some(*command)).is_some());
     if let Some(finding) = &findings.screening {

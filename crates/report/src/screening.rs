@@ -144,6 +144,16 @@ pub(crate) fn taken(finding: &ScreeningFinding) -> Vec<String> {
     }
 }
 
+/// What each of [`taken`] costs, in a few words; empty: no table tells it. Options that are none of the screening's have no
+/// price.
+pub(crate) fn prices(finding: &ScreeningFinding) -> Vec<(String, &str)> {
+    let known = || finding.proposal.factors.iter().filter_map(|name| factor_named(finding, name));
+    match finding.tuned() {
+        [] => known().map(|factor| (option(factor), factor.costs.trim())).collect(),
+        tuned => tuned.iter().map(|of| (tuned_option(of), of.costs.trim())).collect(),
+    }
+}
+
 /// Why no effect is told, where that is one reason for all figures; without a full stop.
 pub(crate) fn why_untold(finding: &ScreeningFinding) -> Option<String> {
     finding.why_untold().map(words::sentence)
@@ -318,7 +328,6 @@ fn left_out(finding: &ScreeningFinding) -> Vec<String> {
 /// What to take, what it should bring and cost, and what is not taken although it gains.
 fn proposal(finding: &ScreeningFinding) -> Vec<String> {
     let proposal = &finding.proposal;
-    let taken: Vec<&Factor> = proposal.factors.iter().filter_map(|name| factor_named(finding, name)).collect();
     let (mixed, promises) = (named(finding, &proposal.mixed), named(finding, &proposal.promises));
     let instead = |name: &str, option: String| match factor_named(finding, name) {
         Some(factor) => wording::instead(&option, &level(&factor.usual)),
@@ -355,10 +364,7 @@ fn proposal(finding: &ScreeningFinding) -> Vec<String> {
     let gains: Vec<String> = proposal.expected.iter().map(gain).collect();
     // Of what tuning made of it nothing is expected.
     said.extend((!gains.is_empty() && tuned.is_empty()).then(|| wording::expected(&gains)));
-    match finding.tuned() {
-        [] => said.extend(taken.into_iter().map(costs)),
-        tuned => said.extend(tuned.iter().map(|of| cost(&tuned_option(of), &of.costs))),
-    }
+    said.extend(prices(finding).iter().map(|(option, costs)| cost(option, costs)));
     said.extend((!mixed.is_empty()).then(|| wording::mixed(&mixed)));
     said.extend(not_taken(finding));
     said

@@ -247,3 +247,68 @@ fn what_goes_on_with_a_screening_names_the_options_that_its_record_may_not_choos
     findings.screening = None;
     assert!(report::words_to_go_on(&findings).is_empty());
 }
+
+#[test]
+fn a_memo_says_what_options_that_are_taken_cost() {
+    let mut finding = screenings::finding();
+    finding.proposal.factors.push("lazytime".to_owned());
+    for (language, says) in [
+        (
+            Language::En,
+            "## What it costs - `journal 1G`: 1 GiB of the lane's room. - `lazytime on`: what this level costs is told by no \
+             table. ##",
+        ),
+        (
+            Language::De,
+            "## Was es kostet - `journal 1G`: 1 GiB of the lane's room. - `lazytime on`: was diese Stufe kostet,",
+        ),
+        (Language::Zh, "## 代价是什么 - `journal 1G`：1 GiB of the lane's room。 - `lazytime on`：这一取值的代价"),
+    ] {
+        assert!(holds(&memo(&finding, language), says), "{}", memo(&finding, language));
+    }
+    let tuned = memo(&tuned(screenings::tuning("s-tune1.jsonl")), Language::En);
+    assert!(tuned.contains("- `journal 512M`: half a GiB.") && !tuned.contains("of the lane's room"), "{tuned}");
+    // Who keeps the default pays nothing.
+    finding.confirmation.as_mut().unwrap().outcome = ConfirmationOutcome::NotConfirmed;
+    assert!(!memo(&finding, Language::En).contains("What it costs"));
+}
+
+#[test]
+fn a_memo_says_where_less_was_raced_than_was_planned_and_what_would_not_be_noticed() {
+    let cut = CutShort { fewest: 1, most: 2, planned: 6 };
+    type Change = fn(&mut ScreeningFinding, CutShort);
+    let told: [(Change, [&str; 3]); 3] = [
+        (
+            |of, cut| of.proposal.cut_short = Some(cut),
+            [
+                "after 1–2 of 6 planned rounds.",
+                "Gelaufen sind 1–2 von 6 geplanten Runden.",
+                "计划的 6 轮中只进行了 1–2 轮。",
+            ],
+        ),
+        (
+            |of, _| of.few_spare = true,
+            [
+                "would not be noticed if lanes differed by themselves",
+                "Bei so wenigen Optionen fiele nicht auf",
+                "选项这么少",
+            ],
+        ),
+        (
+            |of, _| of.loop_queue = true,
+            [
+                "is that of the loop device of each image",
+                "Warteschlange des Loop-Geräts jedes Abbilds",
+                "回环设备的队列",
+            ],
+        ),
+    ];
+    for (change, says) in told {
+        let mut finding = screenings::kept();
+        for (language, says) in [Language::En, Language::De, Language::Zh].into_iter().zip(says) {
+            assert!(!holds(&memo(&screenings::kept(), language), says), "{says}");
+            change(&mut finding, cut);
+            assert!(holds(&memo(&finding, language), says), "{says}: {}", memo(&finding, language));
+        }
+    }
+}

@@ -119,6 +119,14 @@ words! {
     screened_alone;
     /// `{size}`: what the screening made expect of a piece of work.
     screened_expected;
+    /// Stands for what an option costs where no table tells it.
+    screened_price;
+    /// `{raced}`, `{planned}`: rounds of a screening that its time ended.
+    screened_cut;
+    /// A screening of so few options that lanes which differ would not be noticed.
+    screened_few;
+    /// The disk's queue was varied on images.
+    screened_queue;
     /// A verdict of that race: better.
     row_better;
     /// A verdict: worse.

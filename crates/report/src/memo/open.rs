@@ -1,6 +1,7 @@
 //! What the race cannot tell, what was not tested, and what would change the decision.
 
 use super::decision::{named, not_ranked, raced};
+use super::screened;
 use super::work::{Distance, against, claim, noun};
 use crate::clean::shorten;
 use crate::facts::self_pairs;
@@ -32,7 +33,9 @@ pub(super) fn untold(findings: &Findings, decision: &Decision, settle: Option<&s
         let works = [("works", tongue.few(works, WORKS_LISTED)), ("margin", margin(findings, tongue))];
         fill(template, &works)
     };
-    let mut points = failures(findings, tongue);
+    let screening = findings.screening.iter();
+    let mut points: Vec<Phrase> = screening.flat_map(|finding| screened::untold(finding, tongue)).collect();
+    points.extend(failures(findings, tongue));
     if decision.taken().is_empty() && findings.screening.is_none() {
         // Otherwise it stands among what the decision costs.
         points

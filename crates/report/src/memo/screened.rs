@@ -1,4 +1,4 @@
-//! What options that were screened bring: raced again against the default, and each by the screening alone.
+//! What options that were screened bring, raced again against the default and by the screening alone, and what they cost.
 
 use super::decision::named;
 use super::work::noun;
@@ -6,6 +6,7 @@ use crate::language::{Tongue, fill};
 use crate::layout::Phrase;
 use crate::screening;
 use crate::words::screening::percents;
+use crate::words::sentence;
 use model::findings::{
     Confirmation, ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, Findings, ResultFinding, ScreenedResult,
     ScreeningFinding, Verdict,
@@ -27,6 +28,38 @@ pub(super) fn brings(findings: &Findings, finding: &ScreeningFinding, tongue: &T
     };
     let screened = finding.proposal.factors.iter().filter(|_| shows);
     again.chain(screened.filter_map(|option| alone(findings, finding, option, tongue))).collect()
+}
+
+/// What each option costs, or that no table tells it; nothing where the default is kept, or what to take is not known yet.
+pub(super) fn costs(finding: &ScreeningFinding, tongue: &Tongue) -> Vec<Phrase> {
+    let outcome = finding.confirmation.as_ref().map(|of| of.outcome);
+    if outcome == Some(ConfirmationOutcome::NotConfirmed) || finding.is_being_tuned() {
+        return Vec::new();
+    }
+    let price = |(option, costs): (String, &str)| {
+        let costs = match costs {
+            "" => tongue.words.screened_price.to_owned(),
+            known => sentence(&tongue.name(known)),
+        };
+        let values = [("name", Phrase::default().name(&option)), ("value", Phrase::new(costs))];
+        fill(tongue.words.labelled, &values).say(tongue.words.stop)
+    };
+    screening::prices(finding).into_iter().map(price).collect()
+}
+
+/// What a screening cannot tell, and where less was raced than was planned.
+pub(super) fn untold(finding: &ScreeningFinding, tongue: &Tongue) -> Vec<Phrase> {
+    let words = tongue.words;
+    let cut = finding.proposal.cut_short.map(|of| {
+        let raced = match (of.fewest, of.most) {
+            (fewest, most) if fewest == most => most.to_string(),
+            (fewest, most) => format!("{fewest}–{most}"),
+        };
+        fill(words.screened_cut, &[("raced", Phrase::new(raced)), ("planned", Phrase::new(of.planned.to_string()))])
+    });
+    let few = finding.few_spare.then(|| Phrase::new(words.screened_few));
+    let queue = finding.loop_queue.then(|| Phrase::new(words.screened_queue));
+    cut.into_iter().chain(few).chain(queue).collect()
 }
 
 fn raced_again(
