@@ -180,7 +180,7 @@ test("the lanes of a design are there for who asks, without verdicts", async () 
 test("each end of a screening has a headline and a sentence of its own", async () => {
   const ends: [string, (of: ReturnType<typeof finding>) => void, string, string][] = [
     ["yet", (of) => (of.confirmation = null), "ext4 would gain with journal 1G by this screening", "Not yet: the proposal was not raced"],
-    ["mixed", (of) => (of.confirmation!.outcome = "mixed"), "better in some of the work and worse in other", "It gains in some and loses in others"],
+    ["mixed", (of) => (of.confirmation!.outcome = "mixed"), "better in some of the work and found worse in other", "It gains in some and is found worse in others"],
     ["not", (of) => (of.confirmation!.outcome = "not-confirmed"), "Keep the default of ext4: raced again", "Not confirmed: keep the default."],
     [
       "open",
@@ -223,7 +223,7 @@ test("each end of a screening has a headline and a sentence of its own", async (
         of.confirmation!.outcome = "not-confirmed";
       },
       "Keep the default of ext4: raced again",
-      "what tuning made of the proposal does not show the gain that it was chosen for.",
+      "what tuning made of the proposal does not show beyond doubt the gain that it was chosen for.",
     ],
     [
       "left-out",

@@ -171,13 +171,13 @@ fn each_end_of_a_confirmation_has_its_own_sentence_in_every_report() {
         ),
         (
             Some(ConfirmationOutcome::Mixed),
-            "better than the default in some of the work and worse in other",
-            "It gains in some and loses in others",
+            "better than the default in some of the work and found worse in other",
+            "It gains in some and is found worse in others",
             "No decision for all work",
         ),
         (
             Some(ConfirmationOutcome::NotConfirmed),
-            "keep the default. Raced again, journal 1G does not show the gain",
+            "keep the default. Raced again, journal 1G does not show beyond doubt the gain",
             "Not confirmed: keep the default.",
             "Keep the default of `ext4`",
         ),
@@ -330,8 +330,8 @@ fn what_was_raced_is_named_as_tuning_made_it() {
     not.confirmation.as_mut().unwrap().outcome = ConfirmationOutcome::NotConfirmed;
     for format in ["text", "markdown"] {
         let said = one_line(&rendered(not.clone(), format));
-        let says = "what tuning made of the proposal does not show the gain that it was chosen for.";
-        assert!(said.contains(says) && !said.contains("the proposal does not show the gain that was"), "{said}");
+        let says = "what tuning made of the proposal does not show beyond doubt the gain that it was chosen for.";
+        assert!(said.contains(says) && !said.contains("the proposal does not show beyond doubt the gain that was"), "{said}");
     }
     finding.proposal.factors.clear();
     let said = one_line(&text(&finding, 100));

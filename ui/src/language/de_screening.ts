@@ -18,9 +18,9 @@ export const screening: typeof english = {
     yet: (base, options) =>
       say`${base} würde nach dieser Prüfung mit ${options} gewinnen und lief so noch nicht gegen die Voreinstellung`,
     confirmed: (base, options) => say`${base} mit ${options} nehmen`,
-    mixed: (base, options) => say`${base} mit ${options} ist bei einem Teil der Arbeit besser und bei anderem schlechter`,
+    mixed: (base, options) => say`${base} mit ${options} ist bei einem Teil der Arbeit besser und erwies sich bei anderem als schlechter`,
     "not-confirmed": (base, options) =>
-      say`Bei der Voreinstellung von ${base} bleiben: Im zweiten Rennen zeigt sich der Gewinn nicht, der von ${options} erwartet war`,
+      say`Bei der Voreinstellung von ${base} bleiben: Im zweiten Rennen zeigt sich der Gewinn nicht zweifelsfrei, der von ${options} erwartet war`,
     open: (base, options) =>
       say`Vorerst bei der Voreinstellung von ${base} bleiben: Im zweiten Rennen ist noch offen, ob ${options} gewinnt`,
   },
@@ -105,8 +105,8 @@ export const screening: typeof english = {
   confirmedIn: (gained, counted, expected) =>
     `Bestätigt: In einem eigenen Rennen ist der Vorschlag zweifelsfrei besser, und zwar bei ${counted === 1 ? "dem einen Wert" : `${gained} von ${counted} Werten`}${expected ? ", wo das erwartet war" : ""}, und zeigt sich nirgends schlechter.`,
   outcomes: {
-    mixed: "Er gewinnt bei einigem und verliert bei anderem: nur nehmen, wo es auf die Arbeit ankommt, die gewinnt.",
-    "not-confirmed": "Nicht bestätigt: bei der Voreinstellung bleiben. In einem eigenen Rennen zeigt der Vorschlag nicht den Gewinn, der erwartet war.",
+    mixed: "Er gewinnt bei einigem und erwies sich bei anderem als schlechter: nur nehmen, wo es auf die Arbeit ankommt, die gewinnt.",
+    "not-confirmed": "Nicht bestätigt: bei der Voreinstellung bleiben. In einem eigenen Rennen zeigt der Vorschlag den erwarteten Gewinn nicht zweifelsfrei.",
     open: "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist zu Ende und lässt nichts erkennen. Bei der Voreinstellung bleiben, bis mehr Runden es zeigen.",
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   notConfirmedTuned:

@@ -17,9 +17,9 @@ export const screening = {
     yet: (base: Said, options: Said) =>
       say`${base} would gain with ${options} by this screening, and was not raced so against the default yet`,
     confirmed: (base: Said, options: Said) => say`Take ${base} with ${options}`,
-    mixed: (base: Said, options: Said) => say`${base} with ${options} is better in some of the work and worse in other`,
+    mixed: (base: Said, options: Said) => say`${base} with ${options} is better in some of the work and found worse in other`,
     "not-confirmed": (base: Said, options: Said) =>
-      say`Keep the default of ${base}: raced again, ${options} does not show the gain that was expected`,
+      say`Keep the default of ${base}: raced again, ${options} does not show beyond doubt the gain that was expected`,
     open: (base: Said, options: Said) =>
       say`Keep the default of ${base} for now: raced again, ${options} is not known to gain yet`,
   },
@@ -104,12 +104,12 @@ export const screening = {
   confirmedIn: (gained: number, counted: number, expected: boolean) =>
     `Confirmed: in a race of its own the proposal is better beyond doubt in ${counted === 1 ? "the one figure" : `${gained} of ${counted} figures`}${expected ? " where that was expected" : ""}, and found worse nowhere.`,
   outcomes: {
-    mixed: "It gains in some and loses in others: take it only where the work that gains is what counts.",
-    "not-confirmed": "Not confirmed: keep the default. In a race of its own the proposal does not show the gain that was expected.",
+    mixed: "It gains in some and is found worse in others: take it only where the work that gains is what counts.",
+    "not-confirmed": "Not confirmed: keep the default. In a race of its own the proposal does not show beyond doubt the gain that was expected.",
     open: "Open: the race of the proposal against the default is over and cannot tell. Keep the default until more rounds can.",
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   notConfirmedTuned:
-    "Not confirmed: keep the default. In a race of its own what tuning made of the proposal does not show the gain that it was chosen for.",
+    "Not confirmed: keep the default. In a race of its own what tuning made of the proposal does not show beyond doubt the gain that it was chosen for.",
   openRunning:
     "Open: the race of the proposal against the default is not over. Keep the default until it is: go on with `fairlane screen --resume`.",
   raceMore: "Race more",

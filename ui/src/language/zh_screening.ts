@@ -14,8 +14,8 @@ export const screening: typeof english = {
     tuning: (base) => say`尚难断定 ${base} 的选项该如何取值：调优尚未完成`,
     yet: (base, options) => say`按这次筛选，${base} 设 ${options} 会更好，但还没有这样与默认设置对测`,
     confirmed: (base, options) => say`采用 ${base}，设 ${options}`,
-    mixed: (base, options) => say`${base} 设 ${options}：部分工作更好，另一些更差`,
-    "not-confirmed": (base, options) => say`保持 ${base} 的默认设置：重新对测后，${options} 没有显示出预期的提升`,
+    mixed: (base, options) => say`${base} 设 ${options}：部分工作更好，另一些显得更差`,
+    "not-confirmed": (base, options) => say`保持 ${base} 的默认设置：重新对测后，${options} 没有确凿地显示出预期的提升`,
     open: (base, options) => say`暂且保持 ${base} 的默认设置：重新对测后，尚不能断定 ${options} 是否更好`,
   },
   summary: (base, options, lanes, full, rounds) =>
@@ -92,8 +92,8 @@ export const screening: typeof english = {
   confirmedIn: (gained, counted, expected) =>
     `已验证：在单独的对测中，建议在${expected ? "预期更好的" : ""}${counted === 1 ? "唯一一项数值" : ` ${counted} 项数值中的 ${gained} 项`}上确定更好，且未发现任何一处更差。`,
   outcomes: {
-    mixed: "有的工作更好，有的更差：仅当变好的工作才是要紧的时候采用。",
-    "not-confirmed": "未获验证：保持默认设置。在单独的对测中，建议没有显示出预期的提升。",
+    mixed: "有的工作更好，有的显得更差：仅当变好的工作才是要紧的时候采用。",
+    "not-confirmed": "未获验证：保持默认设置。在单独的对测中，建议没有确凿地显示出预期的提升。",
     open: "未定：建议与默认设置的对测已经结束，但无法断定。在更多轮次得出结论之前，保持默认设置。",
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   notConfirmedTuned: "未获验证：保持默认设置。在单独的对测中，经调优的建议没有显示出选中它时的提升。",

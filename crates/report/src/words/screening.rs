@@ -317,14 +317,15 @@ pub(crate) fn outcome(
             );
         }
         ConfirmationOutcome::Mixed => {
-            "It gains in some and loses in others: take it only where the work that gains is what counts."
+            "It gains in some and is found worse in others: take it only where the work that gains is what counts."
         }
         ConfirmationOutcome::NotConfirmed if is_tuned => {
-            "Not confirmed: keep the default. In a race of its own what tuning made of the proposal does not show the gain \
-             that it was chosen for."
+            "Not confirmed: keep the default. In a race of its own what tuning made of the proposal does not show beyond \
+             doubt the gain that it was chosen for."
         }
         ConfirmationOutcome::NotConfirmed => {
-            "Not confirmed: keep the default. In a race of its own the proposal does not show the gain that was expected."
+            "Not confirmed: keep the default. In a race of its own the proposal does not show beyond doubt the \
+             gain that was expected."
         }
         ConfirmationOutcome::Open if unfinished => {
             "Open: the race of the proposal against the default is not over. Keep the default until it is: go on with \
@@ -377,10 +378,10 @@ pub(crate) fn answer(options: &[String], outcome: Option<ConfirmationOutcome>) -
             )
         }
         Some(ConfirmationOutcome::Mixed) => {
-            format!(" with {with} is better than the default in some of the work and worse in other.")
+            format!(" with {with} is better than the default in some of the work and found worse in other.")
         }
         Some(ConfirmationOutcome::NotConfirmed) => {
-            format!(": keep the default. Raced again, {with} does not show the gain that was expected.")
+            format!(": keep the default. Raced again, {with} does not show beyond doubt the gain that was expected.")
         }
         Some(ConfirmationOutcome::Open) => {
             format!(": keep the default for now. Raced again, {with} is not known to gain yet.")
