@@ -392,10 +392,13 @@ mod tests {
     #[test]
     fn a_checker_that_was_killed_says_nothing_of_the_filesystem() {
         let ended = |script: &str| {
-            told_by(command::run_confined(&owned(&["sh", "-c", script]), (None, None), &AtomicBool::new(false)).map(drop))
+            told_by(
+                command::run_confined(&owned(&["sh", "-c", script]), (None, None), &AtomicBool::new(false)).map(drop),
+            )
         };
         assert_eq!(ended("echo clean"), Ok(Consistency::Clean));
-        for script in ["echo bad inode; exit 4", "echo Permission denied while checking the journal; exit 12", "exit 1"] {
+        for script in ["echo bad inode; exit 4", "echo Permission denied while checking the journal; exit 12", "exit 1"]
+        {
             assert!(matches!(ended(script), Ok(Consistency::Complaint(_))), "{script}");
         }
         let killed = ended("echo bad inode; kill -KILL $$");

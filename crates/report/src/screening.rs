@@ -10,8 +10,7 @@ use crate::markdown::{code, escape, row};
 use crate::words::{self, screening as wording};
 use crate::{Style, figures};
 use model::findings::{
-    ConfirmedRow, Effect, EffectVerdict, Interaction, ScreenedResult, ScreeningFinding, TunedFate,
-    TunedLevel, Verdict,
+    ConfirmedRow, Effect, EffectVerdict, Interaction, ScreenedResult, ScreeningFinding, TunedFate, TunedLevel, Verdict,
 };
 use model::screening::{Factor, OptionClass, OptionLevel};
 
@@ -187,7 +186,13 @@ fn head(finding: &ScreeningFinding) -> Vec<String> {
     let few = finding.few_spare.then(|| wording::FEW_SPARE.to_owned());
     let queue = finding.loop_queue.then(|| wording::LOOP_QUEUE.to_owned());
     let cut = finding.proposal.cut_short.map(wording::cut_short);
-    [summary(finding)].into_iter().chain(cut).chain([wording::legend(finding.margin, finding.few_spare)]).chain(few).chain(queue).collect()
+    [summary(finding)]
+        .into_iter()
+        .chain(cut)
+        .chain([wording::legend(finding.margin, finding.few_spare)])
+        .chain(few)
+        .chain(queue)
+        .collect()
 }
 
 fn summary(finding: &ScreeningFinding) -> String {

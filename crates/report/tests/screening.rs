@@ -331,7 +331,10 @@ fn what_was_raced_is_named_as_tuning_made_it() {
     for format in ["text", "markdown"] {
         let said = one_line(&rendered(not.clone(), format));
         let says = "what tuning made of the proposal does not show beyond doubt the gain that it was chosen for.";
-        assert!(said.contains(says) && !said.contains("the proposal does not show beyond doubt the gain that was"), "{said}");
+        assert!(
+            said.contains(says) && !said.contains("the proposal does not show beyond doubt the gain that was"),
+            "{said}"
+        );
     }
     finding.proposal.factors.clear();
     let said = one_line(&text(&finding, 100));

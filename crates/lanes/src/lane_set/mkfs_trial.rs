@@ -50,13 +50,12 @@ impl LaneSet {
 fn with_remedy(why: NotDone, row: &Filesystem, folder: &Path) -> LaneFailure {
     let program = row.mkfs.first().copied().unwrap_or("mkfs");
     match why {
-        NotDone::Refused { failure: LaneFailure::Failed(what), .. } => usage(format!(
-            "{what}; correct the lane's options of {program} (`man mkfs.{}` lists them)",
-            row.name
-        )),
-        NotDone::Silent { failure: LaneFailure::Failed(what), .. } => usage(format!(
-            "{what}; leave the lane's options of {program} out one by one to see which it does not take"
-        )),
+        NotDone::Refused { failure: LaneFailure::Failed(what), .. } => {
+            usage(format!("{what}; correct the lane's options of {program} (`man mkfs.{}` lists them)", row.name))
+        }
+        NotDone::Silent { failure: LaneFailure::Failed(what), .. } => {
+            usage(format!("{what}; leave the lane's options of {program} out one by one to see which it does not take"))
+        }
         NotDone::OfMachine(LaneFailure::Failed(what)) => failed(format!(
             "{what}; see whether {} has room (`df`), its disk works (`dmesg`) and memory is free, then race again",
             folder.display()
@@ -95,7 +94,8 @@ mod tests {
             assert!(said.contains(remedy) && said.starts_with("mkfs.xfs failed"), "{said}");
             assert_eq!(is_usage, !said.contains("race again"), "{said}");
         }
-        for other in [LaneFailure::Interrupted, privilege("the program mkfs.xfs is missing"), failed("cannot start it")] {
+        for other in [LaneFailure::Interrupted, privilege("the program mkfs.xfs is missing"), failed("cannot start it")]
+        {
             assert_eq!(told(NotDone::Failed(other.clone())), other);
         }
     }

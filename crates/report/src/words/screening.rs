@@ -174,8 +174,7 @@ pub(crate) fn pair(one: &str, other: &str) -> String {
     format!("{one} × {other}")
 }
 
-pub(crate) const LANES_DIFFER: &str =
-    "By a test at 5\u{a0}% the lanes differ by more than their rounds scatter and the options tell, so the intervals are wider \
+pub(crate) const LANES_DIFFER: &str = "By a test at 5\u{a0}% the lanes differ by more than their rounds scatter and the options tell, so the intervals are wider \
      by that.";
 pub(crate) const FEW_SPARE: &str = "The design has fewer than 3 columns without an option, so that lanes that differ by \
                                     themselves would not be noticed: what matters here, or changes another effect, may be \

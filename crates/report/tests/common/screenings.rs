@@ -37,6 +37,10 @@ fn screened_result((workload, title, group): (&str, &str, &str), rounds: u32, ef
     }
 }
 
+fn expected_gain((workload, title, group): (&str, &str, &str), ratio: f64) -> ExpectedGain {
+    ExpectedGain { workload: workload.to_owned(), group: group.to_owned(), title: title.to_owned(), ratio }
+}
+
 fn names(of: &[&str]) -> Vec<String> {
     of.iter().map(|name| (*name).to_owned()).collect()
 }
@@ -78,12 +82,6 @@ pub fn finding() -> ScreeningFinding {
         aliases: vec![pair("dir_index", "data"), pair("lazytime", "noatime")],
         partial: 0,
     };
-    let expected = |(workload, title, group): (&str, &str, &str), ratio| ExpectedGain {
-        workload: workload.to_owned(),
-        group: group.to_owned(),
-        title: title.to_owned(),
-        ratio,
-    };
     ScreeningFinding {
         base: "ext4".to_owned(),
         design: DesignKind::FoldedPlackettBurman,
@@ -108,7 +106,7 @@ pub fn finding() -> ScreeningFinding {
             factors: names(&["journal"]),
             mixed: names(&["noatime"]),
             promises: names(&["barrier"]),
-            expected: vec![expected(COMMIT, 1.12)],
+            expected: vec![expected_gain(COMMIT, 1.12)],
             ..Proposal::default()
         },
         unfinished: false,
