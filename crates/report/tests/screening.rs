@@ -94,7 +94,7 @@ fn the_design_is_told_with_what_it_cannot_tell() {
         "journal 1G and barrier off together: 1.08x (1.03x to 1.13x) of the product of what each brings alone; the design \
          cannot tell it from dir_index × data, lazytime × noatime.",
         "3 columns without an option: effects of 0.5 % (root mean square), which are chance",
-        "By a test at 5\u{a0}% the lanes differ by more than their rounds scatter",
+        "By a test at 5 % the lanes differ by more than their rounds scatter",
         "LEFT OUT bigalloc on: mkfs.ext4 refuses it: invalid cluster size.",
     ] {
         assert!(said.contains(part), "{part} is not in {said}");
