@@ -321,7 +321,7 @@ mod tests {
         std::fs::write(folder.path().join("s.jsonl"), text).unwrap();
         let mut store = RecordStore::new(folder.path().to_owned(), None);
         let page: serde_json::Value = serde_json::from_slice(&store.race("s.jsonl").unwrap()).unwrap();
-        assert_eq!(page["findings"]["screening"]["factors"][0]["class"], "unknown");
+        assert_eq!(page["findings"]["screening"]["factors"][0]["class"], "promises");
     }
 
     #[test]

@@ -15,7 +15,12 @@ use model::screening::{Factor, OptionClass, OptionLevel};
 pub fn as_known(base: Option<&LaneSpec>, recorded: &Factor) -> Factor {
     let known = base.and_then(|base| known(base, recorded));
     let (class, costs) = known.unwrap_or((OptionClass::Unknown, String::new()));
-    let class = if recorded.class == OptionClass::Ordinary { class } else { recorded.class };
+    let class = match (recorded.class, class) {
+        (OptionClass::Ordinary, known) => known,
+        // That it changes promises is known of its words, whatever it is called.
+        (OptionClass::Unknown, OptionClass::Promises) => OptionClass::Promises,
+        (said, _) => said,
+    };
     Factor { class, costs, ..recorded.clone() }
 }
 
@@ -32,7 +37,9 @@ fn known(base: &LaneSpec, recorded: &Factor) -> Option<(OptionClass, String)> {
     let lane = |level: &OptionLevel| lane_with(&base, "option", &[level]).ok();
     let lanes: Vec<LaneSpec> = levels.iter().map(lane).collect::<Option<_>>()?;
     if !is_named_so(&dialect, &recorded.name, &levels) {
-        return None;
+        // Its own words tell that it changes promises; that it changes none is told by no other name.
+        let class = class_of(&dialect, None, &levels, &lanes);
+        return (class == OptionClass::Promises).then(|| (class, String::new()));
     }
     let option = dialect.table.iter().find(|option| option.name == recorded.name && are_of(option, &levels));
     let costs = match option {
@@ -95,7 +102,8 @@ mod tests {
         use OptionClass::{Ordinary, Promises, Unknown};
         for (base, name, mount, class) in [
             // Behind a name of the table other words.
-            ("ext4", "noatime", &["nobarrier"][..], Unknown),
+            ("ext4", "noatime", &["nobarrier"][..], Promises),
+            ("ext4", "noatime", &["noatime", "nobarrier"][..], Promises),
             ("ext4", "noatime", &["commit=300"][..], Unknown),
             ("ext4", "read_ahead", &["commit=300"][..], Unknown),
             ("ext4", "barrier", &["nobarrier"][..], Promises),
@@ -123,8 +131,10 @@ mod tests {
             },
             ..claimed("flex_bg", &[])
         };
-        assert_eq!(as_known(Some(&lane("ext4")), &made).class, Unknown);
+        assert_eq!(as_known(Some(&lane("ext4")), &made).class, Promises);
         assert_eq!(as_known(Some(&lane("ext4")), &Factor { name: "speed".to_owned(), ..made }).class, Promises);
+        let unknown = Factor { class: Unknown, ..claimed("noatime", &["nobarrier"]) };
+        assert_eq!(as_known(Some(&lane("ext4")), &unknown).class, Promises, "it is in a table");
     }
 
     #[test]

@@ -32,7 +32,8 @@ mod tests {
             let screening = theirs.header.plan.screening.unwrap();
             (screening.factors[0].class, screening.factors[0].costs.clone())
         };
-        assert_eq!(read("nobarrier"), (OptionClass::Unknown, String::new()), "it is called commit");
+        assert_eq!(read("nobarrier"), (OptionClass::Promises, String::new()), "it is called commit");
+        assert_eq!(read("nombcache"), (OptionClass::Unknown, String::new()));
         let (class, costs) = read("commit=30");
         assert_eq!(class, OptionClass::Ordinary);
         assert!(costs.contains("a crash takes up to 30 s"), "{costs}");
