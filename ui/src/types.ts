@@ -3369,6 +3369,10 @@ export interface Confirmation {
    */
   default_lane: string;
   /**
+   * Other programs disturbed more than half of its trials.
+   */
+  disturbed?: boolean;
+  /**
    * Those of them that gain, sure over the whole race.
    */
   gained?: number;
@@ -3398,6 +3402,10 @@ export interface Confirmation {
    * The race is not over.
    */
   unfinished?: boolean;
+  /**
+   * What has to be heeded of that race, and is not of the screening; empty: nothing.
+   */
+  warnings?: string[];
 }
 /**
  * A row of the confirmation.

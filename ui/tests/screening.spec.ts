@@ -201,6 +201,12 @@ test("each end of a screening has a headline and a sentence of its own", async (
       "Open: the race of the proposal against the default is not over.",
     ],
     [
+      "disturbed",
+      (of) => Object.assign(of.confirmation!, { disturbed: true, warnings: ["other programs disturbed 20 of 20 trials"] }),
+      "Take ext4 with journal 1G",
+      "Of that race: other programs disturbed 20 of 20 trials.",
+    ],
+    [
       "several",
       (of) => Object.assign(of.confirmation!, { gained: 2, counted: 3 }),
       "Take ext4 with journal 1G",

@@ -113,6 +113,12 @@ impl Style {
     }
 }
 
+/// The warnings that a reader of findings has to heed, the heaviest first, for a terminal; empty: there is none. Ends in a
+/// line break otherwise.
+pub fn warnings_text(findings: &Findings, style: &Style) -> String {
+    lines::warnings(findings, usize::MAX, None, style)
+}
+
 /// What is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {

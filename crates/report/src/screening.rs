@@ -132,7 +132,11 @@ pub(crate) fn answer(finding: &ScreeningFinding) -> Phrase {
             (false, false) => base.say(wording::answer_untold(why_untold(finding).as_deref())),
         };
     }
-    base.say(wording::answer(&options, finding.confirmation.as_ref().map(|of| of.outcome)))
+    let said = base.say(wording::answer(&options, finding.confirmation.as_ref().map(|of| of.outcome)));
+    match &finding.confirmation {
+        Some(of) if of.disturbed => said.say(" ").say(words::answer::DISTURBED),
+        _ => said,
+    }
 }
 
 /// The options that were raced against the default, each with its level; those that are proposed where nothing was.
@@ -393,7 +397,9 @@ fn confirmed(finding: &ScreeningFinding) -> Vec<String> {
             let chosen_by = (!finding.proposal.expected.is_empty(), !of.tuned.is_empty());
             let outcome = wording::outcome(of.outcome, of.unfinished, (of.gained, of.counted), chosen_by);
             let raced = wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed);
-            vec![outcome, raced]
+            let disturbed = of.disturbed.then(|| words::answer::DISTURBED.to_owned());
+            let warnings = of.warnings.iter().map(|warning| wording::of_its_race(&words::sentence(warning)));
+            std::iter::once(outcome).chain(disturbed).chain([raced]).chain(warnings).collect()
         }
         None if left_out.is_none() && !finding.is_being_tuned() && !taken(finding).is_empty() => {
             vec![wording::NOT_RACED.to_owned()]

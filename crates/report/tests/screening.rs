@@ -198,6 +198,29 @@ fn each_end_of_a_confirmation_has_its_own_sentence_in_every_report() {
 }
 
 #[test]
+fn a_confirmation_that_others_disturbed_says_so_in_every_report() {
+    let mut finding = screenings::finding();
+    let idle = "race again when the machine is idle before relying on this";
+    assert!(!rendered(finding.clone(), "text").contains("when the machine is idle"));
+    let confirmation = finding.confirmation.as_mut().unwrap();
+    confirmation.disturbed = true;
+    confirmation.warnings = vec!["other programs disturbed 20 of 20 trials".into()];
+    for format in ["text", "markdown"] {
+        let said = one_line(&rendered(finding.clone(), format));
+        assert_eq!(said.matches(idle).count(), 2, "in the answer and beside what is confirmed: {said}");
+        assert!(said.contains("Of that race: other programs disturbed 20 of 20 trials."), "{said}");
+    }
+    for (language, says) in [
+        (Language::En, idle),
+        (Language::De, "Andere Programme störten die meisten dieser Runden"),
+        (Language::Zh, "干扰"),
+    ] {
+        let said = memo(finding.clone(), language);
+        assert!(said.replace(' ', "").contains(&says.replace(' ', "")), "{said}");
+    }
+}
+
+#[test]
 fn what_was_measured_stands_beside_what_was_expected() {
     let said = text(&screenings::finding(), 100);
     let row = |title: &str| {

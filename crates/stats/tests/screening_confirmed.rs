@@ -47,3 +47,23 @@ fn a_gain_is_expected_of_the_work_that_showed_it_though_other_work_has_the_same_
     assert_eq!(rows, [("commit", Some(expected)), ("random-read", None)]);
     assert_eq!((of.counted, of.outcome), (1, ConfirmationOutcome::NotConfirmed));
 }
+
+#[test]
+fn a_race_that_other_programs_disturbed_says_so_beside_what_it_confirms() {
+    let screened = found(&race(5, 6, Noise::white(0.01), 12, &options(&[(0, 1.5)])));
+    let disturbed_in = |rounds: u32| {
+        let mut confirmed = record(vec![lane("default"), lane("proposal")], vec![commit()], Rounds::Fixed(8), false);
+        confirmed.header.seed = 99;
+        run(&mut confirmed, 8, &[1000.0, 1480.0], 0.005, 13);
+        for trial in confirmed.trials.iter_mut().filter(|trial| trial.round <= rounds) {
+            trial.flags.push("foreign-noise: other programs took 30 % of the CPU time (0.2 s)".into());
+        }
+        let mut of = screened.clone();
+        screening::confirm(&mut of, &confirmed);
+        let of = of.confirmation.unwrap();
+        assert_eq!(of.outcome, ConfirmationOutcome::Confirmed, "{rounds}");
+        let warned = of.warnings.iter().any(|warning| warning.contains("disturbed"));
+        (of.disturbed, warned)
+    };
+    assert_eq!([0, 4, 5].map(disturbed_in), [(false, false), (false, true), (true, true)]);
+}

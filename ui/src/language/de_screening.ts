@@ -115,6 +115,7 @@ export const screening: typeof english = {
     "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist nicht zu Ende. Bis dahin bei der Voreinstellung bleiben: weiter mit `fairlane screen --resume`.",
   raceMore: "Länger laufen lassen",
   raced: (lane, other, seed) => say`${lane} gegen ${other}, Seed ${seed}.`,
+  ofItsRace: (warning) => say`Von diesem Rennen: ${warning}.`,
   confirmation: "Der Vorschlag gegen die Voreinstellung",
   confirmationCaption: (rows) =>
     say`Jedes Zeichen ist der Vorschlag gegen die Voreinstellung, sein Balken das Intervall mit dem Vertrauen dieses Blicks; rechts der Linie ist der Vorschlag besser. Ein gestrichelter Strich ist, was die Prüfung erwartete. ${rows}`,

@@ -114,6 +114,7 @@ export const screening = {
     "Open: the race of the proposal against the default is not over. Keep the default until it is: go on with `fairlane screen --resume`.",
   raceMore: "Race more",
   raced: (lane: Said, other: Said, seed: string) => say`${lane} against ${other}, seed ${seed}.`,
+  ofItsRace: (warning: Said) => say`Of that race: ${warning}.`,
   confirmation: "The proposal against the default",
   confirmationCaption: (rows: Said) =>
     say`Each mark is the proposal against the default, its bar the interval at the confidence of that look; to the right of the line the proposal is better. A dashed stroke is what the screening expected. ${rows}`,

@@ -100,6 +100,7 @@ export const screening: typeof english = {
   openRunning: "未定：建议与默认设置的对测尚未结束。在此之前保持默认设置：请用 `fairlane screen --resume` 继续。",
   raceMore: "继续对测",
   raced: (lane, other, seed) => say`${lane} 对 ${other}，随机种子 ${seed}。`,
+  ofItsRace: (warning) => say`该次对测：${warning}。`,
   confirmation: "建议与默认设置对照",
   confirmationCaption: (rows) =>
     say`每个标记是建议相对默认设置的比值，横线为该次检视置信度下的区间；在竖线右侧表示建议更好。虚线为筛选时的预期。${rows}`,

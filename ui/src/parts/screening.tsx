@@ -401,9 +401,11 @@ function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
       ) : (
         <>
           <p class="verdict">{outcome(confirmation, (of.proposal.expected ?? []).length > 0)}</p>
+          {confirmation.disturbed === true ? <p>{ui.words.answer.disturbed}</p> : null}
           <p class="small">
             <Speak said={w.raced(name(confirmation.lane), name(confirmation.default_lane), String(confirmation.seed))} />
           </p>
+          <Lines said={(confirmation.warnings ?? []).map((one) => w.ofItsRace(sentence(ui, one)))} />
           {confirmation.rows.length > 0 ? <ConfirmedRows race={race} of={confirmation} /> : null}
           {more.length > 0 ? (
             <p class="next">

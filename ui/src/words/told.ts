@@ -255,6 +255,7 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
     claims: items.length > 0 ? { heading: chosenAll ? w.apart : w.costs, items } : null,
     cannot: [
       ...(answer?.disturbed === true && answer.reasons.length > 0 && apart.length > 0 ? [[w.disturbed]] : []),
+      ...(findings.screening?.confirmation?.disturbed === true ? [[w.disturbed]] : []),
       ...(answer?.reached && answer.reached.workloads < answer.reached.of ? [w.reached(answer.reached.workloads, answer.reached.of)] : []),
       ...(judged ? (of.limited ?? []) : []).map((one) => {
         const say_ = w.limited[one.limit as "device" | "cache" | "harness"];

@@ -2,6 +2,7 @@
 
 use crate::findings::{Tuning, Verdict};
 use crate::screening::{DesignKind, Factor, LeftOutOption};
+use crate::sentence::Sentence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -245,6 +246,12 @@ pub struct Confirmation {
     /// The race is not over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
+    /// Other programs disturbed more than half of its trials.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disturbed: bool,
+    /// What has to be heeded of that race, and is not of the screening; empty: nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Sentence>,
     /// The command that races the two again, for longer, in words; empty: it is not over, or what it came to is told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<String>,

@@ -346,6 +346,11 @@ pub(crate) fn raced(lane: &str, default: &str, seed: u64) -> String {
     )
 }
 
+/// What has to be heeded of that race.
+pub(crate) fn of_its_race(warning: &str) -> String {
+    format!("Of that race: {warning}.")
+}
+
 /// Stands for shares of the CPUs where a lane took less CPU time than tells them: it is counted in ticks of 10 ms.
 pub(crate) const LITTLE_CPU: &str = "<\u{a0}1\u{a0}s";
 

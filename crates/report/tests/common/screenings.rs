@@ -145,6 +145,8 @@ pub fn confirmation() -> Confirmation {
         gained: 1,
         commands: names(&["mkfs   mkfs.ext4 -J size=1024 DEVICE", "mount  mount DEVICE /mnt"]),
         unfinished: false,
+        disturbed: false,
+        warnings: Vec::new(),
         more: Vec::new(),
     }
 }

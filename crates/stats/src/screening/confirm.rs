@@ -2,14 +2,16 @@
 
 use crate::answer::title;
 use crate::judge;
+use crate::marks;
 use crate::more_rounds;
 use crate::series::{Scope, Series};
 use model::findings::{
-    Confirmation, ConfirmationOutcome, ConfirmedRow, Estimate, ExpectedGain, ResultFinding, ScreenedResult,
+    Confirmation, ConfirmationOutcome, ConfirmedRow, Estimate, ExpectedGain, Findings, ResultFinding, ScreenedResult,
     ScreeningFinding, Shown, Verdict,
 };
 use model::lane::Lane;
 use model::record::{EndOutcome, Record};
+use model::sentence::Weight;
 
 /// CPU seconds in all rounds from which on a lane's share of the CPUs is told: a hundred of the ticks that count them.
 const LEAST_CPU_SECONDS: f64 = 1.0;
@@ -39,7 +41,9 @@ pub fn confirm(finding: &mut ScreeningFinding, confirmed: &Record) {
     if header.plan.screening.is_some() {
         return;
     }
-    let results = judge::findings(confirmed).results;
+    let Findings { results, mut warnings, .. } = judge::findings(confirmed);
+    // What the machine is like is told of the screening.
+    warnings.retain(|warning| warning.weight() < Weight::Circumstances);
     let lanes = [proposal.name.as_str(), default.name.as_str()];
     let of_workload = |of: &[ResultFinding]| {
         let series = of.first().map(|result| Series::new(confirmed, &result.workload));
@@ -60,6 +64,8 @@ pub fn confirm(finding: &mut ScreeningFinding, confirmed: &Record) {
         gained: rows.iter().filter(|of| of.gains()).count() as u32,
         outcome: outcome(&rows, is_over),
         unfinished: !is_over,
+        disturbed: marks::disturbed(confirmed).is_some_and(|said| said.weight() == Weight::Choice),
+        warnings,
         more: match outcome(&rows, is_over) {
             ConfirmationOutcome::Open if is_over => more_rounds::of_proposal(confirmed),
             _ => Vec::new(),

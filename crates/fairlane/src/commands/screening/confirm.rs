@@ -215,6 +215,15 @@ pub fn put_in_beside(findings: &mut Findings, screened: &Record, path: &Path) {
     if let Some(why) = &finding.confirmation_left_out {
         terminal::say!("{} is left out: {}", escaped_path(&file), report::clean_text(why));
     }
+    without_known_warnings(findings);
+}
+
+/// Takes from the warnings of a confirmation those that the screening has too: they are told once.
+pub fn without_known_warnings(findings: &mut Findings) {
+    let Findings { screening, warnings, .. } = findings;
+    if let Some(confirmation) = screening.as_mut().and_then(|of| of.confirmation.as_mut()) {
+        confirmation.warnings.retain(|warning| !warnings.contains(warning));
+    }
 }
 
 #[cfg(test)]

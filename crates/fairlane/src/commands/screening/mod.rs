@@ -14,7 +14,7 @@ mod told;
 mod tune;
 mod tuned;
 
-pub use confirm::{CONFIRMED, TUNED, beside, put_in_beside, put_in_read, raced};
+pub use confirm::{CONFIRMED, TUNED, beside, put_in_beside, put_in_read, raced, without_known_warnings};
 pub use known::as_known;
 pub use tuned::{put_in_tuning, records_of_tuning};
 
@@ -25,7 +25,7 @@ use super::{lane_failure, page, planning, report as shown};
 use crate::failure::{Failure, Status};
 use crate::options::{Screen, Terms};
 use crate::record_writer::RecordWriter;
-use crate::{owned, state, terminal};
+use crate::{knowledge, owned, state, terminal};
 use confirm::{Length, put_in};
 use levels::Combination;
 use model::findings::ScreeningFinding;
@@ -298,8 +298,12 @@ fn write_page(screened: &Screened) {
 
 /// Prints what was found.
 fn show(screened: &Screened) -> Result<(), Failure> {
-    let finding = &screened.finding;
-    let mut text = report::screening_text(finding, &screen::style());
+    let (finding, style) = (&screened.finding, screen::style());
+    let mut text = report::warnings_text(&knowledge::findings(&screened.record)?, &style);
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&report::screening_text(finding, &style));
     text.push_str(&format!("\n`fairlane report {}` shows this again\n", tilde(&screened.path)));
     let tells_too_little = finding.confirmation.is_none() && finding.proposal.factors.is_empty();
     let is_open = finding.proposal.cut_short.is_some() || (tells_too_little && !finding.open_options().is_empty());
