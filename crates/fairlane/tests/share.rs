@@ -169,9 +169,11 @@ fn of_lanes(lanes: [(&str, Option<&str>); 2], seed: u64, screening: Option<&Valu
     });
     let line = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();
-        for (at, (was, (name, _))) in ["ext4", "xfs"].into_iter().zip(lanes).enumerate() {
+        for (at, (was, (name, option))) in ["ext4", "xfs"].into_iter().zip(lanes).enumerate() {
             if line["kind"] == "header" {
                 line["lanes"][at]["name"] = name.into();
+                let option = option.map_or(String::new(), |option| format!(",{option}"));
+                line["lanes"][at]["spec"] = format!("{name}=ext4{option}").into();
             } else if line["lane"] == was {
                 line["lane"] = name.into();
             }

@@ -276,6 +276,8 @@ mod tests {
     fn screening_of_one() -> String {
         let (header, rest) = RECORD.split_once('\n').unwrap();
         let mut header: serde_json::Value = serde_json::from_str(header).unwrap();
+        header["plan"]["lanes"][1]["contestant"] = header["plan"]["lanes"][0]["contestant"].clone();
+        header["lanes"][1]["spec"] = "xfs=ext4".into();
         header["plan"]["screening"] = serde_json::json!({
             "base": "ext4",
             "design": "full-factorial",

@@ -157,11 +157,7 @@ fn lanes_again(
             )));
         }
     }
-    let made = screening
-        .runs
-        .iter()
-        .map(|run| levels::lane(&base, &run.lane, &screening.factors, &levels::combination_of_run(&run.at_other)));
-    let made: Vec<LaneSpec> = made.collect::<Result<_, _>>().map_err(lane_failure)?;
+    let made = levels::of_runs(&base, screening).map_err(lane_failure)?;
     match levels::are_all_one(&made, &plan.lanes) {
         true => Ok((base, made)),
         false => Err(others()),
@@ -270,6 +266,7 @@ pub fn confirmation(screened: &Screened, lanes: &[LaneSpec], typed: &Typed) -> R
 
 #[cfg(test)]
 mod tests {
+    use super::super::levels::tests::describe;
     use super::super::tuned::tests::{screened, write};
     use super::*;
     use crate::options::{Command, Options};
@@ -291,7 +288,7 @@ mod tests {
         race.header.seed += 1;
         race.header.plan.screening = None;
         race.header.plan.lanes = vec![lane("default", 0), lane(confirm::PROPOSAL, 1)];
-        race.header.lanes[1].name = confirm::PROPOSAL.to_owned();
+        describe(&mut race.header);
         race.trials.clear();
         let lying = |change: &dyn Fn(&mut Record)| {
             let mut other = race.clone();

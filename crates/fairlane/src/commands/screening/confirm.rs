@@ -1,11 +1,11 @@
 //! The race of a proposal against the default: its plan, where its record lies, and whose it is.
 
-use super::{levels, told, tune, tuned};
+use super::{known, levels, told, tune, tuned};
 use crate::terminal;
 use crate::{owned, state};
 use levels::Combination;
 use model::findings::{ConfirmationOutcome, Findings, ScreeningFinding, TunedLevel};
-use model::lane::LaneSpec;
+use model::lane::{Lane, LaneSpec};
 use model::machine::is_untold;
 use model::plan::{Plan, Rounds};
 use model::record::{Header, Record};
@@ -153,10 +153,11 @@ pub fn raced(finding: &ScreeningFinding, screened: &Header, confirmed: &Header) 
     if !are_of_one_file(screened, confirmed) {
         return Err("the file that describes its filesystem is not the one that was screened".to_owned());
     }
-    if of.workloads != plan.workloads {
+    if of.workloads != plan.workloads || of.suite != plan.suite {
         return Err("it raced other work".to_owned());
     }
-    if of.lane_size != plan.lane_size {
+    let has_another = |lane: &Lane| screened.lanes.first().is_none_or(|first| first.size_bytes != lane.size_bytes);
+    if of.lane_size != plan.lane_size || confirmed.lanes.iter().any(has_another) {
         return Err("its lanes have another size".to_owned());
     }
     if screened.seed == confirmed.seed {
@@ -168,8 +169,13 @@ pub fn raced(finding: &ScreeningFinding, screened: &Header, confirmed: &Header) 
     let is_it = |combination: &Combination| {
         levels::lane(&base, PROPOSAL, &finding.factors, combination).is_ok_and(|made| levels::are_one(&made, lane))
     };
-    let mut known = std::iter::once(proposed(finding)).chain(tune::candidates(finding));
-    known.find(is_it).ok_or_else(|| "its second lane is neither the proposal nor what tuning makes of it".to_owned())
+    let mut all = std::iter::once(proposed(finding)).chain(tune::candidates(finding));
+    let combination = all.find(is_it).ok_or("its second lane is neither the proposal nor what tuning makes of it")?;
+    match (known::lanes_are_made(screened), levels::are_described(confirmed)) {
+        (false, _) => Err("the lanes of the screening are not what its options make of its lane".to_owned()),
+        (_, false) => Err("the lanes that it tells of are not those that it planned".to_owned()),
+        (true, true) => Ok(combination),
+    }
 }
 
 /// Whether the lanes of both races are described by the same bytes, where their filesystem is the user's own.
@@ -228,7 +234,7 @@ pub fn without_known_warnings(findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::levels::tests::factor;
+    use super::super::levels::tests::{describe, factor};
     use super::super::tune::tests::finding;
     use super::*;
 
@@ -257,6 +263,9 @@ mod tests {
         confirmed.header.plan.screening = None;
         confirmed.header.plan.lanes = vec![lane("default", 0), lane(PROPOSAL, 1)];
         confirmed.header.seed += 1;
+        for record in [&mut screened, &mut confirmed] {
+            describe(&mut record.header);
+        }
         (finding(factors, &[(1.2, EffectVerdict::Matters)], &["commit"]), screened, confirmed)
     }
 
@@ -290,7 +299,13 @@ mod tests {
             raced(&found, &screened.header, &other.header)
         };
         assert_eq!(raced_with(&|_: &mut Record| ()), Ok(vec![1]));
-        let others: [(&str, Change); 9] = [
+        let others: [(&str, Change); 13] = [
+            ("lanes that it tells of", &|of: &mut Record| of.header.lanes[1].spec.push_str(",nobarrier")),
+            ("lanes that it tells of", &|of: &mut Record| {
+                of.header.lanes[1].mount_options.push("nobarrier".to_owned())
+            }),
+            ("another size", &|of: &mut Record| of.header.lanes[1].size_bytes -= 1),
+            ("other work", &|of: &mut Record| of.header.plan.suite.push('x')),
             ("the same seed", &|of: &mut Record| of.header.seed -= 1),
             ("another machine", &|of: &mut Record| of.header.machine.machine_id_hash = "another".to_owned()),
             ("another kernel", &|of: &mut Record| of.header.machine.kernel.push('x')),
@@ -311,6 +326,10 @@ mod tests {
         }
         let shared = |of: &mut Record| of.header.machine.machine_id_hash = untold_identity("t", 1);
         assert_eq!(raced_with(&shared), Ok(vec![1]));
+        let mut theirs = screened.clone();
+        theirs.header.plan.lanes[1].mount_options = vec!["nobarrier".to_owned()];
+        let why = raced(&found, &theirs.header, &confirmed.header).unwrap_err();
+        assert!(why.contains("the lanes of the screening are not what its options make"), "{why}");
     }
 
     #[test]

@@ -1,17 +1,31 @@
 //! A record of a screening as its options are known here: it may come from anybody.
 
+use super::{confirm, levels};
 use lanes::screened_options;
 use model::lane::LaneSpec;
-use model::record::Record;
+use model::record::{Header, Record};
 
 /// Has the options of a screening change and cost what their words do, whatever the record says of it, before anything is
-/// proposed of them. Other records stay as they are.
+/// proposed of them. Lanes that are not what its options make are runs of no design then, so that nothing is told of them.
+/// Other records stay as they are.
 pub fn as_known(record: &mut Record) {
+    let is_made = lanes_are_made(&record.header);
     let Some(screening) = &mut record.header.plan.screening else { return };
+    if !is_made {
+        screening.runs.iter_mut().for_each(|run| run.at_other.clear());
+    }
     let base: Option<LaneSpec> = screening.base.parse().ok();
     for factor in &mut screening.factors {
         *factor = screened_options::as_known(base.as_ref(), factor);
     }
+}
+
+/// Whether the lanes of a screening are what its options make of its lane: those that were planned, and those of which its
+/// record tells. A record that is no screening has no such lanes.
+pub fn lanes_are_made(header: &Header) -> bool {
+    let Some(screening) = &header.plan.screening else { return true };
+    let made = confirm::base(&header.plan).and_then(|base| levels::of_runs(&base, screening).ok());
+    made.is_some_and(|made| levels::are_all_one(&made, &header.plan.lanes)) && levels::are_described(header)
 }
 
 #[cfg(test)]
@@ -19,6 +33,8 @@ mod tests {
     use super::super::tuned::tests::screened;
     use super::*;
     use model::screening::OptionClass;
+
+    type Change<'a> = &'a dyn Fn(&mut Record);
 
     #[test]
     fn an_option_is_what_its_words_make_it_and_not_what_its_record_says() {
@@ -41,5 +57,31 @@ mod tests {
         race.header.plan.screening = None;
         as_known(&mut race);
         assert_eq!(race.header.plan.screening, None);
+    }
+
+    #[test]
+    fn lanes_that_are_not_what_the_options_make_tell_nothing() {
+        let ours = screened().record;
+        let told = |change: Change| {
+            let mut theirs = ours.clone();
+            change(&mut theirs);
+            as_known(&mut theirs);
+            let finding = stats::screening::finding(&theirs).unwrap();
+            (finding.tells(), finding.why_untold().unwrap_or_default().contains("not the runs of a design"))
+        };
+        assert_eq!(told(&|_: &mut Record| ()), (true, false));
+        let changes: [Change; 8] = [
+            &|of| of.header.plan.screening.as_mut().unwrap().factors[0].other.mount = vec!["noatime".to_owned()],
+            &|of| of.header.plan.screening.as_mut().unwrap().runs.reverse(),
+            &|of| of.header.plan.screening.as_mut().unwrap().base = "xfs".to_owned(),
+            &|of| of.header.plan.screening.as_mut().unwrap().base = "$(id); rm -rf /".to_owned(),
+            &|of| of.header.plan.lanes[1].mount_options = vec!["nobarrier".to_owned()],
+            &|of| of.header.lanes[1].spec = "r02=ext4,nobarrier".to_owned(),
+            &|of| of.header.lanes[1].mount_options.push("nobarrier".to_owned()),
+            &|of| of.header.lanes.truncate(1),
+        ];
+        for (at, change) in changes.into_iter().enumerate() {
+            assert_eq!(told(change), (false, true), "{at}");
+        }
     }
 }

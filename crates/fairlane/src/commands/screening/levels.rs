@@ -1,8 +1,10 @@
 //! Combinations of levels of options: as a lane, and in words.
 
 use lanes::{LaneFailure, screened_options};
-use model::lane::{Contestant, LaneSpec};
-use model::screening::{Factor, OptionLevel};
+use model::lane::{Contestant, Lane, LaneSpec};
+use model::record::Header;
+use model::screening::{Factor, OptionLevel, Screening, ScreeningRun};
+use std::collections::BTreeSet;
 
 /// For each factor which of its levels: 0 is the usual one, 1 the other one, and those behind are left to tuning.
 pub type Combination = Vec<usize>;
@@ -35,6 +37,15 @@ pub fn lane(base: &LaneSpec, name: &str, factors: &[Factor], combination: &[usiz
     screened_options::lane_with(base, name, &chosen.collect::<Vec<_>>())
 }
 
+/// The lanes of the runs of a screening.
+///
+/// # Errors
+/// As of [`lane`].
+pub fn of_runs(base: &LaneSpec, screening: &Screening) -> Result<Vec<LaneSpec>, LaneFailure> {
+    let made = |run: &ScreeningRun| lane(base, &run.lane, &screening.factors, &combination_of_run(&run.at_other));
+    screening.runs.iter().map(made).collect()
+}
+
 /// Whether two lanes are one. A file of the user's own may have moved: its bytes are compared elsewhere.
 pub fn are_one(one: &LaneSpec, other: &LaneSpec) -> bool {
     match (&one.contestant, &other.contestant) {
@@ -48,6 +59,31 @@ pub fn are_one(one: &LaneSpec, other: &LaneSpec) -> bool {
 /// Whether some lanes are others, one by one.
 pub fn are_all_one(some: &[LaneSpec], others: &[LaneSpec]) -> bool {
     some.len() == others.len() && some.iter().zip(others).all(|(one, other)| are_one(one, other))
+}
+
+/// Whether the lanes that a record tells of are those of its plan, one by one, and were mounted with nothing that sets one of
+/// them apart beside that.
+pub fn are_described(header: &Header) -> bool {
+    let told: Vec<&Lane> = header.lanes.iter().filter(|lane| !lane.is_self).collect();
+    let both = || told.iter().copied().zip(&header.plan.lanes);
+    let mut further = both().map(|(told, planned)| unplanned(told, planned));
+    let first = further.next();
+    told.len() == header.plan.lanes.len()
+        && both().all(|(told, planned)| is_described(told, planned))
+        && further.all(|options| first.as_ref() == Some(&options))
+}
+
+/// Whether what a record tells of a lane is what was planned, wherever it lives.
+fn is_described(told: &Lane, planned: &LaneSpec) -> bool {
+    let as_planned = |spec: LaneSpec| LaneSpec { name: planned.name.clone(), venue: planned.venue.clone(), ..spec };
+    let is_it = |spec: LaneSpec| are_one(&as_planned(spec), planned);
+    told.name == planned.name && (told.spec == planned.to_line() || told.spec.parse::<LaneSpec>().is_ok_and(is_it))
+}
+
+/// Options that a lane was mounted with and nobody planned; what Fairlane adds itself depends on what else is said of it.
+fn unplanned<'a>(told: &'a Lane, planned: &LaneSpec) -> BTreeSet<&'a str> {
+    let is_further = |option: &&String| !planned.mount_options.contains(option) && *option != "nodiscard";
+    told.mount_options.iter().filter(is_further).map(String::as_str).collect()
 }
 
 /// What of a combination is not as usual: `logbsize 256k, sunit 64`.
@@ -78,6 +114,13 @@ pub mod tests {
             further: levels.collect(),
             class: OptionClass::Ordinary,
             costs: String::new(),
+        }
+    }
+
+    /// Has a record tell of the lanes that it planned.
+    pub fn describe(header: &mut Header) {
+        for (told, planned) in header.lanes.iter_mut().zip(&header.plan.lanes) {
+            (told.name, told.spec) = (planned.name.clone(), planned.to_line());
         }
     }
 

@@ -262,7 +262,7 @@ fn mark_chosen(races: &mut [TuningRace]) {
 
 #[cfg(test)]
 pub mod tests {
-    use super::super::levels::tests::factor;
+    use super::super::levels::tests::{describe, factor};
     use super::super::tune::tests::finding;
     use super::*;
     use model::Bytes;
@@ -293,6 +293,7 @@ pub mod tests {
             runs: vec![run("default", false), run("r02", true)],
             left_out: Vec::new(),
         });
+        describe(&mut record.header);
         let finding = finding(factors, &[(1.2, EffectVerdict::Matters)], &["commit"]);
         Screened { path: PathBuf::from("s.jsonl"), record, base, finding }
     }
