@@ -136,6 +136,14 @@ fn what_is_no_whole_record_is_said_or_refused() {
     let (_, err) = expect(&place, 0, &["share", "r.jsonl", "-o", "half.jsonl"]);
     assert!(err.contains("its race did not come to its end") && err.contains("its last line is incomplete"), "{err}");
     expect(&place, 0, &["report", "half.jsonl"]);
+    let interrupted = text.replacen("\"outcome\":\"complete\"", "\"outcome\":\"interrupted\"", 1);
+    assert_ne!(interrupted, text);
+    std::fs::write(&path, interrupted).unwrap();
+    let (_, err) = expect(&place, 0, &["share", "r.jsonl", "-o", "cut.jsonl"]);
+    assert!(err.contains("its race did not come to its end; what it holds so far is shared"), "{err}");
+    // It is no race of this machine's to go on with.
+    let goes_on = |record: &str| expect(&place, 0, &["report", record]).0.contains("race --resume");
+    assert!(goes_on("r.jsonl") && !goes_on("cut.jsonl"));
     std::fs::write(&path, text.replacen('\n', "\n{\"kind\":\"trial\"}\n", 1)).unwrap();
     let (out, err) = expect(&place, 2, &["share", "r.jsonl", "-o", "none.jsonl"]);
     assert!(out.is_empty() && err.contains("line 2 of this record is damaged"), "{out}{err}");

@@ -4,6 +4,7 @@ use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
 use crate::{Style, answer, explanations, facts, questions, words};
 use model::findings::{Ceiling, Findings, ResultFinding, Settle, Statement};
+use model::machine::is_untold;
 use model::screening::Factor;
 use model::sentence::Weight;
 
@@ -169,12 +170,12 @@ pub(crate) fn next_command(findings: &Findings, record_path: Option<&str>, just_
         return None;
     }
     if let (Some(_), Some(path)) = (words::race::outcome(&findings.outcome), record_path) {
-        return Some(resume_command(findings, path));
+        return resume_command(findings, path);
     }
     // What to do about a screening is its proposal, once what comes behind its race is over.
     if let Some(finding) = &findings.screening {
         let goes_on = finding.is_being_tuned() || finding.confirmation.as_ref().is_some_and(|of| of.unfinished);
-        return record_path.filter(|_| goes_on).map(|path| resume_command(findings, path));
+        return record_path.filter(|_| goes_on).and_then(|path| resume_command(findings, path));
     }
     // Without a path nothing can be resumed.
     let resumes = |answer: &&model::findings::Answer| matches!(answer.settle, Some(Settle::Resume { .. }));
@@ -202,8 +203,11 @@ pub(crate) fn as_typed(line: String, findings: &Findings, style: &Style) -> Stri
 }
 
 /// What goes on with a race, with what a record may not choose by itself: its lanes where they say more than a name, its
-/// place, devices and programs that were allowed.
-pub(crate) fn resume_command(findings: &Findings, path: &str) -> String {
+/// place, devices and programs that were allowed. `None`: its record was shared, and goes on nowhere.
+pub(crate) fn resume_command(findings: &Findings, path: &str) -> Option<String> {
+    if is_untold(&findings.machine.machine_id_hash) {
+        return None;
+    }
     // Its lanes follow from the lane that is screened.
     if findings.screening.is_some() {
         let shown = |word: &String| match word.as_str() {
@@ -211,7 +215,7 @@ pub(crate) fn resume_command(findings: &Findings, path: &str) -> String {
             word => crate::clean::shell_word(word),
         };
         let words: Vec<String> = words_to_go_on(findings).iter().map(shown).collect();
-        return format!("fairlane {}", words.join(" "));
+        return Some(format!("fairlane {}", words.join(" ")));
     }
     let mut line = format!("fairlane {}", words::race::resume(&typed(path)));
     let mut add = |words: &[&str]| {
@@ -227,7 +231,7 @@ pub(crate) fn resume_command(findings: &Findings, path: &str) -> String {
         lanes().for_each(|spec| add(&[spec]));
     }
     typed_again(&findings.command_line).iter().for_each(|word| add(&[word]));
-    line
+    Some(line)
 }
 
 /// Words of a race's command that a record may not choose by itself: its place, devices and programs that were allowed.
@@ -263,9 +267,10 @@ fn typed_again(command_line: &[String]) -> Vec<String> {
 const THIS_RECORD: &str = "RECORD";
 
 /// The words behind `fairlane` that go on with a screening, with what its record may not choose by itself; `RECORD` stands
-/// for where that lies. None of a race that is no screening.
+/// for where that lies. None of a race that is no screening, or was shared.
 pub fn words_to_go_on(findings: &Findings) -> Vec<String> {
-    let Some(screening) = &findings.screening else { return Vec::new() };
+    let here = findings.screening.as_ref().filter(|_| !is_untold(&findings.machine.machine_id_hash));
+    let Some(screening) = here else { return Vec::new() };
     let mut words = ["screen", &screening.base, "--resume", THIS_RECORD].map(str::to_owned).to_vec();
     let named = findings.command_line.windows(2).filter(|two| two[0] == "--option");
     let is_of_table = |text: &str| screening.factors.iter().any(|of| of.name == text && is_of_a_table(of));

@@ -101,7 +101,7 @@ fn outcome(input: &Input, tongue: &Tongue) -> Option<Phrase> {
         "running" => return Some(Phrase::new(said.running)),
         other => fill(said.ended_as, &[("outcome", Phrase::new(shorten(other, TITLE_NAME_COLUMNS)))]),
     };
-    let command = input.record_path.map(|path| crate::lines::resume_command(input.findings, path));
+    let command = input.record_path.and_then(|path| crate::lines::resume_command(input.findings, path));
     let seconds = input.findings.answer.as_ref().and_then(|answer| answer.settle).and_then(|settle| settle.seconds());
     Some(match place::inline(command.as_deref()) {
         Some(command) => {

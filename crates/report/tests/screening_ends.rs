@@ -4,8 +4,9 @@ use crate::common;
 
 use common::{RECORD_PATH, record, screenings, told};
 use model::findings::{
-    Confirmation, ConfirmationOutcome, CutShort, EffectVerdict, ScreeningFinding, TunedFate, Tuning,
+    Confirmation, ConfirmationOutcome, CutShort, EffectVerdict, Findings, ScreeningFinding, TunedFate, Tuning,
 };
+use model::machine::untold_identity;
 use model::page::Language;
 use report::{Input, Render, Style};
 
@@ -246,6 +247,29 @@ fn what_goes_on_with_a_screening_names_the_options_that_its_record_may_not_choos
     }
     findings.screening = None;
     assert!(report::words_to_go_on(&findings).is_empty());
+}
+
+#[test]
+fn a_record_that_was_shared_names_no_command_that_goes_on_with_it() {
+    let mut findings = screenings::screened(screenings::kept());
+    findings.outcome = "interrupted".to_owned();
+    findings.screening.as_mut().unwrap().unfinished = true;
+    let goes_on = |findings: &Findings, format: &str| {
+        let record = record(findings);
+        let input = Input { findings: &told(findings), record: &record, record_path: Some("~/r.jsonl") };
+        report::render(&input, format, &Style::default()).unwrap().contains("--resume")
+    };
+    for format in ["text", "markdown"] {
+        assert!(goes_on(&findings, format), "{format}");
+    }
+    findings.machine.machine_id_hash = untold_identity("t", 1);
+    for format in ["text", "markdown", "memo"] {
+        assert!(!goes_on(&findings, format), "{format}");
+    }
+    assert!(report::words_to_go_on(&findings).is_empty(), "nor does the page");
+    // Of another race it is the same.
+    findings.screening = None;
+    assert!(!goes_on(&findings, "text"));
 }
 
 #[test]

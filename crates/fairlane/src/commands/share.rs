@@ -194,7 +194,7 @@ fn short(text: &str) -> String {
 }
 
 fn say_what_is_missing(facts: &Facts, path: &Path) {
-    if !facts.has_end {
+    if !facts.is_over {
         let why = match state::is_being_written(path) {
             true => "its race is still running",
             false => "its race did not come to its end",

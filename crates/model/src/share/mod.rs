@@ -17,7 +17,7 @@ pub use shield::{Private, Removed, Sort};
 
 use crate::durability::{DurabilityLine, DurabilityRecord};
 use crate::lane::Contestant;
-use crate::record::{Brief, Header, Line, Record, RecordError, header_of};
+use crate::record::{Brief, EndOutcome, Header, Line, Record, RecordError, header_of};
 use crate::workload::{Kind, Workload};
 use serde_json::Value;
 use sharer::Sharer;
@@ -68,8 +68,8 @@ pub enum ShareError {
 /// What of a record is known while it is shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
-    /// It ends as a race does; otherwise it is still written, or its race crashed.
-    pub has_end: bool,
+    /// Its race came to its end; otherwise it still runs, was interrupted, or crashed.
+    pub is_over: bool,
     /// Its last line is incomplete, and left out.
     pub is_cut_off: bool,
     /// Lines of kinds that this version does not know, which are left out.
@@ -92,9 +92,9 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn new(text: &'a str, is_race: bool, has_end: bool) -> Source<'a> {
+    fn new(text: &'a str, is_race: bool, is_over: bool) -> Source<'a> {
         let is_cut_off = text.contains('\n') && !text.ends_with('\n');
-        Source { text, is_race, facts: Facts { has_end, is_cut_off, unknown_lines: 0, stays: Vec::new() } }
+        Source { text, is_race, facts: Facts { is_over, is_cut_off, unknown_lines: 0, stays: Vec::new() } }
     }
 }
 
@@ -120,7 +120,8 @@ impl<'a> Sharing<'a> {
     }
 
     fn of_races(text: &'a str, other: Option<&'a str>, private: &[Private]) -> Result<Sharing<'a>, ShareError> {
-        let read = |text: &'a str| Record::parse(text).map(|Record { header, end, .. }| (text, header, end.is_some()));
+        let is_over = |end: Option<EndOutcome>| end.is_some_and(EndOutcome::rounds_are_done);
+        let read = |text: &'a str| Record::parse(text).map(|Record { header, end, .. }| (text, header, is_over(end)));
         let first = read(text)?;
         let (_, header, _) = &first;
         let other = other.map(read).transpose()?;
@@ -133,7 +134,7 @@ impl<'a> Sharing<'a> {
         sharer.know_all(private);
         headers().for_each(|header| sharer.learn(header));
         let sources = std::iter::once(first).chain(other);
-        Ok(Sharing { sharer, sources: sources.map(|(text, _, has_end)| Source::new(text, true, has_end)).collect() })
+        Ok(Sharing { sharer, sources: sources.map(|(text, _, is_over)| Source::new(text, true, is_over)).collect() })
     }
 
     fn of_durability(text: &'a str, private: &[Private]) -> Result<Sharing<'a>, ShareError> {

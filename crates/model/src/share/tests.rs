@@ -259,7 +259,7 @@ fn a_real_record_keeps_its_figures_and_loses_whose_it_is() {
     assert!(after.header.lanes.iter().all(|lane| lane.ground == "images in /work/1" && lane.backing == "vda"));
     assert!(crate::machine::is_untold(&after.header.machine.machine_id_hash));
     assert!(crate::machine::is_untold(&after.header.boot_id));
-    assert!(facts.has_end && !facts.is_cut_off && facts.unknown_lines == 0, "{facts:?}");
+    assert!(facts.is_over && !facts.is_cut_off && facts.unknown_lines == 0, "{facts:?}");
     // What was shared may be shared again, and nothing more is told.
     let (again, ..) = shared(&text, &[]);
     assert_eq!(Record::parse(&again).unwrap().header.machine, after.header.machine);
