@@ -3357,6 +3357,11 @@ export interface ScreeningFinding {
  */
 export interface Confirmation {
   /**
+   * Why it is over and cannot tell: the one reason, that of most of its rows; absent: it tells, is not over, or no row is
+   * undecided.
+   */
+  because?: Undecided | null;
+  /**
    * The commands that set by hand what was raced, a line each; empty where it was not confirmed.
    */
   commands?: string[];

@@ -189,6 +189,12 @@ test("each end of a screening has a headline and a sentence of its own", async (
       "Open: the race of the proposal against the default is over and cannot tell.",
     ],
     [
+      "open-because",
+      (of) => Object.assign(of.confirmation!, { outcome: "open", because: "out-of-budget" }),
+      "Keep the default of ext4 for now",
+      "is over and cannot tell: its time was up before a verdict. Keep the default until more rounds can.",
+    ],
+    [
       "open-more",
       (of) => Object.assign(of.confirmation!, { outcome: "open", more: ["fairlane", "race", "default=ext4", "--rounds", "24"] }),
       "Keep the default of ext4 for now",

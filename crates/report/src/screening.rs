@@ -395,7 +395,7 @@ fn confirmed(finding: &ScreeningFinding) -> Vec<String> {
     match &finding.confirmation {
         Some(of) => {
             let chosen_by = (!finding.proposal.expected.is_empty(), !of.tuned.is_empty());
-            let outcome = wording::outcome(of.outcome, of.unfinished, (of.gained, of.counted), chosen_by);
+            let outcome = wording::outcome(of.outcome, (of.unfinished, of.because), (of.gained, of.counted), chosen_by);
             let raced = wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed);
             let disturbed = of.disturbed.then(|| words::answer::DISTURBED.to_owned());
             let warnings = of.warnings.iter().map(|warning| wording::of_its_race(&words::sentence(warning)));

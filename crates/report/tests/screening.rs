@@ -478,7 +478,7 @@ fn lanes_that_are_no_design_and_queues_of_loop_devices_are_told() {
     finding.loop_queue = true;
     for result in &mut finding.results {
         result.effects.clear();
-        result.unknown = Some("the lanes are not the runs of a design".to_owned());
+        result.unknown = Some("the lanes are not the runs of a design".into());
     }
     for (format, says) in [
         ("text", "ANSWER ext4: no effect of its options could be told: the lanes are not the runs of a design."),
@@ -503,7 +503,7 @@ fn filled_with(text: &str) -> ScreeningFinding {
     }
     for result in &mut finding.results {
         result.title = text.to_owned();
-        result.unknown = Some(text.to_owned());
+        result.unknown = Some(text.into());
         result.effects.iter_mut().for_each(|effect| effect.factor.push_str(text));
         result.interactions.iter_mut().for_each(|of| of.aliases.push([text.to_owned(), text.to_owned()]));
     }

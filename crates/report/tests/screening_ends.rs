@@ -5,6 +5,7 @@ use crate::common;
 use common::{RECORD_PATH, record, screenings, told};
 use model::findings::{
     Confirmation, ConfirmationOutcome, CutShort, EffectVerdict, Findings, ScreeningFinding, TunedFate, Tuning,
+    Undecided,
 };
 use model::machine::untold_identity;
 use model::page::Language;
@@ -82,7 +83,7 @@ fn a_time_that_was_up_is_said_once_with_what_it_leaves_untold() {
     let mut finding = screenings::kept();
     let why = "one round has a figure of every lane, and effects need two";
     for result in &mut finding.results {
-        (result.rounds, result.unknown) = (1, Some(why.to_owned()));
+        (result.rounds, result.unknown) = (1, Some(why.into()));
         result.effects.clear();
     }
     assert!(!text(&finding).contains("--budget"));
@@ -95,7 +96,7 @@ fn a_time_that_was_up_is_said_once_with_what_it_leaves_untold() {
     finding.proposal.cut_short = Some(CutShort { fewest: 0, most: 1, planned: 2 });
     assert!(rendered(&finding, "markdown").contains("after 0 to 1 of 2 planned rounds."));
     // Where figures differ in why, each has its own reason.
-    finding.results[1].unknown = Some("run-03 stood still".to_owned());
+    finding.results[1].unknown = Some("run-03 stood still".into());
     let said = text(&finding);
     assert!(said.contains(&format!("Nothing is told: {why}.")) && said.contains("told: run-03 stood still."), "{said}");
 }
@@ -211,6 +212,24 @@ fn an_open_confirmation_says_whether_it_is_over_and_which_race_tells_more() {
     ] {
         assert!(holds(&memo(&running, language), is_running), "{}", memo(&running, language));
         assert!(holds(&memo(&over, language), is_over), "{}", memo(&over, language));
+    }
+}
+
+#[test]
+fn a_confirmation_that_is_over_and_cannot_tell_says_why() {
+    let mut finding = screenings::finding();
+    let confirmation = finding.confirmation.as_mut().unwrap();
+    (confirmation.outcome, confirmation.because) = (ConfirmationOutcome::Open, Some(Undecided::OutOfBudget));
+    for format in ["text", "markdown"] {
+        let said = rendered(&finding, format);
+        assert!(said.contains("is over and cannot tell: its time was up before a verdict. Keep the default"), "{said}");
+    }
+    for (language, says) in [
+        (Language::En, "cannot tell: the time was up before the race could tell; the report names a longer one"),
+        (Language::De, "lässt nichts erkennen: die Zeit war um"),
+        (Language::Zh, "无法断定：对比还没能判定，时间就用完了"),
+    ] {
+        assert!(holds(&memo(&finding, language), says), "{}", memo(&finding, language));
     }
 }
 

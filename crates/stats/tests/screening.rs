@@ -167,6 +167,9 @@ fn every_result_counts_and_those_that_were_not_reached_keep_their_weight() {
     assert_eq!(last.unknown.as_deref(), Some("the race did not come to it"));
     // Better at commits, worse at files.
     assert_eq!((of.proposal.mixed, of.proposal.factors), (vec!["o0".to_owned()], vec!["o1".to_owned()]));
+    race.end = None;
+    let running = found(&race);
+    assert_eq!(running.results.last().unwrap().unknown.as_deref(), Some("the race has not come to it yet"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::common::sample::Normal;
 use crate::common::{io, lane, record, run};
 use crate::screened::{Noise, commit, empty, found, measure, options, race};
-use model::findings::ConfirmationOutcome;
+use model::findings::{ConfirmationOutcome, Undecided};
 use model::plan::Rounds;
 use model::workload::{Pattern, Workload};
 use stats::screening;
@@ -66,4 +66,21 @@ fn a_race_that_other_programs_disturbed_says_so_beside_what_it_confirms() {
         (of.disturbed, warned)
     };
     assert_eq!([0, 4, 5].map(disturbed_in), [(false, false), (false, true), (true, true)]);
+}
+
+#[test]
+fn a_race_that_is_over_and_cannot_tell_says_why() {
+    let screened = found(&race(5, 6, Noise::white(0.01), 12, &options(&[(0, 1.5)])));
+    let because = |rounds: u32, scatter: f64| {
+        let lanes = vec![lane("default"), lane("proposal")];
+        let mut confirmed = record(lanes, vec![commit()], Rounds::Fixed(rounds), false);
+        confirmed.header.seed = 99;
+        run(&mut confirmed, rounds, &[1000.0, 1480.0], scatter, 13);
+        let mut of = screened.clone();
+        screening::confirm(&mut of, &confirmed);
+        let of = of.confirmation.unwrap();
+        (of.outcome, of.because)
+    };
+    assert_eq!(because(8, 0.005), (ConfirmationOutcome::Confirmed, None));
+    assert_eq!(because(3, 0.3), (ConfirmationOutcome::Open, Some(Undecided::TooFewRounds)));
 }

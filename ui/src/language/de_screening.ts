@@ -1,5 +1,5 @@
 // Was von einer Prüfung der Optionen gesagt wird, auf Deutsch.
-import type { ConfirmationOutcome, EffectVerdict, TunedFate, Verdict } from "../types";
+import type { ConfirmationOutcome, EffectVerdict, TunedFate, Undecided, Verdict } from "../types";
 import { say } from "../words/say";
 import type { screening as english } from "./en_screening";
 
@@ -29,7 +29,7 @@ export const screening: typeof english = {
   rounds: (fewest, most) => (fewest === most ? count(most, "Runde", "Runden") : `${fewest} bis ${most} Runden`),
   scatter: (deviation) => `eine Bahn streut von Runde zu Runde um ${deviation}`,
   legend: (margin, few) =>
-    `Wirkung heißt, was die andere Stufe am Wert ändert, im Mittel über alle Einstellungen der übrigen Optionen; über 0 ist sie besser, auch bei Zeiten. Zählt: mit 95 % ist keine von denen falsch, die so heißen, ${few ? "wenn Bahnen sich durch nichts als ihre Optionen unterscheiden" : "soweit Zufall ist, was Bahnen sonst unterscheidet"}. Zählt nicht: das Intervall dieser Zeile liegt innerhalb von ${margin}.`,
+    `Wirkung heißt, was die andere Stufe am Wert ändert, im Mittel über alle Einstellungen der übrigen Optionen; über 0 ist sie besser, auch bei Zeiten. Zählt: mit 95 % ist keine von denen falsch, die so heißen, ${few ? "wenn Bahnen sich durch nichts als ihre Optionen unterscheiden" : "soweit Zufall ist, was Bahnen sonst unterscheidet"}. Zählt nicht: das Intervall dieser Zeile liegt innerhalb von ${margin}. Noch offen: keines von beiden, auch wo das Intervall dieser Zeile allein die 0 auslässt, wie es von vielen Zeilen einige durch Zufall tun.`,
   option: "Option",
   levels: "Üblich → anders",
   effect: "Wirkung",
@@ -111,6 +111,15 @@ export const screening: typeof english = {
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   notConfirmedTuned:
     "Nicht bestätigt: bei der Voreinstellung bleiben. In einem eigenen Rennen zeigt das, was die Feinabstimmung aus dem Vorschlag machte, nicht den Gewinn, für den es gewählt wurde.",
+  openBecause: (why) =>
+    `Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist zu Ende und lässt nichts erkennen: ${why}. Bei der Voreinstellung bleiben, bis mehr Runden es zeigen.`,
+  whyOpen: {
+    noise: "seine Runden streuen zu stark",
+    "too-few-rounds": "zu wenige Runden für ein Urteil",
+    interrupted: "es wurde vor einem Urteil unterbrochen",
+    "out-of-budget": "seine Zeit war vor einem Urteil um",
+    "machine-busy": "andere Programme störten das meiste davon",
+  } as Record<Undecided, string>,
   openRunning:
     "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist nicht zu Ende. Bis dahin bei der Voreinstellung bleiben: weiter mit `fairlane screen --resume`.",
   raceMore: "Länger laufen lassen",

@@ -1,5 +1,5 @@
 // What is said of a screening, in English.
-import type { ConfirmationOutcome, EffectVerdict, TunedFate, Verdict } from "../types";
+import type { ConfirmationOutcome, EffectVerdict, TunedFate, Undecided, Verdict } from "../types";
 import { say, type Said } from "../words/say";
 
 const count = (of: number, one: string, many: string) => (of === 1 ? `1 ${one}` : `${of} ${many}`);
@@ -28,7 +28,7 @@ export const screening = {
   rounds: (fewest: number, most: number) => (fewest === most ? count(most, "round", "rounds") : `${fewest} to ${most} rounds`),
   scatter: (deviation: string) => `a lane scatters by ${deviation} from round to round`,
   legend: (margin: string, few: boolean) =>
-    `An effect is what the other level does to the figure, on average over all settings of the other options; above 0 it is better, of times too. Matters: with 95% none of those that are called so is false, ${few ? "if lanes differ by nothing but their options" : "as far as what else lanes differ by is chance"}. Does not: the interval of that row lies within ${margin}.`,
+    `An effect is what the other level does to the figure, on average over all settings of the other options; above 0 it is better, of times too. Matters: with 95% none of those that are called so is false, ${few ? "if lanes differ by nothing but their options" : "as far as what else lanes differ by is chance"}. Does not: the interval of that row lies within ${margin}. Cannot tell yet: neither, even where the interval of that row alone leaves out 0, as some of many rows do by chance.`,
   option: "Option",
   levels: "Usual → other",
   effect: "Effect",
@@ -110,6 +110,15 @@ export const screening = {
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   notConfirmedTuned:
     "Not confirmed: keep the default. In a race of its own what tuning made of the proposal does not show beyond doubt the gain that it was chosen for.",
+  openBecause: (why: string) =>
+    `Open: the race of the proposal against the default is over and cannot tell: ${why}. Keep the default until more rounds can.`,
+  whyOpen: {
+    noise: "its rounds differ too much",
+    "too-few-rounds": "too few rounds for a verdict",
+    interrupted: "it was interrupted before a verdict",
+    "out-of-budget": "its time was up before a verdict",
+    "machine-busy": "other programs disturbed most of it",
+  } as Record<Undecided, string>,
   openRunning:
     "Open: the race of the proposal against the default is not over. Keep the default until it is: go on with `fairlane screen --resume`.",
   raceMore: "Race more",

@@ -1,5 +1,5 @@
 // 关于选项筛选的说法，中文。
-import type { ConfirmationOutcome, EffectVerdict, TunedFate, Verdict } from "../types";
+import type { ConfirmationOutcome, EffectVerdict, TunedFate, Undecided, Verdict } from "../types";
 import { say } from "../words/say";
 import type { screening as english } from "./en_screening";
 
@@ -23,7 +23,7 @@ export const screening: typeof english = {
   rounds: (fewest, most) => (fewest === most ? `${most} 轮` : `${fewest} 至 ${most} 轮`),
   scatter: (deviation) => `同一赛道各轮之间波动 ${deviation}`,
   legend: (margin, few) =>
-    `效果指另一取值对数值的平均改变，覆盖其余选项的各种设置；大于 0 表示更好，时间类指标也是如此。“有影响”：只要${few ? "各赛道除选项外别无差别" : "各赛道其余的差别属于偶然"}，就有 95% 的把握，这样标出的没有一个是错的。“无影响”：该行的区间在 ${margin} 之内。`,
+    `效果指另一取值对数值的平均改变，覆盖其余选项的各种设置；大于 0 表示更好，时间类指标也是如此。“有影响”：只要${few ? "各赛道除选项外别无差别" : "各赛道其余的差别属于偶然"}，就有 95% 的把握，这样标出的没有一个是错的。“无影响”：该行的区间在 ${margin} 之内。“尚难断定”：两者皆非，即使该行自身的区间不含 0 也是如此，因为行数一多，总有几行出于偶然。`,
   option: "选项",
   levels: "通常 → 另一取值",
   effect: "效果",
@@ -97,6 +97,15 @@ export const screening: typeof english = {
     open: "未定：建议与默认设置的对测已经结束，但无法断定。在更多轮次得出结论之前，保持默认设置。",
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   notConfirmedTuned: "未获验证：保持默认设置。在单独的对测中，经调优的建议没有显示出选中它时的提升。",
+  openBecause: (why) =>
+    `未定：建议与默认设置的对测已经结束，但无法断定：${why}。在更多轮次得出结论之前，保持默认设置。`,
+  whyOpen: {
+    noise: "各轮之间波动太大",
+    "too-few-rounds": "轮次太少，不足以判定",
+    interrupted: "判定之前被中断",
+    "out-of-budget": "判定之前时间已用完",
+    "machine-busy": "多数测量受到其他程序干扰",
+  } as Record<Undecided, string>,
   openRunning: "未定：建议与默认设置的对测尚未结束。在此之前保持默认设置：请用 `fairlane screen --resume` 继续。",
   raceMore: "继续对测",
   raced: (lane, other, seed) => say`${lane} 对 ${other}，随机种子 ${seed}。`,

@@ -391,6 +391,7 @@ function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
   const outcome = (of: Confirmation, expected: boolean) => {
     if (of.outcome === "confirmed") return w.confirmedIn(of.gained ?? 0, of.counted ?? 0, expected);
     if (of.outcome === "not-confirmed" && (of.tuned ?? []).length > 0) return w.notConfirmedTuned;
+    if (of.outcome === "open" && of.unfinished !== true && of.because != null) return w.openBecause(w.whyOpen[of.because]);
     return of.outcome === "open" && of.unfinished === true ? w.openRunning : w.outcomes[of.outcome];
   };
   return (

@@ -1,6 +1,6 @@
 //! What a screening found: which options matter, and what to take.
 
-use crate::findings::{Tuning, Verdict};
+use crate::findings::{Tuning, Undecided, Verdict};
 use crate::screening::{DesignKind, Factor, LeftOutOption};
 use crate::sentence::Sentence;
 use schemars::JsonSchema;
@@ -104,7 +104,7 @@ pub struct ScreenedResult {
     pub rounds: u32,
     /// Why nothing is told; absent: effects are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unknown: Option<String>,
+    pub unknown: Option<Sentence>,
     /// One per factor, in its order; empty where nothing is told.
     pub effects: Vec<Effect>,
     /// Pairs of options that change each other's effect.
@@ -240,6 +240,10 @@ pub struct Confirmation {
     pub gained: u32,
     /// What to do after it.
     pub outcome: ConfirmationOutcome,
+    /// Why it is over and cannot tell: the one reason, that of most of its rows; absent: it tells, is not over, or no row is
+    /// undecided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<Undecided>,
     /// The commands that set by hand what was raced, a line each; empty where it was not confirmed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,

@@ -50,6 +50,7 @@ pub(super) static WORDS: Words = Words {
     screened_mixed: "Keine Entscheidung für alle Arbeit: Im zweiten Rennen war {base} mit {options} bei einem Teil der Arbeit besser als die Voreinstellung und erwies sich bei anderem als schlechter; der Bericht zeigt, wobei (--format text oder html).",
     screened_not: "Bleiben Sie bei der Voreinstellung von {base}: Im zweiten Rennen zeigte sich der Gewinn nicht zweifelsfrei, der von {options} erwartet war.",
     screened_open: "Noch keine Entscheidung: Das Rennen von {base} mit {options} gegen die Voreinstellung ist zu Ende und lässt nichts erkennen. Der Bericht nennt ein längeres (--format text oder html).",
+    screened_open_because: "Noch keine Entscheidung: Das Rennen von {base} mit {options} gegen die Voreinstellung ist zu Ende und lässt nichts erkennen: {why}. Der Bericht nennt ein längeres (--format text oder html).",
     screened_running: "Noch keine Entscheidung: Das Rennen von {base} mit {options} gegen die Voreinstellung ist nicht zu Ende. Der Bericht zeigt es (--format text oder html).",
     screened_again: "{options} gegenüber der Voreinstellung, im zweiten Rennen (über 0 ist besser): {gains}.",
     screened_alone: "{option}, nach der Prüfung allein (im Mittel zu hoch, weil dieselben Werte die Wahl trafen): {gains}.",

@@ -48,6 +48,7 @@ pub(super) static WORDS: Words = Words {
     screened_mixed: "No decision for all work: raced again, {base} with {options} was better than the default in some of the work and found worse in other; the report shows in which (--format text or html).",
     screened_not: "Keep the default of {base}: raced again, {options} did not show beyond doubt the gain that was expected.",
     screened_open: "No decision yet: the race of {base} with {options} against the default is over and cannot tell; the report names a longer one (--format text or html).",
+    screened_open_because: "No decision yet: the race of {base} with {options} against the default is over and cannot tell: {why}; the report names a longer one (--format text or html).",
     screened_running: "No decision yet: the race of {base} with {options} against the default is not over; the report shows it (--format text or html).",
     screened_again: "{options} against the default, raced again (above 0 is better): {gains}.",
     screened_alone: "{option}, by the screening alone (too high on average, because the same figures chose it): {gains}.",

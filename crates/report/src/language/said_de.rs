@@ -338,6 +338,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ),
     ("shared_rate_disturbed", "die gemeinsame Rate wurde in einem gestörten Augenblick gemessen: {why}"),
     ("no_round_completed", "das Rennen kam nicht so weit"),
+    ("not_come_to_yet", "das Rennen ist noch nicht so weit"),
     ("not_in_its_files", "seine Dateien enthalten keinen Messwert davon"),
     ("stood_still_always", "stand in jeder Runde still"),
     ("no_trial_measured", "kein Versuch hat gemessen: {metric}"),

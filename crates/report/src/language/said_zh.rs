@@ -228,6 +228,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("settings_differ", "{work}：各赛道的数据库报告的自身设置不同（{each}）；不要比较它们提交的代价"),
     ("shared_rate_disturbed", "共同速率是在受干扰的时刻测得的：{why}"),
     ("no_round_completed", "比赛没有进行到这里"),
+    ("not_come_to_yet", "比赛尚未进行到这里"),
     ("not_in_its_files", "其文件中没有该项数据"),
     ("stood_still_always", "每一轮都停住不动"),
     ("no_trial_measured", "没有任何试验测得 {metric}"),

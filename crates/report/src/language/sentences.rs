@@ -76,10 +76,12 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
         let facts = of.excluded.iter().flat_map(|lane| &lane.facts).filter_map(|fact| fact.note.as_ref());
         of.notes.iter().map(|note| &note.text).chain(facts)
     });
+    let screened = findings.screening.iter().flat_map(|of| &of.results).filter_map(|of| of.unknown.as_ref());
     let confirmed = findings.screening.iter().filter_map(|of| of.confirmation.as_ref());
     findings
         .warnings
         .iter()
+        .chain(screened)
         .chain(confirmed.flat_map(|of| &of.warnings))
         .chain(&findings.unexplained)
         .chain(&findings.code_only)

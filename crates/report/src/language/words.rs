@@ -111,6 +111,8 @@ words! {
     screened_not;
     /// `{base}`, `{options}`: the race is over and cannot tell.
     screened_open;
+    /// `{base}`, `{options}`, `{why}`: the same, for one reason.
+    screened_open_because;
     /// `{base}`, `{options}`: the race is not over.
     screened_running;
     /// `{options}`, `{gains}`: what the race against the default showed, work by work.

@@ -48,6 +48,7 @@ pub(super) static WORDS: Words = Words {
     screened_mixed: "不能对所有工作一概而论：重新对测后，{base} 设 {options} 在部分工作上优于默认设置，在另一些上显得更差；各项见报告（--format text 或 html）。",
     screened_not: "保持 {base} 的默认设置：重新对测后，{options} 没有确凿地显示出预期的提升。",
     screened_open: "暂无结论：{base} 采用 {options} 与默认设置的对测已经结束，但无法断定；报告中列有更长的对测（--format text 或 html）。",
+    screened_open_because: "暂无结论：{base} 采用 {options} 与默认设置的对测已经结束，但无法断定：{why}；报告中列有更长的对测（--format text 或 html）。",
     screened_running: "暂无结论：{base} 采用 {options} 与默认设置的对测尚未结束；详见报告（--format text 或 html）。",
     screened_again: "重新对测，{options} 相对默认设置（大于 0 更好）：{gains}。",
     screened_alone: "{option}，仅按筛选（平均而言偏高，因为选它的正是这些数据）：{gains}。",

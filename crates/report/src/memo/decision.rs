@@ -76,6 +76,7 @@ fn of_options(finding: &ScreeningFinding, tongue: &Tongue) -> Phrase {
     let options = screening::taken(finding);
     let open = screening::open_options(finding);
     let is_running = finding.confirmation.as_ref().is_some_and(|of| of.unfinished);
+    let because = finding.confirmation.as_ref().and_then(|of| of.because);
     let template = match finding.confirmation.as_ref().map(|of| of.outcome) {
         _ if finding.is_being_tuned() => words.screened_tuning,
         _ if options.is_empty() && finding.unfinished => words.screened_unfinished,
@@ -88,15 +89,22 @@ fn of_options(finding: &ScreeningFinding, tongue: &Tongue) -> Phrase {
         Some(ConfirmationOutcome::Mixed) => words.screened_mixed,
         Some(ConfirmationOutcome::NotConfirmed) => words.screened_not,
         Some(ConfirmationOutcome::Open) if is_running => words.screened_running,
+        Some(ConfirmationOutcome::Open) if because.is_some() => words.screened_open_because,
         Some(ConfirmationOutcome::Open) => words.screened_open,
     };
     let all: Vec<&str> = finding.factors.iter().map(|factor| factor.name.as_str()).collect();
     let few = |names: Vec<Phrase>| tongue.few(names, OPTIONS_LISTED);
-    let why = screening::why_untold(finding).unwrap_or_default();
+    let why = match because {
+        Some(because) => why(because, tongue).to_owned(),
+        None => {
+            let why = finding.results.first().and_then(|of| of.unknown.as_ref());
+            why.map(|why| crate::words::sentence(&tongue.sentence(why))).unwrap_or_default()
+        }
+    };
     let values = [
         ("base", Phrase::default().name(&finding.base)),
         ("options", tongue.listed(named(&options), words.and)),
-        ("why", Phrase::new(tongue.name(&why))),
+        ("why", Phrase::new(why)),
         ("open", few(named(&open))),
         ("count", Phrase::new(open.len().to_string())),
         ("all", few(named(&all))),

@@ -3,7 +3,7 @@
 use crate::figures;
 use crate::layout::GLUE;
 use crate::words::{listed_names, rounds};
-use model::findings::{ConfirmationOutcome, CutShort, EffectVerdict, TunedFate, Verdict};
+use model::findings::{ConfirmationOutcome, CutShort, EffectVerdict, TunedFate, Undecided, Verdict};
 
 pub(crate) const SCREENING: &str = "SCREENING";
 pub(crate) const PROPOSAL: &str = "PROPOSAL";
@@ -92,7 +92,8 @@ pub(crate) fn legend(margin: f64, few_spare: bool) -> String {
     format!(
         "effect: what the other level does to the figure, on average over all settings of the other options; above 0 it is \
          better, of times too. matters: with 95{GLUE}% none of those that are called so is false, {condition}. does not: the \
-         interval of that row lies within {}.",
+         interval of that row lies within {}. cannot tell yet: neither, even where the interval of that row alone leaves out \
+         0, as some of many rows do by chance.",
         figures::margin(margin)
     )
 }
@@ -295,11 +296,12 @@ pub(crate) fn confirmation_left_out(why: &str) -> String {
     format!("Not yet: the record that lies beside as the race of the proposal is left out: {why}.")
 }
 
-/// What a confirmation comes to. `unfinished`: its race is not over. `gained`, `counted`: figures that gain, of those
-/// whose gain counts; `expected`: they were expected to gain. `is_tuned`: tuning chose what was raced.
+/// What a confirmation comes to. `unfinished`: its race is not over; `because`: why it is over and cannot tell. `gained`,
+/// `counted`: figures that gain, of those whose gain counts; `expected`: they were expected to gain. `is_tuned`: tuning chose
+/// what was raced.
 pub(crate) fn outcome(
     outcome: ConfirmationOutcome,
-    unfinished: bool,
+    (unfinished, because): (bool, Option<Undecided>),
     (gained, counted): (u32, u32),
     (expected, is_tuned): (bool, bool),
 ) -> String {
@@ -331,11 +333,25 @@ pub(crate) fn outcome(
              `fairlane screen --resume`."
         }
         ConfirmationOutcome::Open => {
-            "Open: the race of the proposal against the default is over and cannot tell. Keep the default until more \
-             rounds can."
+            let why = because.map(|reason| format!(": {}", why_open(reason))).unwrap_or_default();
+            return format!(
+                "Open: the race of the proposal against the default is over and cannot tell{why}. Keep the default until \
+                 more rounds can."
+            );
         }
     };
     text.to_owned()
+}
+
+/// Why a race that is over cannot tell.
+fn why_open(reason: Undecided) -> &'static str {
+    match reason {
+        Undecided::Noise => "its rounds differ too much",
+        Undecided::TooFewRounds => "too few rounds for a verdict",
+        Undecided::Interrupted => "it was interrupted before a verdict",
+        Undecided::OutOfBudget => "its time was up before a verdict",
+        Undecided::MachineBusy => "other programs disturbed most of it",
+    }
 }
 
 /// Which race that was.

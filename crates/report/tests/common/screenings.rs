@@ -140,6 +140,7 @@ pub fn confirmation() -> Confirmation {
             row(CREATE, None, (1.004, 0.98, 1.03), Verdict::Tie),
         ],
         outcome: ConfirmationOutcome::Confirmed,
+        because: None,
         tuned: Vec::new(),
         counted: 1,
         gained: 1,
@@ -198,7 +199,7 @@ pub fn screened(finding: ScreeningFinding) -> Findings {
 pub fn kept() -> ScreeningFinding {
     let mut finding = finding();
     let commits = &mut finding.results[0];
-    commits.unknown = Some("effects need two rounds in which every lane has a figure".to_owned());
+    commits.unknown = Some("effects need two rounds in which every lane has a figure".into());
     commits.rounds = 1;
     (commits.effects, commits.interactions) = (Vec::new(), Vec::new());
     (commits.spare, commits.deviation) = (Vec::new(), None);

@@ -7,7 +7,7 @@ use crate::more_rounds;
 use crate::series::{Scope, Series};
 use model::findings::{
     Confirmation, ConfirmationOutcome, ConfirmedRow, Estimate, ExpectedGain, Findings, ResultFinding, ScreenedResult,
-    ScreeningFinding, Shown, Verdict,
+    ScreeningFinding, Shown, Undecided, Verdict,
 };
 use model::lane::Lane;
 use model::record::{EndOutcome, Record};
@@ -23,6 +23,8 @@ struct Judged {
     is_sure: bool,
     /// A gain of it confirms the proposal.
     counts: bool,
+    /// Why it is undecided.
+    undecided: Option<Undecided>,
 }
 
 impl Judged {
@@ -55,6 +57,9 @@ pub fn confirm(finding: &mut ScreeningFinding, confirmed: &Record) {
     };
     let rows: Vec<Judged> = results.chunk_by(|a, b| a.workload == b.workload).flat_map(of_workload).collect();
     let is_over = confirmed.end.is_some_and(EndOutcome::rounds_are_done);
+    let outcome = outcome(&rows, is_over);
+    let cannot_tell = outcome == ConfirmationOutcome::Open && is_over;
+    let reasons = rows.iter().filter_map(|of| of.undecided).filter(|_| cannot_tell);
     finding.confirmation = Some(Confirmation {
         lane: proposal.name.clone(),
         default_lane: default.name.clone(),
@@ -62,14 +67,12 @@ pub fn confirm(finding: &mut ScreeningFinding, confirmed: &Record) {
         tuned: Vec::new(),
         counted: rows.iter().filter(|of| of.counts).count() as u32,
         gained: rows.iter().filter(|of| of.gains()).count() as u32,
-        outcome: outcome(&rows, is_over),
+        outcome,
+        because: Undecided::of_most(reasons),
         unfinished: !is_over,
         disturbed: marks::disturbed(confirmed).is_some_and(|said| said.weight() == Weight::Choice),
         warnings,
-        more: match outcome(&rows, is_over) {
-            ConfirmationOutcome::Open if is_over => more_rounds::of_proposal(confirmed),
-            _ => Vec::new(),
-        },
+        more: if cannot_tell { more_rounds::of_proposal(confirmed) } else { Vec::new() },
         rows: rows.into_iter().map(|of| of.row).collect(),
         commands: Vec::new(),
     });
@@ -118,7 +121,8 @@ fn judged(
     };
     // Of what tuning made of a proposal nothing is expected, and any figure may show its gain.
     let counts = row.expected.is_some() || finding.proposal.expected.is_empty();
-    Judged { row, is_sure: shown.is_some_and(|of| of.over_race.is_some()), counts }
+    let undecided = shown.and_then(|of| of.undecided);
+    Judged { row, is_sure: shown.is_some_and(|of| of.over_race.is_some()), counts, undecided }
 }
 
 /// What the rows come to. A gain has to hold over the whole race, where the screening expected one: of many rows that are
@@ -163,6 +167,7 @@ mod tests {
             },
             is_sure,
             counts,
+            undecided: None,
         };
         let rows: Vec<Judged> = rows.iter().map(judged).collect();
         assert_eq!(outcome(&rows, false), Open, "a race that is not over decides nothing");

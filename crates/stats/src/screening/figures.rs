@@ -4,7 +4,7 @@ use crate::estimate;
 use crate::pair;
 use crate::series::{LaneSeries, Series};
 use crate::statements::{name, pair as statement, race, text};
-use model::findings::{Limit, ResultFinding};
+use model::findings::{Limit, NOT_REACHED, ResultFinding};
 use model::{Mark, Sentence};
 use std::collections::BTreeMap;
 
@@ -27,6 +27,8 @@ pub(super) struct Asked<'a> {
     pub(super) higher_is_better: bool,
     /// The last round that a look takes.
     pub(super) last: u32,
+    /// All rounds of the race are done.
+    pub(super) is_over: bool,
 }
 
 /// What was found.
@@ -34,7 +36,7 @@ pub(super) struct Observed {
     /// Rounds in which every lane has a figure.
     pub(super) rounds: u32,
     /// Logarithms by lane, one for each of these rounds; of times turned, so that more is better. Or why there are none.
-    pub(super) logs: Result<Vec<Vec<f64>>, String>,
+    pub(super) logs: Result<Vec<Vec<f64>>, Sentence>,
 }
 
 impl Asked<'_> {
@@ -56,8 +58,8 @@ impl Asked<'_> {
             rounds.iter().filter_map(|round| lane.get(round)).map(|figure| sign * figure.ln()).collect()
         };
         let logs = match rounds.len() {
-            0 => Err(format!("no round has a figure of every lane; {MORE_ROUNDS}")),
-            1 => Err(format!("one round has a figure of every lane, and effects need two; {MORE_ROUNDS}")),
+            0 => Err(format!("no round has a figure of every lane; {MORE_ROUNDS}").into()),
+            1 => Err(format!("one round has a figure of every lane, and effects need two; {MORE_ROUNDS}").into()),
             _ => Ok(lanes.iter().map(logs).collect()),
         };
         Observed { rounds: rounds.len() as u32, logs }
@@ -67,12 +69,12 @@ impl Asked<'_> {
     ///
     /// # Errors
     /// The lane, and why nothing can be told by its figures.
-    fn figures(&self, lane: &str, counts: &dyn Fn(u32) -> bool) -> Result<BTreeMap<u32, f64>, String> {
+    fn figures(&self, lane: &str, counts: &dyn Fn(u32) -> bool) -> Result<BTreeMap<u32, f64>, Sentence> {
         let Some(of) = self.series.lanes.iter().find(|of| of.lane.name == lane) else {
-            return Err(format!("{lane} is a run of the design and no lane of this record; screen again"));
+            return Err(format!("{lane} is a run of the design and no lane of this record; screen again").into());
         };
         if let Some(why) = self.lacks(of, counts) {
-            return Err(why.to_string());
+            return Err(why);
         }
         let figures = of.figures(self.group, self.metric).into_iter();
         let figures: BTreeMap<u32, f64> =
@@ -82,7 +84,7 @@ impl Asked<'_> {
                 true => race::no_trial_measured(text(self.metric.replace('_', " "))),
                 false => race::stood_still_always(),
             };
-            return Err(statement::lane_reason(name(lane), why).to_string());
+            return Err(statement::lane_reason(name(lane), why));
         }
         Ok(figures)
     }
@@ -91,6 +93,8 @@ impl Asked<'_> {
     fn lacks(&self, lane: &LaneSeries, counts: &dyn Fn(u32) -> bool) -> Option<Sentence> {
         let who = || name(&lane.lane.name);
         if let Some(why) = lane.lacks(self.group) {
+            let is_not_reached = why.said().is_some_and(|said| said.id == NOT_REACHED);
+            let why = if is_not_reached { not_reached(self.is_over) } else { why };
             return Some(statement::lane_reason(who(), why));
         }
         let rounds = lane.until(self.last).count();
@@ -104,6 +108,11 @@ impl Asked<'_> {
             statement::nothing_to_compare(each, statement::more_time())
         })
     }
+}
+
+/// Why nothing is told of what a race did not come to: one that is not over may yet.
+pub(super) fn not_reached(is_over: bool) -> Sentence {
+    if is_over { race::no_round_completed() } else { race::not_come_to_yet() }
 }
 
 /// Why a result that was measured tells nothing of the options: something else than the filesystem was.

@@ -14,15 +14,15 @@ mod verdicts;
 use crate::judge;
 use crate::sequential::{self, Standing};
 use crate::series::Series;
-use crate::statements::race as statement;
 use crate::whole_race;
 pub use confirm::confirm;
 use design::{Column, Design};
 pub use design::{full_factorial, lanes_of, plan_design};
 use effects::{contrast, means};
 use errors::Errors;
-use figures::{Asked, Observed, measured_otherwise};
+use figures::{Asked, Observed, measured_otherwise, not_reached};
 use interactions::{Candidate, Lanes};
+use model::Sentence;
 use model::findings::{Effect, EffectVerdict, FEWEST_SPARE, ResultFinding, ScreenedResult, ScreeningFinding};
 use model::record::{EndOutcome, Record};
 use model::screening::{EFFECT_MARGIN, Factor, Screening};
@@ -59,7 +59,8 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
     };
     let figures: usize = plan.workloads.iter().map(|workload| workload.groups().len()).sum();
     let share = whole_race::share(plan.rounds) * FOR_INTERACTIONS / figures.max(1) as f64;
-    let view = View { screening, lanes, design, share };
+    let is_over = record.end.is_some_and(EndOutcome::rounds_are_done);
+    let view = View { screening, lanes, design, share, is_over };
     let mut analysed: Vec<Analysed> = Vec::new();
     for workload in &plan.workloads {
         let series = Series::new(record, &workload.name);
@@ -87,7 +88,7 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
         margin: EFFECT_MARGIN,
         proposal: proposal::propose(&screening.factors, &results),
         results,
-        unfinished: view.lanes.is_some() && !record.end.is_some_and(EndOutcome::rounds_are_done),
+        unfinished: view.lanes.is_some() && !is_over,
         loop_queue: is_of_loop_devices(record, &screening.factors),
         confirmation: None,
         confirmation_left_out: None,
@@ -108,6 +109,8 @@ struct View<'a> {
     design: Design,
     /// What each result may spend on any false interaction.
     share: f64,
+    /// All rounds are done.
+    is_over: bool,
 }
 
 /// A result with what its effects are judged by.
@@ -155,13 +158,13 @@ impl View<'_> {
             lanes_differ: false,
         };
         let observed = match (judged.map(measured_otherwise), &self.lanes) {
-            (_, None) => Err(NO_DESIGN.to_owned()),
-            (None, _) => Err(statement::no_round_completed().to_string()),
-            (Some(Some(why)), _) => Err(why.to_string()),
+            (_, None) => Err(Sentence::from(NO_DESIGN)),
+            (None, _) => Err(not_reached(self.is_over)),
+            (Some(Some(why)), _) => Err(why),
             (_, Some(lanes)) => {
-                let (metric, last) = (told.metric.as_str(), series.last_round(standing));
+                let (metric, last, is_over) = (told.metric.as_str(), series.last_round(standing), self.is_over);
                 let Observed { rounds, logs } =
-                    Asked { series, lanes, group, metric, higher_is_better, last }.observe();
+                    Asked { series, lanes, group, metric, higher_is_better, last, is_over }.observe();
                 told.rounds = rounds;
                 logs
             }

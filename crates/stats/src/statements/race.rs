@@ -24,6 +24,7 @@ templates! {
         "the lanes stand on different disks while they are measured: {each}; a difference may be the disk's";
     shared_rate_disturbed(why) = "the shared rate was measured in a disturbed moment: {why}";
     no_round_completed() = "the race did not come to it";
+    not_come_to_yet() = "the race has not come to it yet";
     not_in_its_files() = "its files have no figure of it";
     stood_still_always() = "it stood still in every round";
     no_trial_measured(metric) = "no trial measured {metric}";

@@ -403,7 +403,7 @@ pub mod tests {
         assert_eq!(order(&screened.finding, &missed), [2, 1]);
         let mut untold = screened.finding.results[0].clone();
         (untold.workload, untold.group) = (results[0].workload.clone(), results[0].group.clone());
-        untold.unknown = Some("nobody knows".to_owned());
+        untold.unknown = Some("nobody knows".into());
         screened.finding.results.push(untold);
         assert_eq!(order(&screened.finding, &results), [2, 1]);
     }
