@@ -1,10 +1,10 @@
 //! Settings of the kernel that a person types: `vm.dirty_ratio=20|5`, and those by which lanes of one race cannot differ.
 
-use super::UNSAID;
+use super::{DIRTY_BACKGROUND_RATIO, DIRTY_RATIO, UNSAID};
 use crate::failure::{LaneFailure, usage};
 use crate::layers::VM_NAMES;
 use model::Bytes;
-use model::screening::{Factor, OptionLevel};
+use model::screening::OptionLevel;
 use model::text::escaped;
 
 /// How a setting of layer `vm` begins, as sysctl and as a lane have it.
@@ -55,24 +55,38 @@ fn of_all_lanes(text: &str) -> LaneFailure {
     ))
 }
 
-/// What the other level costs beside the usual one, where both are known.
-pub(super) fn costs(factor: &Factor) -> String {
-    let told = |level: &OptionLevel| {
-        let (name, value) = level.vm.first()?.split_once('=')?;
-        let number = value.parse::<Bytes>().ok()?.get();
-        // It is never written back for its age then.
-        Some(if name == WRITEBACK && number == 0 { u64::MAX } else { number })
-    };
-    let waits_longer = told(&factor.usual).zip(told(&factor.other)).is_some_and(|(usual, other)| other > usual);
-    match factor.name.starts_with("dirty_") && waits_longer {
-        true => "a crash takes more of what nobody synced".to_owned(),
-        false => String::new(),
+/// What the other level costs beside the usual one, empty where it costs nothing that is known; `None`: they are no two numbers
+/// of one setting.
+pub(super) fn costs(usual: &OptionLevel, other: &OptionLevel) -> Option<String> {
+    let ((name, before), (of_other, now)) = (number(usual)?, number(other)?);
+    if name != of_other {
+        return None;
     }
+    let costs = match name {
+        _ if !name.starts_with("dirty_") || now == before => "",
+        _ if now > before => "a crash takes more of what nobody synced",
+        // Below, as the tables say of their own levels.
+        "dirty_ratio" | "dirty_bytes" => DIRTY_RATIO.costs,
+        _ => DIRTY_BACKGROUND_RATIO.costs,
+    };
+    Some(costs.to_owned())
+}
+
+/// The setting that a level makes and nothing else, with its number.
+fn number(level: &OptionLevel) -> Option<(&str, u64)> {
+    let [setting] = level.vm.as_slice() else { return None };
+    let (name, value) = setting.split_once('=')?;
+    let number = value.parse::<Bytes>().ok()?.get();
+    let is_alone = level.mkfs.is_empty() && level.mount.is_empty() && level.queue.is_empty();
+    // It is never written back for its age then.
+    let number = if name == WRITEBACK && number == 0 { u64::MAX } else { number };
+    is_alone.then_some((name, number))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::screening::Factor;
 
     fn factor(text: &str) -> Factor {
         let Ok(Some(Setting { name, levels })) = read(text) else { panic!("{text}") };
@@ -108,7 +122,11 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_longer_in_memory_costs_more_of_what_nobody_synced() {
+    fn what_is_written_back_later_or_sooner_costs_what_the_tables_say_of_their_levels_or_more_by_a_crash() {
+        let costs = |text: &str| {
+            let Factor { usual, other, .. } = factor(text);
+            super::costs(&usual, &other)
+        };
         for text in [
             "vm.dirty_ratio=20|40",
             "vm.dirty_background_ratio=10|30",
@@ -116,18 +134,26 @@ mod tests {
             "vm.dirty_expire_centisecs=3000|6000",
             "vm.dirty_writeback_centisecs=500|0",
         ] {
-            assert!(costs(&factor(text)).contains("nobody synced"), "{text}");
+            assert!(costs(text).is_some_and(|said| said.contains("nobody synced")), "{text}");
         }
-        for text in [
-            "vm.dirty_ratio=20|5",
-            "vm.dirty_ratio=default|5",
-            // What this machine has by itself is not asked.
-            "vm.dirty_ratio=default|60",
-            "vm.dirty_bytes=default|1G",
-            "vm.dirty_writeback_centisecs=0|500",
-            "vm.swappiness=10|60",
+        for (text, says) in [
+            ("vm.dirty_ratio=20|5", "who writes waits for the disk sooner"),
+            ("vm.dirty_bytes=1G|256M", "who writes waits for the disk sooner"),
+            ("vm.dirty_background_ratio=10|2", "reaches the disk all the same"),
+            ("vm.dirty_background_bytes=1G|64M", "reaches the disk all the same"),
+            ("vm.dirty_expire_centisecs=3000|100", "reaches the disk all the same"),
+            ("vm.dirty_writeback_centisecs=0|500", "reaches the disk all the same"),
         ] {
-            assert_eq!(costs(&factor(text)), "", "{text}");
+            assert!(costs(text).is_some_and(|said| said.contains(says)), "{text}");
         }
+        // What this machine has by itself is not asked.
+        for text in ["vm.dirty_ratio=default|5", "vm.dirty_ratio=default|60", "vm.dirty_bytes=default|1G"] {
+            assert_eq!(costs(text), None, "{text}");
+        }
+        assert_eq!(costs("vm.swappiness=10|60").as_deref(), Some(""));
+        let [ratio, bytes] = ["vm.dirty_ratio=20|5", "vm.dirty_bytes=1G|2G"].map(factor);
+        assert_eq!(super::costs(&ratio.usual, &bytes.other), None, "two settings");
+        let more = OptionLevel { mount: vec!["nobarrier".to_owned()], ..ratio.other };
+        assert_eq!(super::costs(&ratio.usual, &more), None, "it says something else too");
     }
 }

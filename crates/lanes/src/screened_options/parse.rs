@@ -6,6 +6,7 @@ use super::dialect::Dialect;
 use super::join::{self, lane_with};
 use super::kernel_settings::{self, Setting};
 use super::level_words::{keys, mount_key, of_mkfs, split_flag, split_unknown};
+use super::recorded::are_of;
 use super::{Level, ScreenedOption, UNSAID, factor};
 use crate::custom::Custom;
 use crate::failure::{LaneFailure, usage};
@@ -133,8 +134,9 @@ fn of_kernel(lane: &LaneSpec, dialect: &Dialect, setting: Setting<'_>) -> Result
             ))
         });
     }
-    let read = into_factor(lane, dialect, Typed::new(name.to_owned(), levels))?;
-    Ok(Factor { costs: kernel_settings::costs(&read), ..read })
+    let mut typed = Typed::new(name.to_owned(), levels);
+    typed.option = dialect.table.iter().find(|option| option.name == name && are_of(option, &typed.levels));
+    into_factor(lane, dialect, typed)
 }
 
 /// `scheduler=none|bfq`, or a name of the table.
@@ -363,9 +365,10 @@ fn into_factor(lane: &LaneSpec, dialect: &Dialect, typed: Typed) -> Result<Facto
 
 /// What the other one of some levels costs; empty: nothing is known of it. `option`: of the table, which they are levels of.
 pub(super) fn costs_of(dialect: &Dialect, option: Option<&ScreenedOption>, levels: &[OptionLevel]) -> String {
-    // Of an interval it is known of every level.
+    // Of an interval, and of two numbers of the kernel's writeback, it is known of every level.
     if let [usual, other, ..] = levels
-        && let Some(costs) = commit_interval::costs(dialect, usual, other)
+        && let Some(costs) =
+            commit_interval::costs(dialect, usual, other).or_else(|| kernel_settings::costs(usual, other))
     {
         return costs;
     }

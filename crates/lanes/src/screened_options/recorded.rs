@@ -2,7 +2,6 @@
 
 use super::dialect::Dialect;
 use super::join::{dialect_of, lane_with};
-use super::kernel_settings;
 use super::level_words::{keys, of_mkfs};
 use super::parse::{bare, class_of, costs_of};
 use super::{ScreenedOption, as_here, factor, is_of};
@@ -42,10 +41,7 @@ fn known(base: &LaneSpec, recorded: &Factor) -> Option<(OptionClass, String)> {
         return (class == OptionClass::Promises).then(|| (class, String::new()));
     }
     let option = dialect.table.iter().find(|option| option.name == recorded.name && are_of(option, &levels));
-    let costs = match option {
-        None if levels.iter().any(|level| !level.vm.is_empty()) => kernel_settings::costs(recorded),
-        _ => costs_of(&dialect, option, &levels),
-    };
+    let costs = costs_of(&dialect, option, &levels);
     Some((class_of(&dialect, option, &levels, &lanes), costs))
 }
 
@@ -66,7 +62,7 @@ fn set_by(dialect: &Dialect, level: &OptionLevel) -> Vec<(String, String)> {
 }
 
 /// Whether all of some levels are those of an option of the table; the usual one may be told as it is on lanes of some size.
-fn are_of(option: &ScreenedOption, levels: &[OptionLevel]) -> bool {
+pub(super) fn are_of(option: &ScreenedOption, levels: &[OptionLevel]) -> bool {
     let all: Vec<OptionLevel> = option.levels().map(super::Level::owned).collect();
     let is_usual_here = |level: &OptionLevel| all.iter().any(|same| *level == as_here(&option.usual.owned(), same));
     levels.iter().enumerate().all(|(at, level)| all.contains(level) || (at == 0 && is_usual_here(level)))
@@ -155,6 +151,10 @@ mod tests {
             ("btrfs", "compress=zstd:1|lzo"),
             ("btrfs", "vm.dirty_ratio=20|60"),
             ("btrfs", "vm.dirty_ratio=default|5"),
+            ("btrfs", "vm.dirty_ratio=default|10"),
+            ("ext4", "vm.dirty_ratio=5|10"),
+            ("ext4", "vm.dirty_background_ratio=10|2"),
+            ("ext4", "vm.dirty_expire_centisecs=3000|100"),
             ("nilfs2", "order=relaxed|strict"),
         ] {
             let typed = parse_option(&lane(base), text).unwrap();

@@ -113,7 +113,13 @@ fn what_changes_promises_is_never_called_ordinary() {
 fn costs_are_told_of_the_level_that_they_are_true_of() {
     assert!(parsed("ext4", "commit=5|30").costs.contains("30 s"));
     assert!(parsed("ext4", "vm.dirty_ratio=20|60").costs.contains("nobody synced"));
-    assert_eq!(parsed("ext4", "vm.dirty_ratio=20|5").costs, "");
+    for text in ["vm.dirty_ratio=20|5", "vm.dirty_ratio=5", "dirty_ratio=10|5", "dirty_ratio"] {
+        assert_eq!(parsed("ext4", text).costs, "who writes waits for the disk sooner", "{text}");
+    }
+    // It is not what the table says of its first level.
+    assert_eq!(parsed("ext4", "vm.dirty_ratio=5|10").costs, "a crash takes more of what nobody synced");
+    assert!(parsed("ext4", "vm.dirty_ratio=default|10").costs.starts_with("its level 5 costs: who writes waits"));
+    assert!(parsed("nilfs2", "vm.dirty_background_ratio=10|2").costs.contains("reaches the disk all the same"));
     for text in ["read_ahead=default|1M", "read_ahead=16K|1M"] {
         let costs = parsed("ext4", text).costs;
         assert!(costs.starts_with("its level 4M costs: memory and disk time"), "{text}: {costs}");
