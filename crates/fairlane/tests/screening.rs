@@ -46,6 +46,21 @@ fn a_dry_run_shows_the_design_and_what_comes_after_it() {
 }
 
 #[test]
+fn a_plan_says_how_many_of_the_rounds_that_were_named_the_time_has_room_for() {
+    if !root() {
+        return;
+    }
+    let place = Place::new();
+    let suite = place.tiny_suite();
+    let more = ["--rounds", "9000", "--budget", "1m", "--dry-run"];
+    let (out, _) = place.expect(0, &words(&suite, &OPTIONS, &more));
+    let said = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plan = said.split("plan: 1 workload, about ").nth(1).expect("the plan");
+    assert!(plan.contains(" of 9000 rounds, about ") && plan.contains("(--budget)"), "{plan}");
+    place.assert_nothing_left();
+}
+
+#[test]
 fn an_option_that_is_refused_is_left_out_with_the_words_of_who_refuses_it() {
     if !root() {
         return;

@@ -16,6 +16,9 @@ pub struct PlanSummary {
     pub workloads: u32,
     /// Fewest and most rounds per workload; equal where the number is fixed.
     pub rounds: (u32, u32),
+    /// How many of the planned rounds a screening is expected to race, whose time is too short for all of them; `None`: all, or
+    /// it is no screening.
+    pub fits: Option<u32>,
     /// Lanes are to be ranked by its rounds: it is no search, no calibration and not about one lane.
     pub ranks: bool,
     /// As many rounds as the time allows, whatever they decide (`fairlane calibrate`).
@@ -166,6 +169,7 @@ mod tests {
             needed_bytes: Some(6 << 30),
             workloads: 6,
             rounds: (6, 20),
+            fits: None,
             ranks: true,
             rounds_until_the_time_is_up: false,
             seconds: Some(180.0),
@@ -258,6 +262,24 @@ mod tests {
         assert!(line(&plan).ends_with("ended after 1.0 s (--budget)"), "{}", line(&plan));
         (plan.budget_seconds, plan.first_look_seconds) = (Some(300.0), 216.0);
         assert!(line(&plan).contains("6 to 20 rounds each"), "{}", line(&plan));
+    }
+
+    #[test]
+    fn a_screening_whose_time_is_short_says_how_many_of_its_rounds_are_raced() {
+        let line = |rounds: u32, fits: Option<u32>, seconds: f64| {
+            let (rounds, seconds) = ((rounds, rounds), Some(seconds));
+            let plan = PlanSummary { rounds, fits, seconds, ranks: false, budget_seconds: Some(45.0), ..sample() };
+            let text = plan_lines(&plan, &Style { colour: false, width: 300, ..Style::default() });
+            text.replace('\u{a0}', " ").lines().nth(1).unwrap_or_default().to_owned()
+        };
+        for (rounds, fits, seconds, said) in [
+            (3, Some(2), 48.0, "about 2 of 3 rounds each, about 48 s, beyond 45 s (--budget)"),
+            (2, Some(2), 48.0, "2 rounds each, about 48 s, beyond 45 s (--budget)"),
+            (50, Some(4), 45.0, "about 4 of 50 rounds each, about 45 s, ended after 45 s (--budget)"),
+            (3, None, 40.0, "3 rounds each, about 40 s, at most 45 s (--budget)"),
+        ] {
+            assert!(line(rounds, fits, seconds).ends_with(said), "{}", line(rounds, fits, seconds));
+        }
     }
 
     #[test]

@@ -367,6 +367,7 @@ mod tests {
             workloads: 1,
             rounds,
             ranks: true,
+            fits: None,
             rounds_until_the_time_is_up: false,
             seconds: Some(1200.0),
             seconds_per_round: Vec::new(),

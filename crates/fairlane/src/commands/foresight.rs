@@ -119,6 +119,7 @@ mod tests {
             workloads: plan.workloads.len() as u32,
             rounds: (6, 20),
             ranks: true,
+            fits: None,
             rounds_until_the_time_is_up: false,
             seconds: plan.budget_seconds,
             seconds_per_round: vec![2.0; plan.workloads.len()],

@@ -39,6 +39,12 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
         None => timelines.first().map_or(0.0, |parts| parts.of_rounds(1).seconds),
     };
     let seconds = plan.budget_seconds.map_or(most.seconds, |budget| budget.max(first).min(most.seconds));
+    // But for those first rounds its time cuts a screening, however many are planned.
+    let is_cut = |budget: &f64| plan.screening.is_some() && most.seconds > *budget;
+    let fits = plan.budget_seconds.filter(is_cut).map(|budget| {
+        let more = (OWED_ROUNDS..rounds.1).rev().find(|&count| planned(count).seconds <= budget);
+        more.unwrap_or(rounds.1.min(OWED_ROUNDS))
+    });
     let share = if most.seconds > 0.0 { seconds / most.seconds } else { 0.0 };
     let images = lane_set.bytes_to_write();
     PlanSummary {
@@ -47,6 +53,7 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
         needed_bytes: Some(lane_set.image_bytes()),
         workloads: plan.workloads.len() as u32,
         rounds,
+        fits,
         ranks: lane_set.lane_count() > 1 && plan.find_max.is_none() && !plan.calibration && plan.screening.is_none(),
         rounds_until_the_time_is_up: plan.calibration && plan.budget_seconds.is_some(),
         seconds: Some(seconds),

@@ -83,7 +83,10 @@ pub(crate) fn work(plan: &PlanSummary) -> Phrase {
     let (least, most) = plan.rounds;
     let rounds = match plan.rounds_until_the_time_is_up {
         true => "rounds until the time is up".to_owned(),
-        false if least == most => words::rounds(least),
+        false if least == most => match plan.fits.filter(|fits| *fits < least) {
+            Some(fits) => format!("about {fits} of {}", words::rounds(least)),
+            None => words::rounds(least),
+        },
         false => format!("{least} to {most} rounds"),
     };
     let each = if plan.workloads == 1 { "" } else { " each" };
@@ -102,8 +105,14 @@ pub(crate) fn work(plan: &PlanSummary) -> Phrase {
         Some(seconds) => said.push_str(&format!(", about {}", figures::duration(seconds + plan.setup_seconds))),
         None => {}
     }
-    if let (Some(budget), true) = (plan.budget_seconds, plan.seconds != plan.budget_seconds) {
-        let ends = if plan.seconds.is_some_and(|seconds| seconds > budget) { "ended after" } else { "at most" };
+    let is_cut = plan.fits.is_some();
+    if let (Some(budget), true) = (plan.budget_seconds, is_cut || plan.seconds != plan.budget_seconds) {
+        let ends = match plan.seconds.is_some_and(|seconds| seconds > budget) {
+            // Its first rounds are raced all the same.
+            true if is_cut => "beyond",
+            false if !is_cut => "at most",
+            _ => "ended after",
+        };
         said.push_str(&format!(", {ends} {} (--budget)", figures::duration(budget)));
     }
     Phrase::new(said)

@@ -91,13 +91,14 @@ pub fn choose(plan: &mut Plan, expected: &[Expected]) -> Option<String> {
 
 /// What is to be said where somebody named a number of rounds, and the time is too short for the few that are raced in
 /// any case; `None`: it is not.
-fn owed(rounds: u32, budget: f64, expected: &[Expected]) -> Option<String> {
-    let rounds = rounds.min(OWED_ROUNDS);
+fn owed(planned: u32, budget: f64, expected: &[Expected]) -> Option<String> {
+    let rounds = planned.min(OWED_ROUNDS);
+    let rest = if planned > rounds { format!(", and hardly more of the {planned}") } else { String::new() };
     let needed: f64 = expected.iter().map(|of| of.of_rounds(rounds)).sum();
     (needed > budget).then(|| {
         format!(
             "{rounds} rounds of all the work, the fewest that tell anything, take about {} and not the {} that it has: \
-             they are raced all the same",
+             they are raced all the same{rest}",
             human_seconds(needed),
             human_seconds(budget)
         )
@@ -187,7 +188,8 @@ mod tests {
         assert_eq!((choose(&mut named, &[TEN_SECONDS]), named.rounds), (None, Rounds::Fixed(7)));
         named.budget_seconds = Some(19.0);
         let said = choose(&mut named, &[TEN_SECONDS]).expect("two rounds do not fit");
-        assert!(said.contains("2 rounds of all the work") && said.contains("raced all the same"), "{said}");
+        assert!(said.contains("2 rounds of all the work"), "{said}");
+        assert!(said.ends_with("raced all the same, and hardly more of the 7"), "{said}");
         assert_eq!((named.rounds, named.budget_seconds), (Rounds::Fixed(7), Some(19.0)));
         let mut race = Plan { screening: None, ..plan(Some(1.0), Rounds::Auto) };
         assert_eq!((choose(&mut race, &[TEN_SECONDS]), race.rounds), (None, Rounds::Auto));

@@ -231,6 +231,7 @@ mod tests {
             workloads: seconds_per_round.len() as u32,
             rounds: (3, 3),
             ranks: false,
+            fits: None,
             rounds_until_the_time_is_up: false,
             seconds: None,
             seconds_per_round,
