@@ -360,6 +360,9 @@ fn a_dry_run_of_a_file_of_ones_own_designs_lanes_and_tries_none() {
     let one_line = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(one_line.contains("a program and not Fairlane mounts them"), "{out}");
     assert!(!err.contains("on a small image"), "{err}");
+    assert!(one_line.contains("none of these options may be proposed"), "{out}");
+    assert!(!one_line.contains("for the confirmation") && !one_line.contains("r-confirmed.jsonl"), "{out}");
+    assert!(!one_line.contains("race it against the default"), "{out}");
     assert_eq!(made(&place), [""; 0], "nothing was made");
     for (words, says) in [
         (vec!["--option", "-d UUID=0a0b|x"], "names a device"),

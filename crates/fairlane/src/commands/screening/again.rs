@@ -57,13 +57,14 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
         return finish(screened, options, &typed);
     }
     let _kernel = kernel::hold(&base, &screening.factors)?;
-    let times = typed_budget.map(|budget| rounds::share_out(Some(budget), !options.no_confirm));
+    let confirms = confirm::may_come(options.no_confirm, &screening.factors);
+    let times = typed_budget.map(|budget| rounds::share_out(Some(budget), confirms));
     let plan = Plan {
         budget_seconds: times.map(|times| times.screening).or(record.header.plan.budget_seconds),
         lanes: lanes.clone(),
         ..record.header.plan.clone()
     };
-    let then = Then::new(rounds::share_out(options.terms.budget, !options.no_confirm), options);
+    let then = Then::new((rounds::share_out(options.terms.budget, confirms), confirms), options.tune);
     let tunes = (options.tune, plan.lane_size, path.as_path());
     let about: Remark<'_> = Box::new(|summary| Some(told::remark(&screening, summary, then, tunes)));
     let contest = Contest {

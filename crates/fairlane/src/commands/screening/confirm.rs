@@ -9,7 +9,7 @@ use model::lane::{Lane, LaneSpec};
 use model::machine::is_untold;
 use model::plan::{Plan, Rounds};
 use model::record::{Header, Record};
-use model::screening::Factor;
+use model::screening::{Factor, OptionClass};
 use model::text::escaped_path;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,16 @@ pub fn base(plan: &Plan) -> Option<LaneSpec> {
     let mut base: LaneSpec = plan.screening.as_ref()?.base.parse().ok()?;
     base.venue = plan.lanes.first()?.venue.clone();
     Some(base)
+}
+
+/// Whether a race of the proposal may come behind a screening of these options: it is wanted, and one of them may be proposed.
+pub fn may_come(no_confirm: bool, factors: &[Factor]) -> bool {
+    !no_confirm && may_propose(factors)
+}
+
+/// Whether any of these options may be proposed.
+pub fn may_propose(factors: &[Factor]) -> bool {
+    factors.iter().any(|factor| factor.class == OptionClass::Ordinary)
 }
 
 /// The levels of the proposal.
@@ -330,6 +340,15 @@ mod tests {
         theirs.header.plan.lanes[1].mount_options = vec!["nobarrier".to_owned()];
         let why = raced(&found, &theirs.header, &confirmed.header).unwrap_err();
         assert!(why.contains("the lanes of the screening are not what its options make"), "{why}");
+    }
+
+    #[test]
+    fn no_confirmation_comes_where_it_is_not_wanted_or_no_option_may_be_proposed() {
+        let of = |class: OptionClass| Factor { class, ..factor("a", &["0", "1"]) };
+        let never = [of(OptionClass::Promises), of(OptionClass::Unknown)];
+        let some = [of(OptionClass::Promises), of(OptionClass::Ordinary)];
+        assert!(may_come(false, &some) && !may_come(true, &some));
+        assert!(!may_come(false, &never) && !may_come(true, &never));
     }
 
     #[test]

@@ -78,10 +78,12 @@ pub fn run(options: &Screen) -> Result<(), Failure> {
 }
 
 fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
-    let (terms, confirms) = (&options.terms, !options.no_confirm);
+    let terms = &options.terms;
     check_outputs(options)?;
     let Planned { plan, notes, most_telling, of_size, kernel: _kernel } = plan::planned(lane, options)?;
-    tune::check(plan.screening.as_ref().map_or(&[][..], |screening| screening.factors.as_slice()), options.tune)?;
+    let factors = plan.screening.as_ref().map_or(&[][..], |screening| screening.factors.as_slice());
+    tune::check(factors, options.tune)?;
+    let confirms = confirm::may_come(options.no_confirm, factors);
     let name = contest::new_record_name(&plan);
     let path = match (&options.output, terms.dry_run) {
         (Some(path), _) => path.clone(),
@@ -90,7 +92,7 @@ fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
     };
     let times = rounds::share_out(terms.budget, confirms);
     let (screening, base) = (plan.screening.clone(), confirm::base(&plan));
-    let (then, tunes) = (Then::new(times, options), (options.tune, plan.lane_size, path.as_path()));
+    let (then, tunes) = (Then::new((times, confirms), options.tune), (options.tune, plan.lane_size, path.as_path()));
     let about: Remark<'_> =
         Box::new(|summary| screening.as_ref().map(|screening| told::remark(screening, summary, then, tunes)));
     let tells: Tells<'_> = Box::new(|plan| told::dry_run(plan, &path, (times, confirms)));

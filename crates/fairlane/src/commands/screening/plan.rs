@@ -1,7 +1,7 @@
 //! From the options of `fairlane screen` to the plan of its race.
 
 use super::constraints::{self, Place, Room, Settled};
-use super::{kernel, levels, rounds};
+use super::{confirm, kernel, levels, rounds};
 use crate::commands::planning::{self, Tail};
 use crate::commands::{contest, lane_failure, lane_size, race};
 use crate::failure::Failure;
@@ -81,11 +81,12 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     check_room(&plan, &base, (plan.lanes.len(), factors.len()), room.are_named)?;
     let names = plan.lanes.iter().map(|lane| lane.name.clone());
     let runs = names.zip(runs).map(|(lane, at_other)| ScreeningRun { lane, at_other }).collect();
+    let confirms = confirm::may_come(options.no_confirm, &factors);
     let screening = Screening { base: lane.to_owned(), design, factors, runs, left_out };
     // What no reader takes is not written.
     screening.check().map_err(|fact| Failure::usage(format!("{fact}; name fewer and shorter words")))?;
     plan.screening = Some(screening);
-    let times = rounds::share_out(options.terms.budget, !options.no_confirm);
+    let times = rounds::share_out(options.terms.budget, confirms);
     (plan.rounds, plan.budget_seconds) = match options.rounds {
         // A number of rounds is a promise: only an explicit budget may cut it.
         Some(rounds) => (Rounds::Fixed(rounds), options.terms.budget.map(|_| times.screening)),

@@ -3,7 +3,6 @@
 use super::confirm::{self, Length};
 use super::rounds::Times;
 use super::tune;
-use crate::options::Screen;
 use lanes::filesystems;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec};
@@ -13,6 +12,9 @@ use model::stack::LayerSpec;
 use model::units::human_seconds;
 use report::{PlanSummary, clean_text, shell_line};
 use std::path::Path;
+
+/// Said where no option of a screening may be proposed.
+const NEVER_PROPOSED: &str = "none of these options may be proposed, so that no race of a proposal comes behind it.";
 
 /// What comes behind the race of all runs.
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +27,8 @@ pub struct Then {
 
 impl Then {
     /// As it was asked for.
-    pub fn new(times: Times, options: &Screen) -> Then {
-        Then { confirmation: (!options.no_confirm).then_some(times.confirmation), tuning: options.tune }
+    pub fn new((times, confirms): (Times, bool), tuning: Option<f64>) -> Then {
+        Then { confirmation: confirms.then_some(times.confirmation), tuning }
     }
 
     /// `then at most 15 min for the confirmation; --tune: 5 min more`; `None`: nothing comes.
@@ -49,6 +51,7 @@ pub fn about(screening: &Screening, summary: &PlanSummary, then: Then) -> String
     };
     let mut lines = vec![format!("screening: {options} in {lanes} lanes, {design}.")];
     lines.extend(then.in_words());
+    lines.extend((!confirm::may_propose(factors)).then(|| NEVER_PROPOSED.to_owned()));
     let full = stats::screening::full_factorial(factors.len());
     if full > lanes as u64 {
         let of_lane = summary.seconds_per_round.iter().sum::<f64>() / lanes.max(1) as f64;
@@ -265,6 +268,10 @@ mod tests {
         assert_eq!(said(None), about(&screening, &summary(vec![6.0, 2.0]), then));
         // Two combinations and the default are three lanes, four of which take 8 s for a round of all work.
         let (enough, short) = (said(Some(18.0)), said(Some(17.9)));
+        assert!(!enough.contains(NEVER_PROPOSED), "{enough}");
+        let mut never = screening.clone();
+        never.factors.iter_mut().for_each(|factor| factor.class = OptionClass::Unknown);
+        assert!(about(&never, &summary(vec![6.0]), then).contains(NEVER_PROPOSED));
         for part in ["up to 3 combinations", "4 lanes of 1GiB", "/no-such-folder/zz-tune1.jsonl", "with 60, 300 too"] {
             assert!(enough.contains(part) && short.contains(part), "{part}: {enough}");
         }
