@@ -51,9 +51,9 @@ pub struct TunedCombination {
 pub enum TunedFate {
     /// It is the best of the last race.
     Chosen,
-    /// It is one of the better half.
+    /// It is one of the better half, and goes on to the next race.
     GoesOn,
-    /// It is not.
+    /// It is not, or tuning ended before another race and another one was chosen.
     Dropped,
     /// The race is not over.
     Open,

@@ -249,14 +249,19 @@ fn rounds(record: &Record) -> u32 {
     }
 }
 
-/// Marks the best combination of the last race that is over: it was chosen.
+/// Marks the best combination of the last race that is over: it was chosen. Where no race came behind that one, no other
+/// combination of it went on.
 fn mark_chosen(races: &mut [TuningRace]) {
-    let is_over = |race: &&mut TuningRace| race.combinations.iter().all(|of| of.fate != TunedFate::Open);
-    let last = races.iter_mut().rev().find(is_over);
-    if let Some(best) = last.and_then(|race| race.combinations.first_mut())
-        && best.fate == TunedFate::GoesOn
-    {
-        best.fate = TunedFate::Chosen;
+    let is_over = |race: &TuningRace| race.combinations.iter().all(|of| of.fate != TunedFate::Open);
+    let Some(last) = races.iter().rposition(is_over) else { return };
+    let is_end = last + 1 == races.len();
+    let went_on = races.iter_mut().skip(last).take(1).flat_map(|race| &mut race.combinations).enumerate();
+    for (at, of) in went_on.filter(|(_, of)| of.fate == TunedFate::GoesOn) {
+        match at {
+            0 => of.fate = TunedFate::Chosen,
+            _ if is_end => of.fate = TunedFate::Dropped,
+            _ => {}
+        }
     }
 }
 
@@ -368,6 +373,13 @@ pub mod tests {
         assert_eq!((best, tuning.unfinished), (Some(vec![2]), false));
         let costs = "its level 30 costs: much".to_owned();
         assert_eq!(tuning.chosen, [TunedLevel { factor: "commit".to_owned(), level: "60".to_owned(), costs }]);
+        // Those of the better half that no race came for went on nowhere: tuning ends with two, or its time was up.
+        let ended = come_to(&screened, &[race(&screened, 3, [1.1, 1.3, 1.2], OVER)]).unwrap();
+        assert_eq!(fates(&ended.tuning.races[0]), [("60", Chosen), ("1", Dropped), ("30", Dropped)]);
+        // To a race that failed they went on.
+        let races = [(3, OVER), (6, Some(EndOutcome::Failed))].map(|(of, end)| race(&screened, of, [1.1, 1.3, 1.2], end));
+        let failed = come_to(&screened, &races).unwrap();
+        assert_eq!(fates(&failed.tuning.races[0]), [("60", Chosen), ("1", TunedFate::GoesOn), ("30", Dropped)]);
         // The proposal itself is no other level, and where nothing is better it stays.
         let same = come_to(&screened, &[race(&screened, 3, [1.3, 1.1, 0.9], OVER)]).unwrap();
         assert_eq!((same.best, same.tuning.chosen.len()), (Some(vec![1]), 0));
