@@ -3502,6 +3502,10 @@ export interface Factor {
    */
   name: string;
   other: OptionLevel;
+  /**
+   * What Fairlane's table calls the usual level, where `usual` is another one; empty: it is that one, or no table tells it.
+   */
+  table_usual?: string;
   usual: OptionLevel;
 }
 /**

@@ -246,6 +246,14 @@ test("each end of a screening has a headline and a sentence of its own", async (
       "was not raced so against the default yet",
       "Not yet: the record that lies beside as the race of the proposal is left out: it ran on another disk.",
     ],
+    [
+      "unusual",
+      (of) => {
+        of.factors[2]!.table_usual = "on";
+      },
+      "Take ext4 with journal 1G",
+      "In the default of this screening lazytime is off; Fairlane's table has on as usual.",
+    ],
     ["queue", (of) => (of.loop_queue = true), "Take ext4 with journal 1G", "is that of the loop device of each image"],
     [
       "unfinished",

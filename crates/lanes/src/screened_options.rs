@@ -12,6 +12,7 @@ mod level_words;
 mod parse;
 mod recorded;
 mod trial;
+mod usual_level;
 
 pub use join::lane_with;
 pub use parse::parse_option;
@@ -226,6 +227,7 @@ pub fn factor(option: &ScreenedOption) -> Factor {
         further: others.collect(),
         class: option.class,
         costs: option.costs.to_owned(),
+        table_usual: String::new(),
     }
 }
 

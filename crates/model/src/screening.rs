@@ -111,14 +111,18 @@ pub struct Factor {
     /// What the other level costs, in a few words; empty: nothing that is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub costs: String,
+    /// What Fairlane's table calls the usual level, where `usual` is another one; empty: it is that one, or no table tells it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub table_usual: String,
 }
 
 impl Factor {
     fn check(&self) -> Result<(), String> {
-        let Factor { name, usual, other, further, class: _, costs } = self;
+        let Factor { name, usual, other, further, class: _, costs, table_usual } = self;
         at_most("levels of one option", further.len().saturating_add(2), MOST_LEVELS)?;
         is_short("the name of an option", name, WORD_BYTES)?;
         is_short("what an option costs", costs, SENTENCE_BYTES)?;
+        is_short("the usual level of an option", table_usual, WORD_BYTES)?;
         [usual, other].into_iter().chain(further).try_for_each(OptionLevel::check)
     }
 }
@@ -197,6 +201,7 @@ mod tests {
             further: (2..8).map(|label| level(&label.to_string())).collect(),
             class: OptionClass::Ordinary,
             costs: "c".repeat(2048),
+            table_usual: "u".repeat(256),
         };
         let run = |at: usize| ScreeningRun { lane: format!("r{at}"), at_other: vec![true; 23] };
         Screening {
@@ -211,7 +216,7 @@ mod tests {
     #[test]
     fn what_no_screening_has_is_called_too_much() {
         assert_eq!(largest().check(), Ok(()));
-        let changes: [(&str, Change); 10] = [
+        let changes: [(&str, Change); 11] = [
             ("24 options, and 23", &|of: &mut Screening| of.factors.push(of.factors[0].clone())),
             ("65 runs, and 64", &|of: &mut Screening| of.runs.push(of.runs[0].clone())),
             ("24 options in a run", &|of: &mut Screening| of.runs[9].at_other.push(true)),
@@ -220,6 +225,7 @@ mod tests {
             ("label of a level", &|of: &mut Screening| of.factors[1].other.label = "x".repeat(257)),
             ("a word of a level", &|of: &mut Screening| of.factors[1].further[5].mkfs = vec!["x".repeat(257)]),
             ("words of one level", &|of: &mut Screening| of.factors[1].other.vm = vec!["x".to_owned(); 65]),
+            ("the usual level of an option", &|of: &mut Screening| of.factors[1].table_usual.push('x')),
             ("what an option costs", &|of: &mut Screening| of.factors[1].costs.push('x')),
             ("why an option is left out", &|of: &mut Screening| of.left_out[0].why.push('x')),
         ];

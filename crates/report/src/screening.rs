@@ -185,6 +185,19 @@ fn block(out: &mut String, label: &str, lines: &[String], style: &Style) {
     }
 }
 
+/// An option, its level in the default of a screening, and the one that is usual.
+pub(crate) type Unusual = [String; 3];
+
+/// The options whose level in the default of a screening is not the one that Fairlane's table has as usual.
+pub(crate) fn unusual(finding: &ScreeningFinding) -> Vec<Unusual> {
+    let is_known = |factor: &&Factor| !factor.table_usual.trim().is_empty();
+    let words = |factor: &Factor| {
+        let usual = shorten(&factor.table_usual, LEVEL_COLUMNS);
+        [shorten(&factor.name, OPTION_COLUMNS), level(&factor.usual), usual]
+    };
+    finding.factors.iter().filter(is_known).map(words).collect()
+}
+
 /// What was screened, what the tables' words claim, and where that does not hold.
 fn head(finding: &ScreeningFinding) -> Vec<String> {
     let few = finding.few_spare.then(|| wording::FEW_SPARE.to_owned());
@@ -192,6 +205,7 @@ fn head(finding: &ScreeningFinding) -> Vec<String> {
     let cut = finding.proposal.cut_short.map(wording::cut_short);
     [summary(finding)]
         .into_iter()
+        .chain(unusual(finding).iter().map(wording::unusual))
         .chain(cut)
         .chain([wording::legend(finding.margin, finding.few_spare)])
         .chain(few)

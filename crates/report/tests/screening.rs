@@ -473,6 +473,18 @@ fn a_confirmation_that_is_left_out_says_why_and_gains_are_counted() {
 }
 
 #[test]
+fn a_default_that_is_not_as_usual_is_told_to_be_another_one() {
+    let mut finding = screenings::finding();
+    let says = "In the default of this screening lazytime is off; Fairlane's table has on as usual.";
+    assert!(!one_line(&rendered(finding.clone(), "text")).contains("as usual"));
+    finding.factors[2].table_usual = "on".to_owned();
+    for format in ["text", "markdown"] {
+        let said = one_line(&rendered(finding.clone(), format));
+        assert!(said.contains(says), "{format}: {said}");
+    }
+}
+
+#[test]
 fn lanes_that_are_no_design_and_queues_of_loop_devices_are_told() {
     let mut finding = screenings::kept();
     finding.loop_queue = true;

@@ -320,7 +320,7 @@ fn a_memo_says_what_options_that_are_taken_cost() {
 fn a_memo_says_where_less_was_raced_than_was_planned_and_what_would_not_be_noticed() {
     let cut = CutShort { fewest: 1, most: 2, planned: 6 };
     type Change = fn(&mut ScreeningFinding, CutShort);
-    let told: [(Change, [&str; 3]); 3] = [
+    let told: [(Change, [&str; 3]); 4] = [
         (
             |of, cut| of.proposal.cut_short = Some(cut),
             [
@@ -336,6 +336,10 @@ fn a_memo_says_where_less_was_raced_than_was_planned_and_what_would_not_be_notic
                 "Bei so wenigen Optionen fiele nicht auf",
                 "选项这么少",
             ],
+        ),
+        (
+            |of, _| of.factors[2].table_usual = "on".to_owned(),
+            ["Fairlane's table has `on` as usual", "üblich ist nach Fairlanes Tabelle `on`", "按 Fairlane 的表"],
         ),
         (
             |of, _| of.loop_queue = true,

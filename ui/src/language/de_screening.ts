@@ -59,6 +59,8 @@ export const screening: typeof english = {
   lanesDiffer: "Nach einem Test mit 5 % unterscheiden sich die Bahnen mehr, als ihre Runden streuen und die Optionen erklären; um so viel sind die Intervalle breiter.",
   fewSpare:
     "Der Plan hat weniger als 3 Spalten ohne Option; Bahnen, die sich von sich aus unterscheiden, fielen deshalb nicht auf: Was hier zählt oder eine andere Wirkung ändert, kann ein solcher Unterschied sein, und was nicht zählt, von einem verdeckt.",
+  unusual: (option, level, usual) =>
+    say`${option} steht in der Voreinstellung dieser Prüfung auf ${level}; üblich ist nach Fairlanes Tabelle ${usual}.`,
   loopQueue: "Verändert wurde die Warteschlange des Loop-Geräts jedes Abbilds; der Datenträger darunter hat seine eigene.",
   noRound: "Nichts ist bestimmt: In keiner Runde hat jede Bahn einen Wert.",
   unknown: (why) => say`Nichts ist bestimmt: ${why}.`,

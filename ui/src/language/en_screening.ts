@@ -58,6 +58,8 @@ export const screening = {
   lanesDiffer: "By a test at 5% the lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.",
   fewSpare:
     "The design has fewer than 3 columns without an option, so that lanes that differ by themselves would not be noticed: what matters here, or changes another effect, may be such a difference, and what does not matter may be hidden by one.",
+  unusual: (option: Said, level: Said, usual: Said) =>
+    say`In the default of this screening ${option} is ${level}; Fairlane's table has ${usual} as usual.`,
   loopQueue: "The disk's queue that was varied is that of the loop device of each image; the disk below has its own.",
   noRound: "Nothing is told: there is no round in which every lane has a figure.",
   unknown: (why: Said) => say`Nothing is told: ${why}.`,

@@ -51,6 +51,7 @@ export const screening: typeof english = {
   pair: (one, other) => say`${one} × ${other}`,
   lanesDiffer: "按 5% 水平的检验，各赛道之间的差别超出各轮波动与选项所能解释的范围，区间因此加宽。",
   fewSpare: "该设计不含选项的列不足 3 列，赛道自身的差别不会被察觉：这里有影响的、或改变其他效果的，可能就是这种差别；无影响的也可能被它掩盖。",
+  unusual: (option, level, usual) => say`在本次筛选的默认设置中，${option} 为 ${level}；按 Fairlane 的表，通常是 ${usual}。`,
   loopQueue: "所改变的是每个映像的回环设备的队列；其下的磁盘有自己的队列。",
   noRound: "无法判断：没有一轮是所有赛道都有数据的。",
   unknown: (why) => say`无法判断：${why}。`,

@@ -42,6 +42,8 @@ const ABSENT = "–";
 const ROW_NAME = 60;
 /** Characters of an option that was left out. */
 const LEFT_OUT = 64;
+/** Characters of a level. */
+const LEVEL = 24;
 /** Characters of the name of a race's record. */
 const RECORD = 64;
 
@@ -63,6 +65,7 @@ export function Screening({ race }: { race: RacePage }) {
       <p>
         <Speak said={w.summary(name(of.base), of.factors.length, of.lanes, full, raced)} />
       </p>
+      <Lines said={unusualSaid(ui, of)} />
       {of.proposal.cut_short == null ? null : <p>{cutShortSaid(ui, of.proposal.cut_short)}</p>}
       {of.few_spare === true ? <p>{w.fewSpare}</p> : null}
       {of.loop_queue === true ? <p>{w.loopQueue}</p> : null}
@@ -82,6 +85,14 @@ export function Screening({ race }: { race: RacePage }) {
       </article>
       <Confirmed race={race} of={of} />
     </Section>
+  );
+}
+
+/** Options whose level in the default is not the usual one. */
+function unusualSaid(ui: Ui, of: ScreeningFinding): Said[] {
+  const unusual = of.factors.filter((factor) => (factor.table_usual ?? "").trim() !== "");
+  return unusual.map((factor) =>
+    ui.words.screening.unusual(name(factor.name), levelSaid(factor.usual), text(shorten(factor.table_usual ?? "", LEVEL))),
   );
 }
 

@@ -17,6 +17,7 @@ fn factor(name: &str) -> Factor {
         further: Vec::new(),
         class: OptionClass::Ordinary,
         costs: String::new(),
+        table_usual: String::new(),
     }
 }
 

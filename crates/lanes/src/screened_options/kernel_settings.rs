@@ -98,6 +98,7 @@ mod tests {
             further: levels.collect(),
             class: model::screening::OptionClass::Ordinary,
             costs: String::new(),
+            table_usual: String::new(),
         }
     }
 

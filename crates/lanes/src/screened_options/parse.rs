@@ -7,7 +7,7 @@ use super::join::{self, lane_with};
 use super::kernel_settings::{self, Setting};
 use super::level_words::{keys, mount_key, of_mkfs, split_flag, split_unknown};
 use super::recorded::are_of;
-use super::{Level, ScreenedOption, UNSAID, factor};
+use super::{Level, ScreenedOption, UNSAID, factor, usual_level};
 use crate::custom::Custom;
 use crate::failure::{LaneFailure, usage};
 use crate::filesystems::{self, Filesystem, Home};
@@ -352,6 +352,7 @@ fn into_factor(lane: &LaneSpec, dialect: &Dialect, typed: Typed) -> Result<Facto
         levels.iter().map(|level| lane_with(&base, "option", &[level])).collect::<Result<_, _>>()?;
     let class = class_of(dialect, option, &levels, &lanes);
     let costs = costs_of(dialect, option, &levels);
+    let table_usual = levels.first().map_or_else(String::new, |first| usual_level::of_table(dialect, first));
     let mut levels = levels.into_iter();
     Ok(Factor {
         name,
@@ -360,6 +361,7 @@ fn into_factor(lane: &LaneSpec, dialect: &Dialect, typed: Typed) -> Result<Facto
         further: levels.collect(),
         class,
         costs,
+        table_usual,
     })
 }
 

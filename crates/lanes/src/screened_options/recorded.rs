@@ -4,13 +4,13 @@ use super::dialect::Dialect;
 use super::join::{dialect_of, lane_with};
 use super::level_words::{keys, of_mkfs};
 use super::parse::{bare, class_of, costs_of};
-use super::{ScreenedOption, as_here, factor, is_of};
+use super::{ScreenedOption, as_here, factor, is_of, usual_level};
 use model::lane::LaneSpec;
 use model::screening::{Factor, OptionClass, OptionLevel};
 
-/// An option of a record as its words are known here, whatever the record says of it: what it costs, and that it changes
-/// promises, or that nobody knows what it changes. What a record itself calls more than ordinary stays so. `base`: the lane that
-/// was screened; `None`: none that can be typed.
+/// An option of a record as its words are known here, whatever the record says of it: what it costs, that it changes
+/// promises, or that nobody knows what it changes, and what is usual where its first level is not. What a record itself calls
+/// more than ordinary stays so. `base`: the lane that was screened; `None`: none that can be typed.
 pub fn as_known(base: Option<&LaneSpec>, recorded: &Factor) -> Factor {
     let known = base.and_then(|base| known(base, recorded));
     let (class, costs) = known.unwrap_or((OptionClass::Unknown, String::new()));
@@ -20,7 +20,9 @@ pub fn as_known(base: Option<&LaneSpec>, recorded: &Factor) -> Factor {
         (OptionClass::Unknown, OptionClass::Promises) => OptionClass::Promises,
         (said, _) => said,
     };
-    Factor { class, costs, ..recorded.clone() }
+    let dialect = base.and_then(|base| dialect_of(base).ok());
+    let table_usual = dialect.map_or_else(String::new, |dialect| usual_level::of_table(&dialect, &recorded.usual));
+    Factor { class, costs, table_usual, ..recorded.clone() }
 }
 
 /// What is known of its words; `None`: no lane may say them.
@@ -90,6 +92,7 @@ mod tests {
             further: Vec::new(),
             class: OptionClass::Ordinary,
             costs: "none".to_owned(),
+            table_usual: String::new(),
         }
     }
 

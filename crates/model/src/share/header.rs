@@ -139,9 +139,10 @@ impl Sharer {
             _ => String::new(),
         };
         *base = self.lane_line(base);
-        for Factor { name, usual, other, further, class: _, costs } in factors {
+        for Factor { name, usual, other, further, class: _, costs, table_usual } in factors {
             self.clean(name);
             self.clean(costs);
+            self.clean(table_usual);
             for OptionLevel { label, mkfs, mount, queue, vm } in [usual, other].into_iter().chain(further) {
                 self.clean(label);
                 *mkfs = self.mkfs_words(mkfs, &filesystem);

@@ -59,6 +59,7 @@ pub(super) static WORDS: Words = Words {
     screened_cut: "Die Zeit war um (--budget): Gelaufen sind {raced} von {planned} geplanten Runden. Ein Rennen, das zu Ende ist, nimmt keine weiteren: Prüfen Sie noch einmal, mit größerem --budget oder mit --rounds und ohne eines.",
     screened_few: "Bei so wenigen Optionen fiele nicht auf, wenn sich Bahnen von sich aus unterscheiden: Was hier zählt, kann ein solcher Unterschied sein.",
     screened_queue: "Verändert wurde die Warteschlange des Loop-Geräts jedes Abbilds; der Datenträger darunter hat seine eigene.",
+    screened_unusual: "{option} steht in der Voreinstellung dieser Prüfung auf {level}; üblich ist nach Fairlanes Tabelle {usual}.",
     row_better: "besser",
     row_worse: "schlechter",
     row_tie: "gleichauf",

@@ -57,6 +57,7 @@ pub(super) static WORDS: Words = Words {
     screened_cut: "The time was up (--budget) after {raced} of {planned} planned rounds. A race that is over takes no more of them: screen again with a larger --budget, or with --rounds and without one.",
     screened_few: "With so few options it would not be noticed if lanes differed by themselves: what matters here may be such a difference.",
     screened_queue: "The disk's queue that was varied is that of the loop device of each image; the disk below has its own.",
+    screened_unusual: "In the default of this screening {option} is {level}; Fairlane's table has {usual} as usual.",
     row_better: "better",
     row_worse: "worse",
     row_tie: "tie",

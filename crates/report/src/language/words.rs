@@ -129,6 +129,8 @@ words! {
     screened_few;
     /// The disk's queue was varied on images.
     screened_queue;
+    /// `{option}`, `{level}`, `{usual}`: a level of the default of a screening that is not the usual one.
+    screened_unusual;
     /// A verdict of that race: better.
     row_better;
     /// A verdict: worse.

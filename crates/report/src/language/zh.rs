@@ -57,6 +57,7 @@ pub(super) static WORDS: Words = Words {
     screened_cut: "时间（--budget）已用完：计划的 {planned} 轮中只进行了 {raced} 轮。已经结束的比赛不能再加轮次：请用更大的 --budget 重新筛选，或用 --rounds 而不限时间。",
     screened_few: "选项这么少，赛道自身的差别不会被察觉：这里有影响的可能就是这种差别。",
     screened_queue: "所改变的是每个映像的回环设备的队列；其下的磁盘有自己的队列。",
+    screened_unusual: "在本次筛选的默认设置中，{option} 为 {level}；按 Fairlane 的表，通常是 {usual}。",
     row_better: "更好",
     row_worse: "更差",
     row_tie: "持平",

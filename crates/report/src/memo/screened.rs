@@ -47,7 +47,7 @@ pub(super) fn costs(finding: &ScreeningFinding, tongue: &Tongue) -> Vec<Phrase> 
     screening::prices(finding).into_iter().map(price).collect()
 }
 
-/// What a screening cannot tell, and where less was raced than was planned.
+/// Where its default is not as usual, what a screening cannot tell, and where less was raced than was planned.
 pub(super) fn untold(finding: &ScreeningFinding, tongue: &Tongue) -> Vec<Phrase> {
     let words = tongue.words;
     let cut = finding.proposal.cut_short.map(|of| {
@@ -59,7 +59,12 @@ pub(super) fn untold(finding: &ScreeningFinding, tongue: &Tongue) -> Vec<Phrase>
     });
     let few = finding.few_spare.then(|| Phrase::new(words.screened_few));
     let queue = finding.loop_queue.then(|| Phrase::new(words.screened_queue));
-    cut.into_iter().chain(few).chain(queue).collect()
+    let level = |of: &screening::Unusual| {
+        let [option, level, usual] = of.each_ref().map(|word| Phrase::default().name(word));
+        fill(words.screened_unusual, &[("option", option), ("level", level), ("usual", usual)])
+    };
+    let unusual: Vec<Phrase> = screening::unusual(finding).iter().map(level).collect();
+    unusual.into_iter().chain(cut).chain(few).chain(queue).collect()
 }
 
 fn raced_again(

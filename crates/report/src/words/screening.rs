@@ -53,6 +53,11 @@ pub(crate) fn summary(options: usize, base: &str, lanes: u32, full: u64, rounds:
     format!("{options} of {base} in {lanes} lanes, {full}; {raced}.")
 }
 
+/// An option whose level in the default is not the usual one.
+pub(crate) fn unusual([option, level, usual]: &[String; 3]) -> String {
+    format!("In the default of this screening {option} is {level}; Fairlane's table has {usual} as usual.")
+}
+
 /// A race that its time ended, and what to do about it.
 pub(crate) fn cut_short(of: CutShort) -> String {
     let raced = match (of.fewest, of.most) {

@@ -13,6 +13,7 @@ fn factor(name: &str, (usual, other): (&str, &str), class: OptionClass, costs: &
         further: Vec::new(),
         class,
         costs: costs.to_owned(),
+        table_usual: String::new(),
     }
 }
 

@@ -125,6 +125,7 @@ mod tests {
             further: Vec::new(),
             class,
             costs: String::new(),
+            table_usual: String::new(),
         }
     }
 

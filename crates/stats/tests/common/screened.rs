@@ -41,6 +41,7 @@ pub fn factor(place: usize) -> Factor {
         further: Vec::new(),
         class: OptionClass::Ordinary,
         costs: String::new(),
+        table_usual: String::new(),
     }
 }
 

@@ -114,6 +114,7 @@ pub mod tests {
             further: levels.collect(),
             class: OptionClass::Ordinary,
             costs: String::new(),
+            table_usual: String::new(),
         }
     }
 

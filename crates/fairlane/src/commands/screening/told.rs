@@ -74,7 +74,11 @@ fn option(factor: &Factor) -> String {
         OptionClass::Promises => "; changes what is promised: it is told, and never proposed",
         OptionClass::Unknown => "; in no table, so never proposed",
     };
-    format!("{}: {}, or {}{costs}{promises}", factor.name, factor.usual.label, factor.other.label)
+    let unusual = match factor.table_usual.as_str() {
+        "" => String::new(),
+        usual => format!("; Fairlane's table has {usual} as usual, and the default of this screening has not"),
+    };
+    format!("{}: {}, or {}{costs}{promises}{unusual}", factor.name, factor.usual.label, factor.other.label)
 }
 
 fn left_out(screening: &Screening) -> impl Iterator<Item = String> {
@@ -221,6 +225,9 @@ mod tests {
             option(&wsync),
             "wsync: off, or on (time); changes what is promised: it is told, and never proposed"
         );
+        let turned = Factor { table_usual: "5".into(), ..factor("commit", &["30", "5"]) };
+        let unusual = "Fairlane's table has 5 as usual, and the default of this screening has not";
+        assert_eq!(option(&turned), format!("commit: 30, or 5; {unusual}"));
         let reserved = Factor { class: OptionClass::Unknown, ..factor("-m", &["5", "0"]) };
         assert_eq!(option(&reserved), "-m: 5, or 0; in no table, so never proposed");
     }
