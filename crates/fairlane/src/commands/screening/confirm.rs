@@ -122,9 +122,9 @@ pub fn put_in(finding: &mut ScreeningFinding, screened: &Record, confirmed: &Rec
     }
     // What also loses is for a person to weigh.
     if confirmation.outcome == ConfirmationOutcome::Confirmed
-        && let Some(lane) = confirmed.header.plan.lanes.get(1)
+        && let [default, lane, ..] = confirmed.header.plan.lanes.as_slice()
     {
-        confirmation.commands = told::commands(lane);
+        confirmation.commands = told::set_it(default, lane, &confirmed.header.machine);
     }
 }
 

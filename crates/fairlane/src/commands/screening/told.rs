@@ -6,6 +6,7 @@ use super::tune;
 use lanes::filesystems;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec};
+use model::machine::Machine;
 use model::plan::{Plan, Rounds};
 use model::screening::{DesignKind, Factor, OptionClass, Screening};
 use model::stack::LayerSpec;
@@ -109,18 +110,46 @@ pub fn dry_run(plan: &Plan, path: &Path, (times, confirms): (Times, bool)) -> Ve
     lines
 }
 
+/// The commands that set what was confirmed, a line each. What its default sets of the kernel too is not what was proposed: where
+/// the machine had it by itself it is left out, and a last line names the rest of it and of the disk's queue.
+pub fn set_it(default: &LaneSpec, lane: &LaneSpec, machine: &Machine) -> Vec<String> {
+    let usual = |layer: Option<&LayerSpec>, of_lane: Option<&LayerSpec>| -> Vec<String> {
+        let both = settings(layer).into_iter().filter(|setting| settings(of_lane).contains(setting));
+        both.collect()
+    };
+    let (of_machine, kept): (Vec<String>, Vec<String>) =
+        usual(default.vm(), lane.vm()).into_iter().partition(|setting| is_of_machine(setting, machine));
+    let of_kernel = kept.iter().map(|setting| format!("vm.{setting}"));
+    let of_queue = usual(default.queue(), lane.queue()).into_iter().map(|setting| format!("queue {setting}"));
+    let others: Vec<String> = of_kernel.chain(of_queue).collect();
+    let mut lines = commands(lane, &of_machine);
+    lines.extend((!others.is_empty()).then(|| format!("# the default was set so too: {}", others.join(", "))));
+    lines
+}
+
+fn settings(layer: Option<&LayerSpec>) -> Vec<String> {
+    layer.map(|layer| layer.options.clone()).unwrap_or_default()
+}
+
+/// Whether a machine has a setting of the kernel by itself. Where the other one of a pair counts, it tells 0.
+fn is_of_machine(setting: &str, machine: &Machine) -> bool {
+    let Some((name, value)) = setting.split_once('=') else { return false };
+    let number = value.parse::<Bytes>().ok().map(Bytes::get).filter(|number| *number > 0);
+    number.is_some_and(|number| machine.kernel_settings().contains(&(name, number)))
+}
+
 /// The commands that make and mount a lane by hand, a line each; of a filesystem of the user's own, whose file says how
-/// that is done, the lane as it is typed.
-pub fn commands(lane: &LaneSpec) -> Vec<String> {
+/// that is done, the lane as it is typed. `left_out`: settings of the kernel that have no line.
+fn commands(lane: &LaneSpec, left_out: &[String]) -> Vec<String> {
     let mut lines = match &lane.contestant {
         Contestant::Filesystem(name) => by_hand(name, lane),
         Contestant::Custom(_) => vec![format!("lane   {}", shell_line(&[as_typed(lane)]))],
         Contestant::Directory(_) => Vec::new(),
     };
     if !lines.is_empty() {
-        let options = |layer: Option<&LayerSpec>| layer.map(|layer| layer.options.clone()).unwrap_or_default();
-        lines.extend(options(lane.queue()).iter().map(|setting| of_the_queue(setting)));
-        lines.extend(options(lane.vm()).iter().map(|setting| of_the_kernel(setting)));
+        lines.extend(settings(lane.queue()).iter().map(|setting| of_the_queue(setting)));
+        let of_kernel = settings(lane.vm()).into_iter().filter(|setting| !left_out.contains(setting));
+        lines.extend(of_kernel.map(|setting| of_the_kernel(&setting)));
     }
     lines
 }
@@ -299,7 +328,7 @@ mod tests {
 
     #[test]
     fn what_was_found_is_set_by_lines_that_can_be_copied() {
-        let told = |lane: &str| commands(&lane.parse().unwrap());
+        let told = |lane: &str| commands(&lane.parse().unwrap(), &[]);
         assert_eq!(
             told("p=xfs(-m reflink=0),logbsize=256k,noatime/queue,scheduler=bfq,read_ahead=4M"),
             [
@@ -326,6 +355,33 @@ mod tests {
     }
 
     #[test]
+    fn what_the_default_was_set_to_as_well_is_left_out_or_said_to_be_of_both() {
+        let record = model::record::Record::parse(include_str!("../../../tests/fixtures/schema1.jsonl")).unwrap();
+        let machine = Machine { dirty_ratio: 20, dirty_background_ratio: 10, ..record.header.machine };
+        let told = |default: &str, lane: &str| {
+            let [default, lane] = [default, lane].map(|lane| lane.parse::<LaneSpec>().unwrap());
+            set_it(&default, &lane, &machine).split_off(3)
+        };
+        let set = "vm,dirty_ratio=5,dirty_background_ratio";
+        assert_eq!(
+            told("d=ext4/vm,dirty_ratio=20,dirty_background_ratio=10", &format!("p=ext4/{set}=10")),
+            ["sysctl vm.dirty_ratio=5"]
+        );
+        assert_eq!(
+            told("d=ext4/vm,dirty_ratio=20,dirty_background_ratio=3", &format!("p=ext4/{set}=3")),
+            [
+                "sysctl vm.dirty_ratio=5",
+                "sysctl vm.dirty_background_ratio=3",
+                "# the default was set so too: vm.dirty_background_ratio=3"
+            ]
+        );
+        let queue = told("d=ext4/queue,scheduler=none", "p=ext4,noatime/queue,scheduler=none");
+        assert!(queue[0].starts_with("queue  echo none"), "{queue:?}");
+        assert_eq!(queue[1..], ["# the default was set so too: queue scheduler=none"]);
+        assert_eq!(told("d=ext4", "p=ext4/vm,dirty_ratio=20"), ["sysctl vm.dirty_ratio=20"], "it was proposed");
+    }
+
+    #[test]
     fn what_was_found_is_mounted_as_its_lane_was() {
         for (lane, options) in [
             ("f2fs", "nodiscard"),
@@ -334,7 +390,7 @@ mod tests {
             ("btrfs,discard=async", "discard=async"),
         ] {
             let spec: LaneSpec = lane.parse().unwrap();
-            let lines = commands(&spec);
+            let lines = commands(&spec, &[]);
             assert_eq!(lines[1], format!("mount  mount -o {options} DEVICE /mnt"), "{lane}");
             assert!(lines[2].ends_with(&format!(" {options} 0 2")), "{lane}: {}", lines[2]);
         }
