@@ -246,12 +246,19 @@ fn after_a_kill_the_next_command_puts_the_kernel_back() {
     let Some(_alone) = alone("the layer vm after a kill") else { return };
     let scratch = Scratch::new();
     let before = all();
+    // A race that sets nothing is told of the other one as long as that has the kernel.
+    let other = Scratch::new();
+    let plain = LaneSet::check(other.settings(&["ext4"], 64)).unwrap();
+    let is_told = || plain.kernel_set_by_another().is_some_and(|said| said.contains("another race sets the kernel"));
     let (child, reached) = begin_victim(&scratch);
+    let while_it_works = is_told();
     kill(child);
+    let when_it_ended = is_told();
     let left = SET.map(|(name, _)| kernel(name));
     let recovered = recover(&scratch.undo());
     let after = all();
     assert!(reached, "{recovered:?}");
+    assert_eq!((while_it_works, when_it_ended), (true, false));
     assert_eq!(left, SET.map(|(_, value)| value.to_owned()));
     assert_eq!(after, before, "{recovered:?}");
     assert_eq!(recovered.failures, Vec::<String>::new());

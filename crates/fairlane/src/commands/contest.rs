@@ -98,7 +98,8 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
         RecordWriter::check_new(path)?;
     }
     if !terms.quiet || terms.dry_run {
-        let notes = contest.of_size.iter().chain(&contest.notes).cloned().chain(lane_set.several_places()).collect();
+        let of_lanes = lane_set.several_places().into_iter().chain(lane_set.kernel_set_by_another());
+        let notes = contest.of_size.iter().chain(&contest.notes).cloned().chain(of_lanes).collect();
         let mut summary = PlanSummary { notes, ..summary(plan, &lane_set, terms.keep) };
         let known = calibrate::known(plan, &read_machine(&lane_set), &lane_set.lanes());
         if *channel == Channel::Tuning {

@@ -2,7 +2,7 @@
 
 use crate::failure::{LaneFailure, failed};
 use crate::lane_set::LaneSet;
-use crate::layers::{VmLock, lock_vm};
+use crate::layers::{VmLock, is_vm_held_by_another, lock_vm};
 use crate::recover::recover;
 use crate::undo::Journal;
 use std::path::Path;
@@ -67,12 +67,25 @@ impl LaneSet {
         self.lanes[lane].stack.as_mut().map_or(Ok(()), |built| built.stack.put_kernel_back(journal))
     }
 
-    /// What a reader should know of figures of such lanes, and of those beside them.
-    pub(crate) fn warning_of_kernel(&self) -> Option<String> {
-        self.sets_kernel().then(|| {
-            "a lane sets the kernel's writeback (layer vm): the lanes work one after the other in each round, so that what \
-             disturbs the machine for a moment does not hit all alike"
+    /// Whether another race sets the kernel of this machine now, as a sentence without a full stop; a race that sets it itself is
+    /// refused then.
+    pub fn kernel_set_by_another(&self) -> Option<String> {
+        (!self.sets_kernel() && is_vm_held_by_another()).then(|| {
+            "another race sets the kernel's writeback (layer vm) of this whole machine while this one runs, so that its figures, \
+             and the kernel's settings in its record, may be those of the other one's lanes; race again when that has ended"
                 .to_owned()
         })
+    }
+
+    /// What a reader should know of figures of such lanes, and of those beside them.
+    pub(crate) fn warning_of_kernel(&self) -> Option<String> {
+        if !self.sets_kernel() {
+            return self.kernel_set_by_another();
+        }
+        Some(
+            "a lane sets the kernel's writeback (layer vm): the lanes work one after the other in each round, so that what \
+             disturbs the machine for a moment does not hit all alike"
+                .to_owned(),
+        )
     }
 }

@@ -22,6 +22,7 @@ mod superblock;
 pub(crate) mod teardown;
 mod thin;
 mod vm;
+mod vm_held;
 mod writecache;
 
 pub(crate) use build::{Holding, Site, Stack, hold};
@@ -29,6 +30,7 @@ pub(crate) use queue::queue_with;
 pub(crate) use rebuild::Rebuilt;
 pub use vm::VmLock;
 pub(crate) use vm::{NAMES as VM_NAMES, check_vm_here, lock_vm, vm_with};
+pub(crate) use vm_held::is_vm_held_by_another;
 
 use crate::failure::{LaneFailure, usage};
 use build::Building;

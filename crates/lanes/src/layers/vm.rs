@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// What a command locks that sets them. Only root opens it: what everybody may open, everybody may lock for ever.
-const LOCK: &str = "/run/fairlane-vm.lock";
+pub(super) const LOCK: &str = "/run/fairlane-vm.lock";
 /// The lock of this process, while any of it is held.
 static HELD: Mutex<Weak<File>> = Mutex::new(Weak::new());
 /// Where the kernel has them.
