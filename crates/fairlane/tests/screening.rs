@@ -61,18 +61,20 @@ fn a_plan_says_how_many_of_the_rounds_that_were_named_the_time_has_room_for() {
 }
 
 #[test]
-fn an_option_that_is_refused_is_left_out_with_the_words_of_who_refuses_it() {
+fn an_option_that_is_named_and_refused_ends_the_command_with_the_words_of_who_refuses_it() {
     if !root() {
         return;
     }
     let place = Place::new();
     let suite = place.tiny_suite();
     let refused = [&OPTIONS[..], &["--option", "nosuchoption=1|2"]].concat();
-    let (out, _) = place.expect(0, &words(&suite, &refused, &["--rounds", "3", "--dry-run"]));
-    let line = out.lines().find(|line| line.contains("left out: nosuchoption 2: ")).expect("what is left out");
-    assert!(line.contains("nosuchoption") && line.len() > "  left out: nosuchoption 2: ".len() + 10, "{line}");
-    assert!(out.contains("3 options in 8 lanes"), "{out}");
-    place.assert_nothing_left();
+    for more in [&["--rounds", "3", "--dry-run"][..], &["--rounds", "3", "--quiet", "-o", "r.jsonl"]] {
+        let (out, err) = place.expect(2, &words(&suite, &refused, more));
+        let why = err.split("what --option names is refused: nosuchoption 2 (").nth(1).expect("why");
+        assert!(why.len() > 20 && why.contains("); correct it, or leave it out"), "{err}");
+        assert!(out.is_empty() && !place.path().join("r.jsonl").exists(), "{out}");
+        place.assert_nothing_left();
+    }
 }
 
 #[test]
@@ -472,8 +474,8 @@ fn a_screening_of_ones_own_file_goes_on_by_the_same_bytes_alone() {
     // The same bytes elsewhere are the same file, whatever file the record names.
     std::fs::remove_file(place.path().join("myfs.toml")).unwrap();
     std::fs::create_dir(place.path().join("elsewhere")).unwrap();
-    std::fs::write(place.path().join("elsewhere/myfs.toml"), &text).unwrap();
-    let moved = [&["./elsewhere/myfs.toml"][..], &OWN[2..]].concat();
+    std::fs::write(place.path().join("elsewhere/kept.toml"), &text).unwrap();
+    let moved = [&["./elsewhere/kept.toml"][..], &OWN[2..]].concat();
     for name in ["cut.jsonl", "evil.jsonl"] {
         let before = made(&place).len();
         go_on(&place, 0, name, &moved);

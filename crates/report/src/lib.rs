@@ -59,7 +59,7 @@ pub use features::{features_of, features_table, features_text, scenarios_text};
 pub use fio_json::fio_json;
 pub use lines::words_to_go_on;
 pub use plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary, PlannedPasses, plan_lines};
-pub use screening::screening_text;
+pub use screening::{confirmation_text, screening_text};
 pub use terminal::{Screen, ScreenOptions};
 pub use trace::{TRACE_FORMATS, render_trace};
 pub use trend::{TREND_FORMATS, render_trends};

@@ -37,6 +37,13 @@ pub fn screening_text(finding: &ScreeningFinding, style: &Style) -> String {
     tuning::text(&mut out, finding, style);
     out.push('\n');
     block(&mut out, wording::PROPOSAL, &proposal(finding), style);
+    out.push_str(&confirmation_text(finding, style));
+    out
+}
+
+/// What stands behind the proposal of [`screening_text`]: what the race of it showed, with the commands.
+pub fn confirmation_text(finding: &ScreeningFinding, style: &Style) -> String {
+    let mut out = String::new();
     let confirmed = confirmed(finding);
     if !confirmed.is_empty() {
         out.push('\n');

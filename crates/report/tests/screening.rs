@@ -473,6 +473,15 @@ fn a_confirmation_that_is_left_out_says_why_and_gains_are_counted() {
 }
 
 #[test]
+fn behind_the_race_of_a_proposal_stands_what_it_showed_and_nothing_twice() {
+    let finding = screenings::finding();
+    let style = Style { width: 100, ..Style::default() };
+    let (all, shown) = (report::screening_text(&finding, &style), report::confirmation_text(&finding, &style));
+    assert!(all.ends_with(&shown) && shown.trim_start().starts_with("CONFIRMED"), "{shown}");
+    assert!(shown.contains("SET IT") && !shown.contains("SCREENING") && !shown.contains("PROPOSAL"), "{shown}");
+}
+
+#[test]
 fn a_default_that_is_not_as_usual_is_told_to_be_another_one() {
     let mut finding = screenings::finding();
     let says = "In the default of this screening lazytime is off; Fairlane's table has on as usual.";

@@ -2,8 +2,7 @@
 
 use super::told::{self, Then};
 use super::{
-    CONFIRMED, Screened, begun, beside, confirm, finish, kernel, levels, rounds, say_how_to_go_on, to_its_end, tune,
-    tuned,
+    CONFIRMED, Screened, begun, beside, confirm, finish, how_to_go_on, kernel, levels, rounds, to_its_end, tune, tuned,
 };
 use crate::commands::contest::{Contest, Remark};
 use crate::commands::lane_failure;
@@ -66,7 +65,11 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
     };
     let then = Then::new((rounds::share_out(options.terms.budget, confirms), confirms), options.tune);
     let tunes = (options.tune, plan.lane_size, path.as_path());
-    let about: Remark<'_> = Box::new(|summary| Some(told::remark(&screening, summary, then, tunes)));
+    let done = begun::done(&record);
+    let about: Remark<'_> = Box::new(|summary| {
+        let remark = told::remark(&screening, summary, then, tunes);
+        Some(done.iter().cloned().chain([remark]).collect::<Vec<_>>().join("\n"))
+    });
     let contest = Contest {
         plan,
         notes: Vec::new(),
@@ -80,7 +83,7 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
         of_size: None,
         most_telling: Vec::new(),
     };
-    let ended = to_its_end(contest).inspect_err(|failure| say_how_to_go_on(failure, &path, options))?;
+    let ended = to_its_end(contest).map_err(|failure| how_to_go_on(failure, &path, options))?;
     let Some(ended) = ended else { return Ok(()) };
     let screened = Screened::new(path, ended.record, base)?;
     ended.result.and(finish(screened, options, &typed))
@@ -225,7 +228,11 @@ fn base_again(plan: &Plan, options: &Screen, (typed, trusted): (&Typed, bool)) -
 fn names_again(typed: LaneSpec, recorded: &LaneSpec) -> bool {
     let is_plain_guest = |venue: &Venue| matches!(venue, Venue::Uml | Venue::Qemu(None));
     let venue = typed.venue.clone().or_else(|| recorded.venue.clone().filter(is_plain_guest));
-    levels::are_one(&LaneSpec { venue, ..typed }, recorded)
+    let typed = LaneSpec { venue, ..typed };
+    // A lane of a file has its name of that, and the file's bytes are compared elsewhere.
+    let is_of_file = [&typed, recorded].iter().all(|lane| matches!(lane.contestant, Contestant::Custom(_)));
+    let name = if is_of_file { recorded.name.clone() } else { typed.name.clone() };
+    levels::are_one(&LaneSpec { name, ..typed }, recorded)
 }
 
 /// Whether an option with all of its levels is one of Fairlane's table, or was typed again. What sets the kernel of the whole

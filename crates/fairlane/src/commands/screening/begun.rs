@@ -5,6 +5,7 @@ use crate::options::Screen;
 use model::plan::{Plan, Rounds};
 use model::record::{EndOutcome, Record};
 use model::units::parse_seconds;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Options of a command of `screen` that the one which tells more has otherwise, each with a value.
@@ -53,6 +54,30 @@ pub fn check_options(plan: &Plan, options: &Screen) -> Result<(), Failure> {
             report::shell_line(std::slice::from_ref(other))
         ))),
     }
+}
+
+/// How many rounds are raced already of a screening that goes on, a line for behind its plan; `None`: no whole one is.
+pub fn done(record: &Record) -> Option<String> {
+    let plan = &record.header.plan;
+    let Rounds::Fixed(planned) = plan.rounds else { return None };
+    let mut lanes: BTreeMap<(&str, u32), BTreeSet<&str>> = BTreeMap::new();
+    for trial in &record.trials {
+        lanes.entry((trial.workload.as_str(), trial.round)).or_default().insert(trial.lane.as_str());
+    }
+    let whole = |workload: &str| {
+        let rounds = lanes.iter().filter(|((of, _), lanes)| *of == workload && lanes.len() >= plan.lanes.len());
+        rounds.count()
+    };
+    let told: Vec<(&str, usize)> =
+        plan.workloads.iter().map(|workload| (workload.title.as_str(), whole(&workload.name))).collect();
+    let list: Vec<String> = told.iter().map(|(title, whole)| format!("{title} {whole}")).collect();
+    let is_any = told.iter().any(|(_, whole)| *whole > 0);
+    is_any.then(|| {
+        report::clean_text(&format!(
+            "raced already, of {planned} rounds each: {}. The plan above is that of the whole race.",
+            list.join(", ")
+        ))
+    })
 }
 
 /// Nothing of a screening is left to do.
@@ -131,6 +156,22 @@ mod tests {
         assert_eq!(times(&[], "rm_--budget_9s", None), (None, None, false), "it is no command of Fairlane's");
         assert_eq!(recorded(&record("fairlane_screen_ext4_--budget", None).header.plan, "--budget"), None);
         assert_eq!(recorded(&record("fairlane_screen_ext4_--tune_never", None).header.plan, "--tune"), None);
+    }
+
+    #[test]
+    fn what_is_raced_already_is_told_by_whole_rounds() {
+        let mut record = record(BEGUN, None);
+        record.header.plan.rounds = Rounds::Fixed(5);
+        let first = record.header.plan.workloads[0].clone();
+        let said = done(&record).expect("two rounds were raced");
+        assert!(said.contains(&format!("of 5 rounds each: {} 2", first.title)), "{said}");
+        // A round in which a lane is missing goes on.
+        let last = record.trials.iter().rposition(|trial| trial.workload == first.name && trial.round == 2).unwrap();
+        record.trials.remove(last);
+        let said = done(&record).expect("one whole round was raced");
+        assert!(said.contains(&format!("of 5 rounds each: {} 1", first.title)), "{said}");
+        record.trials.clear();
+        assert_eq!(done(&record), None);
     }
 
     #[test]

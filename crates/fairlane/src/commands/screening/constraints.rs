@@ -15,7 +15,7 @@ use model::Bytes;
 use model::bounds::MOST_LANES;
 use model::lane::{Contestant, LaneSpec, Venue};
 use model::plan::Ground;
-use model::screening::{DesignKind, Factor, LeftOutOption, OptionLevel};
+use model::screening::{DesignKind, Factor, LeftOutOption, OptionClass, OptionLevel};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ use std::sync::atomic::AtomicBool;
 const TRIED: &str = "tried";
 /// Why options of a lane in a guest are not tried.
 const IN_A_GUEST: &str = "options were not tried beforehand, because a guest's kernel mounts them: one that it refuses ends the \
-    race before its first round, and --without NAME leaves it out";
+    race before its first round";
 /// Why options of a lane are not tried that a program mounts, or that one of the user's own makes.
 const BY_A_PROGRAM: &str = "options were not tried beforehand, because a program and not Fairlane mounts them: one \
-    that mkfs or that program refuses ends the race before its first round, and --without NAME leaves it out";
+    that mkfs or that program refuses ends the race before its first round";
 
 /// Why an option is left out that the lane sets.
 const SAID: &str = "the lane says it already";
@@ -124,7 +124,12 @@ pub fn settle_here(
             try_one(lane).inspect(|tried| is_untried |= *tried == Tried::NotTried)
         })
     })?;
-    let mut notes: Vec<String> = why_untried(base).filter(|_| is_untried).map(str::to_owned).into_iter().collect();
+    let mut notes: Vec<String> = Vec::new();
+    if let Some(why) = why_untried(base).filter(|_| is_untried) {
+        notes.extend(settled.factors.iter().filter_map(|factor| perhaps_meant(base, factor)));
+        let without = if room.are_named { "without its --option it is left out" } else { "--without NAME leaves it out" };
+        notes.push(format!("{why}, and {without}"));
+    }
     let without_disks = settled.left_out.iter().filter(|of| of.why == NO_DISKS).count();
     if without_disks > 0 {
         notes.push(format!(
@@ -273,7 +278,7 @@ fn settle(
         )));
     }
     settling.leave_out_said();
-    settling.leave_out_refused()?;
+    settling.leave_out_refused(room.are_named)?;
     settling.leave_out_what_is_so()?;
     settling.leave_out_twins()?;
     settling.leave_out_excluded(excludes);
@@ -367,8 +372,9 @@ impl Settling<'_> {
         Ok(())
     }
 
-    fn leave_out_refused(&mut self) -> Result<(), Failure> {
-        let mut at = 0;
+    /// `are_named`: by whoever screens, who is told before anything is raced, because another spelling may be meant.
+    fn leave_out_refused(&mut self, are_named: bool) -> Result<(), Failure> {
+        let (mut at, before) = (0, self.left_out.len());
         while at < self.factors.len() {
             let mut refused = None;
             for place in [1, 0] {
@@ -385,7 +391,10 @@ impl Settling<'_> {
                 None => at += 1,
             }
         }
-        Ok(())
+        match self.left_out.get(before..).unwrap_or_default() {
+            refused if are_named && !refused.is_empty() => Err(named_and_refused(refused)),
+            _ => Ok(()),
+        }
     }
 
     /// Leaves out what is here by itself as its other level would have it; a further level that makes something else takes that
@@ -552,6 +561,20 @@ fn nothing(base: &LaneSpec, left_out: &[LeftOutOption]) -> Failure {
         base.name,
         list.join("; ")
     ))
+}
+
+fn named_and_refused(refused: &[LeftOutOption]) -> Failure {
+    let list: Vec<String> = refused.iter().map(|of| format!("{} ({})", of.option, of.why)).collect();
+    Failure::usage(format!(
+        "what --option names is refused: {}; correct it, or leave it out, and the others are screened",
+        list.join("; ")
+    ))
+}
+
+/// That an option which is not tried is in no table, and nearly has a name of it, as a sentence without a full stop.
+fn perhaps_meant(base: &LaneSpec, factor: &Factor) -> Option<String> {
+    let near = meant(base, factor).filter(|_| factor.class == OptionClass::Unknown)?;
+    Some(format!("option {} is in no table: if {near} is meant, write that", factor.name))
 }
 
 /// What a program said on several lines, without a full stop, and no longer than anybody reads.

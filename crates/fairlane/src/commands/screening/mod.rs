@@ -28,6 +28,7 @@ use crate::record_writer::RecordWriter;
 use crate::{knowledge, owned, state, terminal};
 use confirm::{Length, put_in};
 use levels::Combination;
+use model::event::Event;
 use model::findings::ScreeningFinding;
 use model::lane::LaneSpec;
 use model::plan::{Plan, Rounds};
@@ -109,7 +110,7 @@ fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
         of_size,
         most_telling,
     };
-    let ended = to_its_end(contest).inspect_err(|failure| say_how_to_go_on(failure, &path, options))?;
+    let ended = to_its_end(contest).map_err(|failure| how_to_go_on(failure, &path, options))?;
     let (Some(ended), Some(base)) = (ended, base) else { return Ok(()) };
     let name = path.display().to_string();
     let typed = Typed { command: "screen", name: &name, set: &options.set, terms };
@@ -179,11 +180,13 @@ fn to_its_end(contest: Contest) -> Result<Option<Ended>, Failure> {
     }
 }
 
-/// Of a screening that was interrupted how it goes on, where anything of it is kept.
-fn say_how_to_go_on(failure: &Failure, path: &Path, options: &Screen) {
-    if failure.status == Status::Interrupted && owned::metadata(path).is_ok() {
-        terminal::say!("the screening goes on with: {}", report::shell_line(&words_to_go_on(path, options)));
+/// Says of a screening that was interrupted how it goes on, where anything of it is kept; nothing is said behind that.
+fn how_to_go_on(failure: Failure, path: &Path, options: &Screen) -> Failure {
+    if failure.status != Status::Interrupted || owned::metadata(path).is_err() {
+        return failure;
     }
+    terminal::say!("the screening goes on with: {}", report::shell_line(&words_to_go_on(path, options)));
+    Failure::interrupted()
 }
 
 /// The command that goes on with a screening, with what its record does not choose.
@@ -209,12 +212,16 @@ fn finish(mut screened: Screened, options: &Screen, typed: &Typed) -> Result<(),
     let result = tune_and_confirm(&mut screened, options, typed);
     if !options.no_report && !options.terms.dry_run {
         // Also where it was interrupted: the page that lies there knows nothing of it.
-        write_page(&screened);
+        let page = write_page(&screened);
+        if let Some(page) = page.filter(|_| result.is_err()) {
+            let mut shown = screen::Show::new(Channel::Plan, options.terms.quiet, Vec::new(), &screened.path);
+            shown.event(&Event::ReportWritten { path: tilde(&page) });
+        }
     }
-    let result = result.inspect_err(|failure| say_how_to_go_on(failure, &screened.path, options))?;
+    let result = result.map_err(|failure| how_to_go_on(failure, &screened.path, options))?;
     match options.terms.dry_run {
         true => result,
-        false => show(&screened).and(result),
+        false => show(&screened, options.terms.quiet).and(result),
     }
 }
 
@@ -285,27 +292,31 @@ fn confirmation(
     follow(plan, resumed, &path, (terms, Channel::Plan))
 }
 
-/// Writes the page beside the screening's record once more, where a race behind it lies there too.
-fn write_page(screened: &Screened) {
+/// Writes the page beside the screening's record once more, where a race behind it lies there too; answers where.
+fn write_page(screened: &Screened) -> Option<PathBuf> {
     let mut findings = stats::judge::findings(&screened.record);
     confirm::put_in_beside(&mut findings, &screened.record, &screened.path);
     let is_more = |finding: &ScreeningFinding| finding.confirmation.is_some() || finding.proposal.tuning.is_some();
     if !findings.screening.as_ref().is_some_and(is_more) {
-        return;
+        return None;
     }
-    if let Err(said) = page::write_beside(&screened.record, findings, &screened.path) {
-        terminal::say!("warning: {}", report::clean_text(&said));
-    }
+    let written = page::write_beside(&screened.record, findings, &screened.path);
+    written.inspect_err(|said| terminal::say!("warning: {}", report::clean_text(said))).ok()
 }
 
-/// Prints what was found.
-fn show(screened: &Screened) -> Result<(), Failure> {
+/// Prints what was found, behind what warns of it; of a race of the proposal only what that showed, unless `quiet`: the rest
+/// stood before that race.
+fn show(screened: &Screened, quiet: bool) -> Result<(), Failure> {
     let (finding, style) = (&screened.finding, screen::style());
     let mut text = report::warnings_text(&knowledge::findings(&screened.record)?, &style);
     if !text.is_empty() {
         text.push('\n');
     }
-    text.push_str(&report::screening_text(finding, &style));
+    let is_raced = finding.confirmation.is_some() || finding.confirmation_left_out.is_some();
+    text.push_str(&match is_raced && !quiet {
+        true => report::confirmation_text(finding, &style),
+        false => report::screening_text(finding, &style),
+    });
     text.push_str(&format!("\n`fairlane report {}` shows this again\n", tilde(&screened.path)));
     let tells_too_little = finding.confirmation.is_none() && finding.proposal.factors.is_empty();
     let is_open = finding.proposal.cut_short.is_some() || (tells_too_little && !finding.open_options().is_empty());

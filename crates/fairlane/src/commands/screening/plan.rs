@@ -221,6 +221,10 @@ fn factors(lane: &LaneSpec, options: &Screen) -> Result<Vec<Factor>, Failure> {
         }
     }
     match factors.len() {
+        0 if !options.without.is_empty() => Err(Failure::usage(format!(
+            "--without leaves out every option of {} that was to be screened; leave one of them in",
+            lane.name.escape_debug()
+        ))),
         0 => Err(Failure::usage(format!(
             "there is no option of {} to screen; name some: --option 'NAME=USUAL|OTHER'",
             lane.name.escape_debug()

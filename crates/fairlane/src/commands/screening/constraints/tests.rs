@@ -421,6 +421,33 @@ fn what_is_refused_alone_is_left_out_with_the_words_of_who_refuses_it() {
 }
 
 #[test]
+fn what_was_named_and_is_refused_alone_ends_the_command_with_all_of_it() {
+    let settled = |refused: &'static [&'static str]| {
+        let factors = ["a", "b", "c"].map(|name| factor(name, &["0", "1"])).to_vec();
+        let mut try_one = |lane: &LaneSpec| {
+            let found = lane.mount_options.iter().find(|option| refused.contains(&option.as_str()));
+            Ok(found.map_or(Tried::NotTried, |option| Tried::Refused(format!("no {option} here"))))
+        };
+        let room = Room { are_named: true, ..ROOM };
+        settle(&base(), factors, (room, &|_: &str, _: &str| false), &mut try_one).map_err(|failure| failure.message)
+    };
+    let said = settled(&["a=1", "c=0"]).unwrap_err();
+    assert!(said.contains("--option names is refused: a 1 (no a=1 here); c 0 (no c=0 here); correct it"), "{said}");
+    assert_eq!(names(&settled(&[]).unwrap()), ["a", "b", "c"]);
+}
+
+#[test]
+fn what_is_not_tried_and_nearly_has_a_name_of_the_table_is_told_that_one() {
+    let said = |lane: &str, option: &str| {
+        let base: LaneSpec = lane.parse().unwrap();
+        perhaps_meant(&base, &screened_options::parse_option(&base, option).unwrap())
+    };
+    let near = said("xfs@uml", "logbzise=32k|256k");
+    assert_eq!(near.as_deref(), Some("option logbzise is in no table: if logbsize is meant, write that"));
+    assert_eq!([said("xfs@uml", "logbsize=32k|256k"), said("xfs@uml", "nothing_like_it")], [None, None]);
+}
+
+#[test]
 fn a_name_that_is_refused_and_nearly_one_of_the_table_has_that_one_named() {
     for (name, near) in [
         ("comit", " (did you mean commit?)"),

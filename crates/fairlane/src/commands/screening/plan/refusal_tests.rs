@@ -21,6 +21,8 @@ fn an_option_is_left_out_however_often_and_there_are_no_more_than_a_design_has_r
     assert_eq!(factors("ext4 --without noatime --without noatime").unwrap(), once);
     let none = factors("ext4 --without noatime --without nosuch").unwrap_err();
     assert!(none.contains("--without nosuch: that is none of the options"), "{none}");
+    let all = factors("ext4 --option commit --without commit").unwrap_err();
+    assert!(all.contains("--without leaves out every option of ext4"), "{all}");
     let many: Vec<String> = (0..24).map(|at| format!("--option o{at}=0|1")).collect();
     let many = factors(&format!("ext4 {}", many.join(" "))).unwrap_err();
     assert!(many.contains("24 options are more") && many.contains("name fewer with --option"), "{many}");
