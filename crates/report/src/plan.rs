@@ -268,7 +268,8 @@ mod tests {
     fn a_screening_whose_time_is_short_says_how_many_of_its_rounds_are_raced() {
         let line = |rounds: u32, fits: Option<u32>, seconds: f64| {
             let (rounds, seconds) = ((rounds, rounds), Some(seconds));
-            let plan = PlanSummary { rounds, fits, seconds, ranks: false, budget_seconds: Some(45.0), ..sample() };
+            let (ranks, budget_seconds) = (false, Some(45.0));
+            let plan = PlanSummary { rounds, fits, seconds, ranks, setup_seconds: 0.0, budget_seconds, ..sample() };
             let text = plan_lines(&plan, &Style { colour: false, width: 300, ..Style::default() });
             text.replace('\u{a0}', " ").lines().nth(1).unwrap_or_default().to_owned()
         };

@@ -42,8 +42,8 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
     // But for those first rounds its time cuts a screening, however many are planned.
     let is_cut = |budget: &f64| plan.screening.is_some() && most.seconds > *budget;
     let fits = plan.budget_seconds.filter(is_cut).map(|budget| {
-        let more = (OWED_ROUNDS..rounds.1).rev().find(|&count| planned(count).seconds <= budget);
-        more.unwrap_or(rounds.1.min(OWED_ROUNDS))
+        let fit = (OWED_ROUNDS..rounds.1).take_while(|&count| planned(count).seconds <= budget).last();
+        fit.unwrap_or(rounds.1.min(OWED_ROUNDS))
     });
     let share = if most.seconds > 0.0 { seconds / most.seconds } else { 0.0 };
     let images = lane_set.bytes_to_write();
