@@ -127,7 +127,8 @@ pub fn settle_here(
     let mut notes: Vec<String> = Vec::new();
     if let Some(why) = why_untried(base).filter(|_| is_untried) {
         notes.extend(settled.factors.iter().filter_map(|factor| perhaps_meant(base, factor)));
-        let without = if room.are_named { "without its --option it is left out" } else { "--without NAME leaves it out" };
+        let without =
+            if room.are_named { "without its --option it is left out" } else { "--without NAME leaves it out" };
         notes.push(format!("{why}, and {without}"));
     }
     let without_disks = settled.left_out.iter().filter(|of| of.why == NO_DISKS).count();

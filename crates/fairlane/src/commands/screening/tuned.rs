@@ -377,7 +377,8 @@ pub mod tests {
         let ended = come_to(&screened, &[race(&screened, 3, [1.1, 1.3, 1.2], OVER)]).unwrap();
         assert_eq!(fates(&ended.tuning.races[0]), [("60", Chosen), ("1", Dropped), ("30", Dropped)]);
         // To a race that failed they went on.
-        let races = [(3, OVER), (6, Some(EndOutcome::Failed))].map(|(of, end)| race(&screened, of, [1.1, 1.3, 1.2], end));
+        let races =
+            [(3, OVER), (6, Some(EndOutcome::Failed))].map(|(of, end)| race(&screened, of, [1.1, 1.3, 1.2], end));
         let failed = come_to(&screened, &races).unwrap();
         assert_eq!(fates(&failed.tuning.races[0]), [("60", Chosen), ("1", TunedFate::GoesOn), ("30", Dropped)]);
         // The proposal itself is no other level, and where nothing is better it stays.
