@@ -162,7 +162,8 @@ impl Ring {
         if let Some(record) = self.next_of_holes(owner) {
             return Some(record);
         }
-        while self.at != self.until {
+        // A length that a program wrote over may lead past what is read now.
+        while (1..=RING_BYTES).contains(&self.until.wrapping_sub(self.at)) {
             let length = match self.wait_for(self.at, wait, owner) {
                 Awaited::Is(length) => Some(length),
                 Awaited::Never => None,
@@ -337,5 +338,26 @@ impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: our own mapping, which nobody uses any more.
         unsafe { libc::munmap(self.begin.cast(), RING_MAPPED as usize) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_that_leads_past_what_is_read_ends_the_reading() {
+        let gone = |_: u32, _: u64| Owner::Gone;
+        let mut ring = Ring::new().unwrap();
+        // One record by the writers' position, and a longer one by what a program wrote there.
+        ring.position(0).store(HEAD_BYTES as u64, Ordering::Release);
+        ring.word(0, 0).store((HEAD_BYTES + PATH_BYTES) as u32, Ordering::Release);
+        ring.word(0, 1).store(WHOLE, Ordering::Release);
+        ring.look();
+        assert!(ring.next(false, &gone).is_some());
+        assert_eq!(ring.next(false, &gone), None);
+        // The writers' position is behind what was read: it is set anew, and told.
+        ring.look();
+        assert_eq!((ring.next(false, &gone), ring.lost()), (None, 1));
     }
 }
