@@ -48,7 +48,6 @@ pub fn run(options: &Calibrate) -> Result<(), Failure> {
         dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
-        ranks: None,
     };
     contest::run(contest, |record| print(record, &kept))
 }
@@ -159,7 +158,6 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         find_max: None,
         explain: false,
         explain_in_time: false,
-        ranks: None,
         command_line,
         lanes,
         with_self: false,

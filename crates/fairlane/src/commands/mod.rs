@@ -31,7 +31,6 @@ pub mod powercut;
 #[cfg(test)]
 mod proposed;
 pub mod race;
-pub mod rank;
 pub mod recorder;
 pub mod records;
 pub mod replay;

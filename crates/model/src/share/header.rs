@@ -110,7 +110,6 @@ impl Sharer {
             seed: _,
             on,
             guest: _,
-            ranks: _,
             command_line: _,
         } = plan;
         *suite = match self.trace() {
