@@ -1,6 +1,6 @@
 # make race   installs what is missing, builds, and races ext4, xfs and btrfs here
 # make test   installs what the tests need and passes them
-# The rest: page, build, bench, fuzz, evidence, distributions, check, aarch64, static, dist, dist-check, clean.
+# The rest: mpi, page, build, bench, fuzz, evidence, distributions, check, aarch64, static, dist, dist-check, clean.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
 CARGO ?= cargo
@@ -18,7 +18,9 @@ GUESTS_x86_64 := linux.uml:user-mode-linux qemu-system-x86_64:qemu-system-x86 /u
 GUESTS_aarch64 := qemu-system-aarch64:qemu-system-arm /usr/share/doc/linux-image-arm64:linux-image-arm64 \
 	/usr/share/doc/linux-image-cloud-arm64:linux-image-cloud-arm64
 GUEST_TOOLS := $(GUESTS_$(shell uname -m)) xz:xz-utils zstd:zstd mkfs.jfs:jfsutils mkfs.reiserfs:reiserfsprogs mkfs.nilfs2:nilfs-tools ntfs-3g:ntfs-3g mkudffs:udftools mdadm:mdadm dmsetup:dmsetup make-bcache:bcache-tools
-TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio sysbench:sysbench bonnie++:bonnie++ setfattr:attr python3:python3 /usr/share/doc/python3-venv:python3-venv groff:groff-base /usr/share/bash-completion/bash_completion:bash-completion $(PAGE_TOOLS)
+# Two MPIs to race over, and what rsmpi is built with.
+MPI_TOOLS := mpicc.openmpi:libopenmpi-dev mpirun.openmpi:openmpi-bin mpicc.mpich:libmpich-dev mpirun.mpich:mpich /usr/share/doc/libclang-dev:libclang-dev
+TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) $(MPI_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio sysbench:sysbench bonnie++:bonnie++ setfattr:attr python3:python3 /usr/share/doc/python3-venv:python3-venv groff:groff-base /usr/share/bash-completion/bash_completion:bash-completion $(PAGE_TOOLS)
 # What packages are made with, and what looks at them.
 DIST_TOOLS := cc:build-essential python3:python3 dpkg-deb:dpkg rpmbuild:rpm xz:xz-utils
 DIST_CHECK_TOOLS := mmdebstrap:mmdebstrap lintian:lintian rpm2cpio:rpm2cpio cpio:cpio readelf:binutils zsh:zsh fish:fish
@@ -31,10 +33,22 @@ AARCH64_CARGO := env CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux
 HAS_AARCH64 := test -d "$$(rustc --print sysroot)/lib/rustlib/$(AARCH64)/lib"
 RACE_ARGUMENTS ?=
 
-.PHONY: build race page test bench fuzz evidence distributions check check-aarch64 aarch64 static dist dist-check clean race-tools test-tools
+MPICC ?= mpicc
+
+.PHONY: build mpi race page test bench fuzz evidence distributions check check-aarch64 aarch64 static dist dist-check clean race-tools test-tools
 
 build:
 	$(CARGO) build --release --locked
+
+# Races over the ranks of an MPI job: docs/mpi.md. Which MPI is the machine's own matter (`module load`, MPICC=mpicc.mpich), so
+# nothing is installed. An MPI that is not the last one's takes another CARGO_TARGET_DIR.
+mpi:
+	@command -v $(MPICC) >/dev/null || { echo "$(MPICC) is missing: load this site's MPI, or install one (Debian: libopenmpi-dev openmpi-bin," \
+		"or libmpich-dev mpich)" >&2; exit 4; }
+	@test -n "$$LIBCLANG_PATH" || { for place in /usr/lib/llvm-*/lib /usr/lib* /usr/lib/*; do compgen -G "$$place/libclang*.so*"; done; } | grep -q . || \
+		{ echo "libclang is missing: install it (Debian: libclang-dev), or set LIBCLANG_PATH to its folder" >&2; exit 4; }
+	MPICC=$(MPICC) $(CARGO) build --release --locked -p fairlane -p fairlane-mpi --features fairlane-mpi/mpi
+	@echo "$${CARGO_TARGET_DIR:-target}/release/fairlane-mpi, which starts the fairlane beside it"
 
 # The tools come first: a fresh machine has no linker.
 race:
@@ -56,6 +70,7 @@ test: test-tools
 	@./scripts/install-fio-consumer
 	@./scripts/install-fleet-consumer
 	@CARGO="$(CARGO)" ./scripts/in-memory ./scripts/test-programs
+	@CARGO="$(CARGO)" FAIRLANE="$${CARGO_TARGET_DIR:-target}/debug/fairlane" ./scripts/test-mpi
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
 # on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, sysbench,

@@ -42,7 +42,7 @@ pub use operations::rsext4::Library;
 pub use operations::{MissingTool, OperationsWork, missing_tools};
 pub use target::OpenTarget;
 pub use window::{BANDWIDTH, LATE, LATE_WRITERS, LATENESS_P50, LATENESS_P99};
-pub use window::{OPERATIONS_PER_SECOND, PROCESS_STARTUP, Tally, Window};
+pub use window::{OPERATIONS_PER_SECOND, PROCESS_STARTUP, Tally, Window, primary_metric};
 pub use workloads::{AppendersWork, FioWork, JobsWork, MixWork, Observer, SmallFilesWork, SteadyWork, Work};
 pub use workloads::{
     appenders_allowance, check_limits, check_process_limit, check_trace_memory, prepare, prepare_noted, read_trace,

@@ -29,6 +29,12 @@ pub const TIME: &str = "time_ns";
 /// metric: it tells how much of a figure is no filesystem's.
 pub const PROCESS_STARTUP: &str = "process_startup_seconds_per_operation";
 
+/// A metric that may be primary, by its key; another key stands for the rate of operations.
+pub fn primary_metric(key: &str) -> &'static str {
+    let known = [BANDWIDTH, LATENCY_P50, LATENCY_P99];
+    known.into_iter().find(|known| *known == key).unwrap_or(OPERATIONS_PER_SECOND)
+}
+
 /// What a measured window or phase yields.
 #[derive(Debug, Clone, Default)]
 pub struct Window {
@@ -148,6 +154,13 @@ impl Tally {
             sum.interval_p99_ns.extend(&more.interval_p99_ns);
             sum.interval_max_ns.extend(&more.interval_max_ns);
         }
+    }
+
+    /// Takes what only the end of a trial tells of work that was done elsewhere: its latencies, and the metric that
+    /// verdicts use.
+    pub fn complete(&mut self, latencies: &Latencies, primary_metric: &'static str) {
+        self.sum.latencies.add(latencies);
+        self.sum.primary_metric = primary_metric;
     }
 
     /// Name of the group.

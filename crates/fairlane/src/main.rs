@@ -18,6 +18,7 @@ mod owner;
 mod powercut;
 mod progress;
 mod published;
+mod ranks;
 mod record_writer;
 mod serve;
 mod signals;
@@ -47,15 +48,20 @@ fn main() -> ExitCode {
         // Its exit status is the program's, which has the mask that it would have.
         return commands::capture::run(options, mask.bits());
     }
-    match run(&options.command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            if !failure.message.is_empty() {
-                terminal::say!("fairlane: {}", failure.message);
-            }
-            ExitCode::from(failure.status as u8)
-        }
+    if let Command::Rank(options) = &options.command {
+        // All ranks of a job end with the status of the first.
+        return commands::rank::run(options);
     }
+    ExitCode::from(told(run(&options.command)))
+}
+
+/// The exit status of a command, once what it failed for is said.
+fn told(result: Result<(), Failure>) -> u8 {
+    let Err(failure) = result else { return 0 };
+    if !failure.message.is_empty() {
+        terminal::say!("fairlane: {}", failure.message);
+    }
+    failure.status as u8
 }
 
 fn run(command: &Command) -> Result<(), Failure> {
@@ -92,7 +98,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Trace(options) => commands::trace::run(options),
         Command::Import(options) => commands::import::run(options),
         Command::Age(options) => commands::age::run(options),
-        Command::Capture(_) => unreachable!("it has a status of its own"),
+        Command::Capture(_) | Command::Rank(_) => unreachable!("it has a status of its own"),
         Command::Clean { aged } => commands::clean::run(*aged),
         Command::Completions(options) => commands::completions::run(options),
         Command::Man(options) => commands::man::run(options),

@@ -19,12 +19,14 @@ pub use screening::Screen;
 pub use serve::Serve;
 pub use share::Share;
 pub use trace::{Capture, Import, Trace, TraceCommand};
-pub use values::{FindMaxBy, GuestKeeper, LaneState, Passes};
+pub use values::{FindMaxBy, GuestKeeper, LaneState, Passes, Rank};
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use model::Bytes;
 use model::kinds::replay::Speed;
 use model::page::Language;
+use model::plan::OVER_MPI;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Which filesystem, with which options, on this hardware, for this work.
@@ -43,6 +45,13 @@ const NUMBERS: [&str; 7] = ["N", "auto|N", "SIZE", "TIME", "PERCENT", "BYTES", "
 pub fn parse() -> Options {
     let parsed = command().try_get_matches().and_then(|matches| Options::from_arg_matches(&matches));
     parsed.unwrap_or_else(|error| refuse(&error))
+}
+
+/// Reads the command line of the program that races over MPI; ends the process where it is wrong.
+pub fn parse_over_mpi(words: &[OsString]) -> Options {
+    let all = std::iter::once(OsString::from(OVER_MPI)).chain(words.iter().cloned());
+    let parsed = command().name(OVER_MPI).try_get_matches_from(all);
+    parsed.and_then(|matches| Options::from_arg_matches(&matches)).unwrap_or_else(|error| refuse(&error))
 }
 
 /// Help is printed as it is; an error quotes what was typed, which a script may have taken from anywhere.
@@ -137,6 +146,9 @@ pub enum Command {
     /// End a guest's processes when the race ends (internal)
     #[command(hide = true)]
     GuestKeeper(GuestKeeper),
+    /// Work as a rank of an MPI job (internal)
+    #[command(hide = true)]
+    Rank(Rank),
 }
 
 const LANES_HELP: &str = "\

@@ -17,6 +17,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("media", include_str!("../../../suites/media.toml")),
     ("applications", include_str!("../../../suites/applications.toml")),
     ("contention", include_str!("../../../suites/contention.toml")),
+    ("shared", include_str!("../../../suites/shared.toml")),
     ("durability", include_str!("../../../suites/durability.toml")),
     ("appenders", include_str!("../../../suites/appenders.toml")),
 ];

@@ -48,6 +48,7 @@ mod powercut;
 mod powercut_refusals;
 mod published;
 mod races;
+mod ranks;
 mod refusals;
 mod registers;
 mod replay;

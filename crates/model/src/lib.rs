@@ -27,6 +27,7 @@ pub mod plan;
 pub mod profile;
 pub mod promises;
 pub mod published;
+pub mod ranks;
 pub mod record;
 pub mod scenario;
 pub mod screening;

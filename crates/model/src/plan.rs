@@ -3,6 +3,7 @@
 use crate::Bytes;
 use crate::Throttle;
 use crate::lane::{LaneSpec, twin_name};
+use crate::ranks::JobRanks;
 use crate::screening::Screening;
 use crate::search::FindMax;
 use crate::throttle::Throttles;
@@ -10,6 +11,9 @@ use crate::workload::Workload;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// The program that races over MPI, as a command line begins with it.
+pub const OVER_MPI: &str = "fairlane-mpi";
 
 /// What a race will do; kept in the record's header, so that it can be run again and resumed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +70,9 @@ pub struct Plan {
     /// What guests are made of, as far as it was asked for.
     #[serde(default, skip_serializing_if = "GuestTerms::is_usual")]
     pub guest: GuestTerms,
+    /// The ranks of the MPI job that does the work in every lane; `None`: there is no such job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<JobRanks>,
     /// The command line that runs this race again.
     pub command_line: Vec<String>,
 }
@@ -75,7 +82,7 @@ impl Plan {
     /// race of Fairlane's is none to type, and nothing is answered.
     pub fn again(&self) -> &[String] {
         let words = match self.command_line.split_first() {
-            Some((first, rest)) if first == "fairlane" => rest,
+            Some((first, rest)) if ["fairlane", OVER_MPI].contains(&first.as_str()) => rest,
             _ => &self.command_line,
         };
         match words.first().is_some_and(|command| ["race", "fio", "calibrate", "screen"].contains(&command.as_str())) {

@@ -1,6 +1,7 @@
 //! One workload in one lane in one round, as measured.
 
 use crate::flag::{Disturbance, Flag};
+use crate::ranks::RankFigures;
 use crate::seen::{CachedFiles, KeptFiles};
 use crate::timeline::TrialTimeline;
 use schemars::JsonSchema;
@@ -129,6 +130,9 @@ pub struct Group {
     /// How the filesystem keeps some of its files, where it tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_files: Option<KeptFiles>,
+    /// What the ranks of an MPI job did each by itself; absent where there was no such job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Box<RankFigures>>,
 }
 
 /// How late operations were that were due at known moments (work of kind `appenders`): from when each was

@@ -239,6 +239,10 @@ fn next(
     let failures = Failures::from_record(record);
     let open = worth_settling(header, undecided, &failures);
     let report = || ["report", "--format", "markdown"].map(str::to_owned).to_vec();
+    if plan.ranks.is_some() {
+        // On which nodes a job runs is said to who starts it, and not to Fairlane.
+        return (report(), None);
+    }
     let nobody = plan.lanes.iter().all(|lane| failures.everywhere(&lane.name));
     if record.end == Some(EndOutcome::Failed) && (nobody || (open.is_empty() && unraced == 0)) {
         return (report(), None);

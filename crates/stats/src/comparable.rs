@@ -165,10 +165,15 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     }
     if a.ground != b.ground {
         let one_disk = a.venue == "directory" && !a.backing.is_empty() && a.backing == b.backing;
-        if !one_disk {
-            return Err(statement::different_disks(name(&a.name), name(&a.ground), name(&b.name), name(&b.ground)));
+        match () {
+            () if one_disk => beside.push(statement::same_disk_elsewhere(name(&a.backing))),
+            () if [a, b].into_iter().all(is_served) => {
+                beside.push(statement::servers_compared(name(&a.name), name(&b.name)));
+            }
+            () => {
+                return Err(statement::different_disks(name(&a.name), name(&a.ground), name(&b.name), name(&b.ground)));
+            }
         }
-        beside.push(statement::same_disk_elsewhere(name(&a.backing)));
     }
     if a.promises.data_checksums != b.promises.data_checksums {
         let with = if a.promises.data_checksums { a } else { b };
@@ -176,6 +181,17 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     }
     beside.extend(guarantees::unlike(a, b));
     Ok(beside)
+}
+
+/// Filesystems that servers keep, as the mount table calls them: a client has no disk to hold equal.
+const SERVED: [&str; 15] = [
+    "9p", "afs", "beegfs", "ceph", "cifs", "fuse.ceph", "fuse.glusterfs", "gpfs", "lustre", "nfs", "nfs4", "orangefs",
+    "pvfs2", "smb3", "wekafs",
+];
+
+/// Whether a lane is a directory of a filesystem that servers keep.
+fn is_served(lane: &Lane) -> bool {
+    lane.venue == "directory" && lane.backing.is_empty() && SERVED.contains(&lane.filesystem.as_str())
 }
 
 /// The promise that is the filesystem's own, wherever its disk lies.
@@ -419,6 +435,21 @@ pub(crate) mod tests {
         assert!(comparable(&old, &Lane { filesystem: "xfs".to_owned(), ..built("x", "aaaa") }).is_ok());
         // A record from before builds were kept.
         assert!(same_kernel(&old, &lane("x", QEMU, "6.12.0")));
+    }
+
+    #[test]
+    fn directories_that_servers_keep_are_ranked_and_what_is_compared_with_them_is_said() {
+        let on = |name: &str, filesystem: &str| Lane {
+            filesystem: filesystem.to_owned(),
+            ground: format!("/scratch/{name}"),
+            ..lane(name, "directory", "")
+        };
+        let beside = comparable(&on("a", "lustre"), &on("b", "nfs4")).unwrap();
+        assert!(beside.iter().any(|said| said.contains("a and b are kept by servers")), "{beside:?}");
+        for other in ["tmpfs", "ext4"] {
+            let why = comparable(&on("a", "lustre"), &on("b", other)).unwrap_err();
+            assert!(why.starts_with("different disks"), "{why}");
+        }
     }
 
     #[test]

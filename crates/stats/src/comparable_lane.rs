@@ -51,7 +51,7 @@ pub(crate) fn is_missing(record: &Record, results: &[ResultFinding]) -> bool {
 /// the workloads in which it did.
 fn missing<'a>(record: &'a Record, results: &'a [ResultFinding]) -> Option<(&'a LaneSpec, Vec<&'a str>)> {
     let (header, plan) = (&record.header, &record.header.plan);
-    if plan.as_published || plan.lanes.len() >= MOST_LANES || plan.find_max.is_some() {
+    if plan.as_published || plan.lanes.len() >= MOST_LANES || plan.find_max.is_some() || plan.ranks.is_some() {
         return None;
     }
     let lane = |spec: &LaneSpec| header.lanes.iter().find(|lane| lane.name == spec.name && !lane.is_self);

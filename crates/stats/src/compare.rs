@@ -18,6 +18,7 @@ use model::lane::Lane;
 use model::machine::is_untold;
 use model::plan::{LOOKS, Rounds};
 use model::programs::MATERIAL_CHECKSUM;
+use model::ranks::JobRanks;
 use model::record::{Record, SCHEMA};
 
 /// What stands beside every verdict here. Rounds share what their boot was lucky with, and two boots
@@ -128,7 +129,7 @@ pub fn compare(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Comparison
             let keys = workload.differing_keys(other);
             format!("different parameters of the workload: {}", few(&keys))
         });
-        let changed = changed.or_else(|| different_material(a, b, &workload.name));
+        let changed = changed.or_else(|| different_material(a, b, &workload.name)).or_else(|| different_ranks([a, b]));
         let (results_a, results_b) =
             (judge::judge_workload(a, &workload.name), judge::judge_workload(b, &workload.name));
         let (mut series_a, mut series_b) = (Series::new(a, &workload.name), Series::new(b, &workload.name));
@@ -403,6 +404,15 @@ fn different_disks(records: [&Record; 2], lane: &str) -> Option<String> {
     let [then, now] = records.map(|record| record.header.plan.throttle_of(lane));
     let said = |throttle: Option<model::Throttle>| throttle.map_or("none".to_owned(), |throttle| throttle.to_string());
     (then != now).then(|| format!("different throttles: {} and {}", said(then), said(now)))
+}
+
+/// Why figures of all ranks of an MPI job together, and others, are no contest; `None`: as many ranks worked on as many nodes.
+fn different_ranks(records: [&Record; 2]) -> Option<String> {
+    let [then, now] = records.map(|record| record.header.plan.ranks);
+    let said = |of: Option<JobRanks>| {
+        of.map_or("none".to_owned(), |JobRanks { ranks, nodes }| format!("{ranks} on {}", words::count(nodes as usize, "node")))
+    };
+    (then != now).then(|| format!("different ranks of MPI: {} and {}", said(then), said(now)))
 }
 
 /// What programs worked on, where it was not the same.

@@ -7,6 +7,7 @@ use boots::{LUCK, NEW, OLD, boots, judge, judged, named, row};
 use common::{io, lane, small_files};
 use model::gate::{GateOutcome, GateVerdict};
 use model::plan::Rounds;
+use model::ranks::JobRanks;
 use model::record::{EndOutcome, Probe, Profile, Record, SharedRate};
 use model::trial::Outcome;
 use model::workload::{Kind, Pattern};
@@ -175,7 +176,7 @@ fn other_parameters_lanes_and_versions_are_refused_by_name_and_value() {
     };
     assert!(refused(kind).starts_with("workload w differs: kind is \"io\" in old/1 and \"small-files\" in new/2, and"));
     type Change = fn(&mut Record);
-    let changes: [(Change, &str); 14] = [
+    let changes: [(Change, &str); 15] = [
         (|of| of.header.version = "9.9.9".into(), "Fairlane 0.1.0 and new/2 by 9.9.9"),
         (|of| of.header.plan.suite = "general".into(), "a race of quick and new/2 of general"),
         (|of| of.header.plan.as_published = true, "as published"),
@@ -195,6 +196,10 @@ fn other_parameters_lanes_and_versions_are_refused_by_name_and_value() {
         (
             |of| of.header.plan.lane_throttles = [("xfs".into(), "2000iops".parse().unwrap())].into(),
             "lane xfs was held to nothing in old/1 and to 2000iops in new/2",
+        ),
+        (
+            |of| of.header.plan.ranks = Some(JobRanks { ranks: 8, nodes: 2 }),
+            "by one process in old/1 and by 8 ranks on 2 nodes in new/2",
         ),
     ];
     for (change, says) in changes {

@@ -48,6 +48,7 @@ pub fn run(options: &Calibrate) -> Result<(), Failure> {
         dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
+        ranks: None,
     };
     contest::run(contest, |record| print(record, &kept))
 }
@@ -158,6 +159,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         find_max: None,
         explain: false,
         explain_in_time: false,
+        ranks: None,
         command_line,
         lanes,
         with_self: false,

@@ -17,10 +17,11 @@ use crate::conductor::{Race as Conductor, failpoint, machine, memory, trial_run}
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
 use crate::progress::Progress;
+use crate::ranks::job::Job;
 use crate::record_writer::RecordWriter;
 use crate::signals;
 use crate::{state, terminal};
-use lanes::{Journal, LaneSet, Settings, undo};
+use lanes::{Journal, LaneSet, Opened, Settings, undo};
 use model::event::Event;
 use model::findings::{Estimate, Findings, ResultFinding};
 use model::lane::Contestant;
@@ -68,6 +69,8 @@ pub struct Contest<'a> {
     pub of_size: Option<String>,
     /// Names of workloads, those that tell most first; empty: none is left out for want of time.
     pub most_telling: Vec<String>,
+    /// The ranks of an MPI job that do the work; `None`: this machine does.
+    pub ranks: Option<Job>,
 }
 
 /// LaneSet, conductor, answer. `answer` is called with the record once the race is over, also where it
@@ -291,9 +294,10 @@ pub(super) fn check_guests(plan: &Plan) -> Result<(), Failure> {
 /// Where a trace that guests are to get cannot be read.
 pub(super) fn settings(plan: &Plan, terms: &Terms, run: (&str, PathBuf)) -> Result<Settings, Failure> {
     let (run_id, undo) = run;
+    let ranks = plan.ranks.map_or(1, |of| u64::from(of.ranks));
     let largest = |more: &dyn Fn(&Workload) -> u64| {
         let of = |workload: &Workload| workload.working_set_bytes().saturating_add(more(workload));
-        plan.workloads.iter().map(of).max().unwrap_or(0)
+        plan.workloads.iter().map(of).max().unwrap_or(0).saturating_mul(ranks)
     };
     Ok(Settings {
         specs: plan.lanes.clone(),
@@ -372,29 +376,20 @@ fn race(
     answer: impl FnOnce(&Record) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     lane_set.heed(Arc::clone(stop));
-    let Contest { plan, notes, resumed, terms, channel, report, .. } = contest;
+    let Contest { plan, notes, resumed, terms, channel, report, mut ranks, .. } = contest;
     let titles = plan.workloads.iter().map(|workload| workload.title.clone()).collect();
     let mut show = screen::Show::new(channel, terms.quiet, titles, path);
     let directory = undo::directory().map_err(lane_failure)?;
     let mut journal = Journal::begin(&directory, run_id).map_err(lane_failure)?;
-    let lanes: Vec<String> = lane_set.lanes().into_iter().map(|lane| lane.name).collect();
-    let mut rehearsals = Rehearsals::new(&plan);
     let is_new = resumed.is_none();
     failpoint::at("images");
-    let built = lane_set
-        .build_and_try(
-            &mut journal,
-            &mut |done_bytes, total_bytes| show.event(&Event::WritingImages { done_bytes, total_bytes }),
-            stop,
-            &mut |lane, opened| rehearsals.run(&lanes[lane], opened, stop),
-        )
-        .map_err(lane_failure);
-    drop(rehearsals);
+    let built = build((&mut lane_set, &mut journal), &plan, ranks.as_mut(), &mut show, stop);
     show.clear();
     let (record, file) = match built.and_then(|()| open_record(plan, notes, resumed, &lane_set, path)) {
         Ok(opened) => opened,
         Err(failure) => {
-            undo_all(lane_set, journal)?;
+            let silent = ranks.as_ref().and_then(Job::silent_folder).map(Path::to_owned);
+            undo_or_leave(lane_set, journal, silent)?;
             if is_new {
                 say_nothing_is_left(&failure, path);
             }
@@ -409,16 +404,18 @@ fn race(
         show.event(event);
     };
     let expected = expected(&record.header.plan, &lane_set);
-    let mut built = BuiltLanes::new(lane_set, journal, Arc::clone(stop));
+    let mut built = BuiltLanes::new(lane_set, journal, Arc::clone(stop), ranks);
     let real = (&mut built as &mut dyn RacedLanes, &MachineClock as &dyn RaceClock);
     let mut conductor = Conductor::new((record, file), real, expected, (terms.keep, stop), &mut screen);
     let result = conductor.run();
     let Conductor { record, file, .. } = conductor;
+    let silent = built.silent_folder();
     let (lane_set, journal) = built.into_parts();
     drop(progress);
     show.clear();
     let failed = matches!(&result, Err(failure) if failure.status == Status::Failed);
-    let undone = if terms.keep && failed { keep_all(lane_set, journal) } else { undo_all(lane_set, journal) };
+    let undone =
+        if terms.keep && failed { keep_all(lane_set, journal) } else { undo_or_leave(lane_set, journal, silent) };
     if record.trials.is_empty() && record.steps.is_empty() && record.resumes == 0 && !file.refused() {
         // Nothing was measured: an empty record would only be in the way of `last`. One that could not be
         // written stays for the `--resume` that its message names.
@@ -440,6 +437,27 @@ fn race(
     result.and(undone).and(answered)?;
     some_lane_failed(&findings)?;
     some_rounds_failed(&record)
+}
+
+/// Builds the lanes, and tries out what they will be asked for while each is mounted once.
+fn build(
+    (lane_set, journal): (&mut LaneSet, &mut Journal),
+    plan: &Plan,
+    mut ranks: Option<&mut Job>,
+    show: &mut screen::Show,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let lanes: Vec<String> = lane_set.lanes().into_iter().map(|lane| lane.name).collect();
+    let mut rehearsals = Rehearsals::new(plan);
+    let mut try_out = |lane: usize, opened: &Opened| {
+        if let (Some(job), Some(spec)) = (&mut ranks, plan.lanes.get(lane).or(plan.lanes.first())) {
+            job.look(spec, &lanes[lane], &opened.directory, stop)?;
+        }
+        rehearsals.run(&lanes[lane], opened, stop)
+    };
+    let mut progress =
+        |done_bytes: u64, total_bytes: u64| show.event(&Event::WritingImages { done_bytes, total_bytes });
+    lane_set.build_and_try(journal, &mut progress, stop, &mut try_out).map_err(lane_failure)
 }
 
 /// Of a race that was interrupted before it had a figure that it is gone. `path`: where its record would lie.
@@ -480,6 +498,18 @@ fn some_rounds_failed(record: &Record) -> Result<(), Failure> {
 /// Undoes everything; the journal is finished only when nothing is left.
 fn undo_all(lane_set: LaneSet, mut journal: Journal) -> Result<(), Failure> {
     lane_set.teardown(&mut journal).and_then(|()| journal.finish()).map_err(lane_failure)
+}
+
+/// The same, unless a filesystem does not answer: then whoever undoes waits for ever, and its journal stays for a later
+/// `fairlane clean`.
+fn undo_or_leave(lane_set: LaneSet, journal: Journal, silent: Option<PathBuf>) -> Result<(), Failure> {
+    let Some(folder) = silent else { return undo_all(lane_set, journal) };
+    // Dropping it undoes it too.
+    std::mem::forget(lane_set);
+    Err(Failure::failed(format!(
+        "{} does not answer, so what this race made there is left; run `fairlane clean` when it answers again",
+        escaped_path(&folder)
+    )))
 }
 
 fn keep_all(lane_set: LaneSet, journal: Journal) -> Result<(), Failure> {

@@ -70,6 +70,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
         dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
+        ranks: None,
     };
     contest::run(contest, |record| answer(options, record))
 }
@@ -247,6 +248,7 @@ fn plan(
         find_max: None,
         explain: false,
         explain_in_time: false,
+        ranks: None,
         lanes,
         with_self: terms.with_self,
         workloads: vec![workload],

@@ -95,6 +95,7 @@ mod tests {
             find_max: None,
             explain: false,
             explain_in_time: false,
+            ranks: None,
             lanes: Vec::new(),
             with_self: false,
             workloads: suite.workload,

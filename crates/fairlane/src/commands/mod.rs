@@ -31,6 +31,7 @@ pub mod powercut;
 #[cfg(test)]
 mod proposed;
 pub mod race;
+pub mod rank;
 pub mod recorder;
 pub mod records;
 pub mod replay;

@@ -9,15 +9,19 @@ use super::screen::Channel;
 use super::without_root;
 use crate::failure::Failure;
 use crate::options::{FindMaxBy, LaneState, Passes, Race};
+use crate::ranks::check;
+use crate::ranks::job::{Job, only_reads};
 use crate::suites;
 use lanes::states::State;
 use model::Bytes;
 use model::aged::AgedSpec;
 use model::appenders::{AppendersMethod, MOST_PROCESSES};
 use model::lane::{Contestant, LaneSpec};
-use model::plan::{Plan, Rounds};
+use model::plan::{OVER_MPI, Plan, Rounds};
+use model::ranks::JobRanks;
 use model::search::{Criterion, FindMax};
 use model::workload::{Kind, Suite, Workload};
+use std::sync::atomic::AtomicBool;
 
 /// Races, or with `--dry-run` says what a race would touch.
 ///
@@ -50,8 +54,63 @@ pub fn run(options: &Race) -> Result<(), Failure> {
         dry_run_tells: None,
         of_size,
         most_telling,
+        ranks: None,
     };
     contest::run(contest, |_| Ok(())).map_err(|failure| of_explain(failure, options))
+}
+
+/// The same over the ranks of an MPI job.
+///
+/// # Errors
+/// With the documented exit statuses.
+pub fn run_over_ranks(options: &Race, mut job: Job) -> Result<(), Failure> {
+    check::command_line(options)?;
+    let ranks = job.greet(&AtomicBool::new(false))?;
+    let (mut notes, mut most_telling, mut of_size) = (Vec::new(), Vec::new(), None);
+    let mut plan = plan(options, &mut notes, &mut most_telling, &mut of_size)?;
+    check::work(&plan)?;
+    plan.leave_out_passes();
+    plan.ranks = Some(ranks);
+    if let Some(program) = plan.command_line.first_mut() {
+        OVER_MPI.clone_into(program);
+    }
+    notes.extend(of_ranks(&plan, ranks));
+    let contest = Contest {
+        plan,
+        notes,
+        resumed: None,
+        terms: &options.terms,
+        record: options.output.as_deref(),
+        report: !options.no_report,
+        channel: Channel::Out,
+        remark: None,
+        dry_run_tells: None,
+        of_size,
+        most_telling,
+        ranks: Some(job),
+    };
+    contest::run(contest, |_| Ok(()))
+}
+
+/// What a reader must know of figures of ranks.
+fn of_ranks(plan: &Plan, JobRanks { ranks, nodes }: JobRanks) -> Vec<String> {
+    let count = |number: u32, what: &str| if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") };
+    let mut notes = vec![format!(
+        "{} of an MPI job on {} work at once in every lane, each in a folder of its own: a figure is that of all together, \
+         from the common start to when the last is done (mpirun -n {ranks} starts as many)",
+        count(ranks, "rank"),
+        count(nodes, "node")
+    )];
+    if nodes > 1 {
+        notes.push("machine, kernel and mount options are those of rank 0's node".to_owned());
+    }
+    let reading: Vec<&str> =
+        plan.workloads.iter().filter(|of| only_reads(of)).map(|workload| workload.title.as_str()).collect();
+    if ranks > 1 && !reading.is_empty() {
+        let whose = if nodes > 1 { "a rank on another node" } else { "another rank" };
+        notes.push(format!("{}: each rank reads what {whose} wrote", reading.join("; ")));
+    }
+    notes
 }
 
 /// A word behind `--explain` is a lane, because the option's value stands behind an equals sign; who meant it for the option
@@ -166,6 +225,7 @@ pub(super) fn plan(
         seed,
         on,
         guest: planning::guest_terms(terms),
+        ranks: None,
     })
 }
 

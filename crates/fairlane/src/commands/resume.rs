@@ -53,6 +53,14 @@ pub fn resume(name: &str, options: &Race) -> Result<Resumed, Failure> {
     if record.end == Some(model::record::EndOutcome::Complete) {
         return Err(complete(&path));
     }
+    if let Some(of) = record.header.plan.ranks {
+        return Err(Failure::usage(format!(
+            "{} was raced by {} ranks of an MPI job, and such a race is not gone on with; race again: {}",
+            path.display(),
+            of.ranks,
+            report::shell_line(record.header.plan.again())
+        )));
+    }
     let typed = Typed { command: "race", name, set: &options.set, terms: &options.terms };
     let trusted = check(&path, &record, &typed)?;
     let lanes = lanes_again(&record.header.plan.lanes, &options.lanes, name, trusted)?;

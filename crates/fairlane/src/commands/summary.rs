@@ -47,9 +47,10 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
     });
     let share = if most.seconds > 0.0 { seconds / most.seconds } else { 0.0 };
     let images = lane_set.bytes_to_write();
+    let ranks = plan.ranks.map_or(1.0, |of| f64::from(of.ranks));
     PlanSummary {
         contestants: contestants(plan, lane_set),
-        written_bytes: Some(images + (most.bytes * share) as u64),
+        written_bytes: Some(images + (most.bytes * share * ranks) as u64),
         needed_bytes: Some(lane_set.image_bytes()),
         workloads: plan.workloads.len() as u32,
         rounds,

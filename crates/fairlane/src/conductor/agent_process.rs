@@ -17,7 +17,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// How long an agent that was asked to stop may take before it is killed.
-const GRACE: Duration = Duration::from_millis(1500);
+pub const GRACE: Duration = Duration::from_millis(1500);
+/// How long is waited for a reply before anything else is looked at.
+const GLANCE: Duration = Duration::from_millis(20);
 
 /// A running agent.
 pub struct AgentProcess {
@@ -51,6 +53,8 @@ pub enum CallError {
     Corrupt(String),
     /// Ctrl-C or SIGTERM.
     Interrupted,
+    /// What carries the race is gone: the job whose ranks work.
+    JobLost(String),
 }
 
 impl AgentProcess {
@@ -132,8 +136,7 @@ impl AgentProcess {
         stopping: &mut dyn FnMut(),
         waiting: &mut dyn FnMut(),
     ) -> Result<Reply, CallError> {
-        let line = self.as_understood(request).to_line().map_err(|error| CallError::Lost(error.to_string()))?;
-        self.send(line)?;
+        self.ask(request)?;
         let patience = timeouts::timeout_for(request, slack);
         // What its kernel prints from here on tells why it ends.
         let printed = match &self.place {
@@ -143,19 +146,8 @@ impl AgentProcess {
         let begun = Instant::now();
         let mut asked_to_stop: Option<Instant> = None;
         loop {
-            match self.replies.recv_timeout(Duration::from_millis(20)) {
-                Ok(Ok(Reply::Failed { .. })) if stop.load(Ordering::Relaxed) => return Err(CallError::Interrupted),
-                Ok(Ok(Reply::Failed { reason, unsupported: true, errno, .. })) => {
-                    return Err(CallError::Unsupported { reason, errno });
-                }
-                Ok(Ok(Reply::Failed { reason, corrupt: true, .. })) => return Err(CallError::Corrupt(reason)),
-                Ok(Ok(Reply::Failed { reason, room: Room::Full, .. })) => {
-                    return Err(CallError::Refused(format!(
-                        "{reason}; the lane is full: raise --lane-size, or free space where it is a directory"
-                    )));
-                }
-                Ok(Ok(Reply::Failed { reason, .. })) => return Err(CallError::Refused(reason)),
-                Ok(Ok(reply)) => return Ok(reply),
+            match self.replies.recv_timeout(GLANCE) {
+                Ok(Ok(reply)) => return checked(reply, stop),
                 Ok(Err(reason)) if let Location::Guest { guest, .. } = &self.place => {
                     let said = guest.said_since(printed).map_or_else(String::new, |said| format!("; {said}"));
                     return Err(CallError::Lost(format!("{reason}{said}")));
@@ -187,6 +179,28 @@ impl AgentProcess {
                     Some(_) => {}
                 },
             }
+        }
+    }
+
+    /// Sends a request and waits for nothing.
+    ///
+    /// # Errors
+    /// [`CallError::Lost`].
+    pub fn ask(&mut self, request: &Request) -> Result<(), CallError> {
+        let line = self.as_understood(request).to_line().map_err(|error| CallError::Lost(error.to_string()))?;
+        self.send(line)
+    }
+
+    /// The reply to what was asked, as far as it comes within a glance: as it is, a refusal too.
+    ///
+    /// # Errors
+    /// [`CallError::Lost`].
+    pub fn glance(&mut self) -> Result<Option<Reply>, CallError> {
+        match self.replies.recv_timeout(GLANCE) {
+            Ok(Ok(reply)) => Ok(Some(reply)),
+            Ok(Err(reason)) => Err(CallError::Lost(format!("the agent's reply cannot be read: {reason}"))),
+            Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
         }
     }
 
@@ -237,7 +251,8 @@ impl AgentProcess {
         })
     }
 
-    fn ask_to_stop(&self) {
+    /// Asks it to end what it does; it answers that with a refusal.
+    pub fn ask_to_stop(&self) {
         match &self.place {
             Location::Here { child, .. } => {
                 if let Some(pid) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
@@ -253,7 +268,7 @@ impl AgentProcess {
 
     /// Kills it. With `wait` it gets a moment to go; one that hangs in the kernel is given up: the race goes on,
     /// and what it holds is undone once it is gone.
-    fn kill(&mut self, wait: bool) {
+    pub fn kill(&mut self, wait: bool) {
         match &mut self.place {
             Location::Here { child, .. } => {
                 let _ = child.kill();
@@ -315,6 +330,23 @@ impl AgentProcess {
 impl Drop for AgentProcess {
     fn drop(&mut self) {
         self.finish();
+    }
+}
+
+/// What a reply says, where it is no refusal.
+///
+/// # Errors
+/// The refusal; after Ctrl-C it is that.
+pub fn checked(reply: Reply, stop: &AtomicBool) -> Result<Reply, CallError> {
+    match reply {
+        Reply::Failed { .. } if stop.load(Ordering::Relaxed) => Err(CallError::Interrupted),
+        Reply::Failed { reason, unsupported: true, errno, .. } => Err(CallError::Unsupported { reason, errno }),
+        Reply::Failed { reason, corrupt: true, .. } => Err(CallError::Corrupt(reason)),
+        Reply::Failed { reason, room: Room::Full, .. } => Err(CallError::Refused(format!(
+            "{reason}; the lane is full: raise --lane-size, or free space where it is a directory"
+        ))),
+        Reply::Failed { reason, .. } => Err(CallError::Refused(reason)),
+        reply => Ok(reply),
     }
 }
 

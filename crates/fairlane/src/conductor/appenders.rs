@@ -35,6 +35,7 @@ impl Runner<'_> {
         let detached = self.call(lane, &Request::Detach);
         match (ran, detached) {
             (Err(CallError::Interrupted), _) | (_, Err(CallError::Interrupted)) => Err(Failure::interrupted()),
+            (Err(CallError::JobLost(reason)), _) => Err(Failure::failed(reason)),
             (Err(CallError::Refused(reason) | CallError::Lost(reason) | CallError::Corrupt(reason)), _)
             | (Err(CallError::Unsupported { reason, .. }), _) => {
                 trial_run.failure = Some(reason);

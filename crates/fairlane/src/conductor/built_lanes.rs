@@ -7,6 +7,7 @@ use super::thermal;
 use super::timeline::{NOTHING, SystemSource};
 use super::timeouts::TimeAllowance;
 use super::wait_idle::{Activity, Disks};
+use crate::ranks::job::Job;
 use lanes::guest::Clocks;
 use lanes::undo::{EntryId, Thing, server_note};
 use lanes::{Closed, Cold, Journal, LaneFailure, LaneSet, Opened};
@@ -23,9 +24,9 @@ const GUEST_GRACE: Duration = Duration::from_secs(10);
 
 /// Lanes that were built.
 pub struct BuiltLanes {
-    /// One agent per lane, started when the lane first works. They stand before the lane set, because
-    /// fields are dropped in this order and a lane whose agent still holds files cannot be unmounted.
-    agents: Vec<Option<AgentProcess>>,
+    /// They stand before the lane set, because fields are dropped in this order and a lane whose agent still holds files
+    /// cannot be unmounted.
+    agents: Agents,
     lane_set: LaneSet,
     /// What undoes them after a crash.
     journal: Journal,
@@ -35,11 +36,39 @@ pub struct BuiltLanes {
     stop: Arc<AtomicBool>,
 }
 
+/// Who works in the lanes.
+enum Agents {
+    /// One for each lane, started when the lane first works.
+    Own(Vec<Option<AgentProcess>>),
+    /// One for each lane on every rank of an MPI job.
+    OfRanks(Box<Job>),
+}
+
 impl BuiltLanes {
-    /// These lanes, with the journal that they stand in. No agent was started.
-    pub fn new(lane_set: LaneSet, journal: Journal, stop: Arc<AtomicBool>) -> Self {
-        let agents = (0..lane_set.lane_count()).map(|_| None).collect();
+    /// These lanes, with the journal that they stand in. No agent was started. `ranks`: the job that works in them; `None`:
+    /// this machine does.
+    pub fn new(lane_set: LaneSet, journal: Journal, stop: Arc<AtomicBool>, ranks: Option<Job>) -> Self {
+        let agents = match ranks {
+            Some(job) => Agents::OfRanks(Box::new(job)),
+            None => Agents::Own((0..lane_set.lane_count()).map(|_| None).collect()),
+        };
         BuiltLanes { agents, lane_set, journal, servers: BTreeMap::new(), stop }
+    }
+
+    /// The folder of a lane whose filesystem does not answer any more: whoever undoes what is there waits for ever.
+    pub fn silent_folder(&self) -> Option<PathBuf> {
+        match &self.agents {
+            Agents::Own(_) => None,
+            Agents::OfRanks(job) => job.silent_folder().map(Path::to_owned),
+        }
+    }
+
+    /// Of a job's lane: that its filesystem answers.
+    fn check_answers(&mut self, lane: usize) -> Result<(), LaneFailure> {
+        match (&mut self.agents, self.lane_set.folder_of(lane)) {
+            (Agents::OfRanks(job), Some(folder)) => job.check_answers(folder, &self.stop),
+            _ => Ok(()),
+        }
     }
 
     /// Ends the agents and answers the lanes, to be undone or kept.
@@ -58,7 +87,11 @@ impl RacedLanes for BuiltLanes {
         allowance: Option<&TimeAllowance>,
         waiting: &mut dyn FnMut(),
     ) -> Result<Reply, CallError> {
-        let agent = match &mut self.agents[lane] {
+        let agents = match &mut self.agents {
+            Agents::Own(agents) => agents,
+            Agents::OfRanks(job) => return job.call(lane, request, &self.stop, waiting),
+        };
+        let agent = match &mut agents[lane] {
             Some(agent) => agent,
             empty => {
                 let lost = |error: LaneFailure| CallError::Lost(error.to_string());
@@ -79,12 +112,16 @@ impl RacedLanes for BuiltLanes {
         let mut stopping = || _ = lane_set.lift_all();
         let answer = agent.call_with(request, &self.stop, allowance, &mut stopping, waiting);
         if matches!(answer, Err(CallError::Lost(_))) {
-            self.agents[lane] = None;
+            agents[lane] = None;
         }
         answer
     }
 
     fn let_go(&mut self, lane: usize) -> Option<Result<(), CallError>> {
+        let agents = match &mut self.agents {
+            Agents::Own(agents) => agents,
+            Agents::OfRanks(job) => return job.let_go(lane),
+        };
         // A guest that hangs then is ended.
         let (stop, guest, mut since) = (&self.stop, self.lane_set.guest_of(lane), None::<Instant>);
         let mut waiting = || {
@@ -94,23 +131,28 @@ impl RacedLanes for BuiltLanes {
             }
         };
         let go_on = AtomicBool::new(false);
-        let agent = self.agents[lane].as_mut()?;
+        let agent = agents[lane].as_mut()?;
         let answer = agent.call_with(&Request::Detach, &go_on, None, &mut || {}, &mut waiting);
         if matches!(answer, Err(CallError::Lost(_) | CallError::Interrupted)) {
-            self.agents[lane] = None;
+            agents[lane] = None;
         }
         Some(answer.map(drop))
     }
 
     fn end_agents(&mut self) {
-        self.agents.iter_mut().filter_map(Option::take).for_each(AgentProcess::end);
+        match &mut self.agents {
+            Agents::Own(agents) => agents.iter_mut().filter_map(Option::take).for_each(AgentProcess::end),
+            Agents::OfRanks(job) => job.end_agents(),
+        }
     }
 
     fn open(&mut self, lane: usize, ground: usize) -> Result<Opened, LaneFailure> {
+        self.check_answers(lane)?;
         self.lane_set.open(lane, ground, &mut self.journal, &self.stop)
     }
 
     fn close(&mut self, lane: usize) -> Result<Closed, LaneFailure> {
+        self.check_answers(lane)?;
         self.lane_set.close(lane, &mut self.journal)
     }
 
@@ -223,12 +265,9 @@ impl RacedLanes for BuiltLanes {
         if !self.lane_set.renews_guests() {
             return Ok(());
         }
-        for lane in 0..self.agents.len() {
-            if self.lane_set.in_guest(lane)
-                && let Some(agent) = self.agents[lane].take()
-            {
-                agent.end();
-            }
+        if let Agents::Own(agents) = &mut self.agents {
+            let in_guests = agents.iter_mut().enumerate().filter(|(lane, _)| self.lane_set.in_guest(*lane));
+            in_guests.filter_map(|(_, agent)| agent.take()).for_each(AgentProcess::end);
         }
         self.lane_set.renew_guests(shift, &mut self.journal)
     }
@@ -247,7 +286,10 @@ impl RacedLanes for BuiltLanes {
     }
 
     fn agent_pid(&self, lane: usize) -> Option<u32> {
-        self.agents[lane].as_ref().and_then(AgentProcess::pid)
+        match &self.agents {
+            Agents::Own(agents) => agents[lane].as_ref().and_then(AgentProcess::pid),
+            Agents::OfRanks(_) => None,
+        }
     }
 
     fn profiler(&self) -> Result<Profiler, ProfileError> {

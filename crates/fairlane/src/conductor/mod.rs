@@ -32,7 +32,7 @@ mod steps;
 mod thermal;
 pub mod time;
 pub mod timeline;
-mod timeouts;
+pub mod timeouts;
 pub mod trial_run;
 pub mod wait_idle;
 

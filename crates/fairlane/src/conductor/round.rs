@@ -38,7 +38,7 @@ impl From<CallError> for Trouble {
             CallError::Refused(reason) | CallError::Unsupported { reason, .. } | CallError::Lost(reason) => {
                 Trouble::Lane(reason)
             }
-            CallError::Corrupt(reason) => Trouble::Race(Failure::failed(reason)),
+            CallError::Corrupt(reason) | CallError::JobLost(reason) => Trouble::Race(Failure::failed(reason)),
             CallError::Interrupted => Trouble::Race(Failure::interrupted()),
         }
     }
@@ -422,7 +422,7 @@ impl Runner<'_> {
             Some(Ok(())) if trial_run.library.is_some() => {
                 trial_run.charge("unmount", self.clock.since(begun).as_secs_f64());
             }
-            Some(Ok(()) | Err(CallError::Lost(_) | CallError::Interrupted)) | None => {}
+            Some(Ok(()) | Err(CallError::Lost(_) | CallError::JobLost(_) | CallError::Interrupted)) | None => {}
         }
         match self.lanes.close(trial_run.lane) {
             Ok(closed) => {

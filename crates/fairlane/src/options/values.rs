@@ -57,6 +57,14 @@ pub(super) fn parse_device(text: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// What a rank of an MPI job is told.
+#[derive(Debug, Args)]
+pub struct Rank {
+    /// The command line of `fairlane-mpi`.
+    #[arg(last = true)]
+    pub words: Vec<std::ffi::OsString>,
+}
+
 /// What the keeper of a guest is told.
 #[derive(Debug, Args)]
 pub struct GuestKeeper {

@@ -59,6 +59,7 @@ pub fn race(
         dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
+        ranks: None,
     };
     let raced = contest::run(contest, |record| {
         measured = Some(speeds(record));
@@ -120,6 +121,7 @@ fn plan(lanes: &[&SingleLane], kinds: &[&Kind], place: &Place, terms: &Terms) ->
         find_max: None,
         explain: false,
         explain_in_time: false,
+        ranks: None,
         command_line,
         with_self: false,
         workloads: suite.workload,

@@ -3,7 +3,7 @@
 use crate::lane_set::{LaneSet, LaneState};
 use crate::venues::Venue;
 use crate::venues::device::disk_below;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl LaneSet {
     /// Number of grounds: images, devices, directories, memory.
@@ -104,6 +104,11 @@ impl LaneSet {
     /// Whether a ground is an image on a loop device; all of those share one disk.
     pub fn is_image(&self, ground: usize) -> bool {
         self.stores[ground].is_of_pool(None)
+    }
+
+    /// The run's folder in the directory that a lane is; `None`: it is none.
+    pub fn folder_of(&self, lane: usize) -> Option<&Path> {
+        self.lanes[lane].fixed_ground.and_then(|ground| self.stores[ground].folder())
     }
 
     /// Number of lanes, the repeated first one included.

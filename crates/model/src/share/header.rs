@@ -110,6 +110,7 @@ impl Sharer {
             seed: _,
             on,
             guest: _,
+            ranks: _,
             command_line: _,
         } = plan;
         *suite = match self.trace() {

@@ -206,6 +206,11 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("other_guests", "verschiedene Gäste: {a} läuft in {a_is}, {b} in {b_is}"),
     ("different_disks", "verschiedene Platten: {a} liegt auf {a_on}, {b} auf {b_on}"),
     ("same_disk_elsewhere", "beide Verzeichnisse liegen auf {disk}, aber verschieden voll und an verschiedener Stelle"),
+    (
+        "servers_compared",
+        "{a} und {b} liegen auf Servern: Platten, Server und Netz werden mit verglichen, und was dort einen Absturz \
+         übersteht, ist nicht bekannt",
+    ),
     ("also_checksums", "{lane} bildet auch Prüfsummen der Daten"),
     (
         "stale_after_crash",

@@ -145,6 +145,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("other_guests", "客户机不同：{a} 在 {a_is} 中，{b} 在 {b_is} 中"),
     ("different_disks", "磁盘不同：{a} 在 {a_on} 上，{b} 在 {b_on} 上"),
     ("same_disk_elsewhere", "两个目录都在 {disk} 上，但充满程度和位置不同"),
+    ("servers_compared", "{a} 和 {b} 由服务器保存：磁盘、服务器和网络与文件系统一起比较，崩溃后能保留什么尚不清楚"),
     ("also_checksums", "{lane} 还对数据做校验和"),
     ("stale_after_crash", "{lane}：使用 {option} 时，崩溃后增长过的文件可能含有磁盘上的旧内容"),
     ("journals_data", "{lane}：使用 {option} 时，数据也经过日志，要写两次"),

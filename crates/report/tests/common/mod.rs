@@ -418,6 +418,7 @@ pub fn record(findings: &Findings) -> Record {
             find_max: None,
             explain: false,
             explain_in_time: false,
+            ranks: None,
             lanes: lanes.collect(),
             with_self: findings.lanes.iter().any(|lane| lane.is_self),
             workloads: Vec::new(),

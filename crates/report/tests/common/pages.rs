@@ -48,6 +48,7 @@ pub fn record_of(rounds: u32, points: u32) -> Record {
         find_max: None,
         explain: false,
         explain_in_time: false,
+        ranks: None,
         lanes: names.iter().filter_map(|name| name.parse().ok()).collect(),
         with_self: false,
         workloads: workloads(),

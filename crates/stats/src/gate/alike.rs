@@ -8,6 +8,7 @@ use model::Throttle;
 use model::lane::Lane;
 use model::machine::{Device, is_untold};
 use model::oltp::Oltp;
+use model::ranks::JobRanks;
 use model::record::{EndOutcome, Header};
 use model::workload::{Kind, Workload};
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,7 +229,26 @@ fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result
             words::bytes(theirs.size_bytes as f64)
         ));
     }
-    Ok(())
+    same_ranks(a, b)
+}
+
+fn same_ranks(a: &Named, b: &Named) -> Result<(), String> {
+    let said = |of: &Named| match of.record.header.plan.ranks {
+        Some(JobRanks { ranks, nodes }) => {
+            format!("{} on {}", words::count(ranks as usize, "rank"), words::count(nodes as usize, "node"))
+        }
+        None => "one process".to_owned(),
+    };
+    match a.record.header.plan.ranks == b.record.header.plan.ranks {
+        true => Ok(()),
+        false => Err(format!(
+            "the work was done by {} in {} and by {} in {}; race both sides with as many ranks on as many nodes",
+            said(a),
+            a.name,
+            said(b),
+            b.name
+        )),
+    }
 }
 
 /// Mount options may differ between the sides, where they are what is compared, and not within one. A

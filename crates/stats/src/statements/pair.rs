@@ -102,6 +102,9 @@ templates! {
     different_disks(a, a_on, b, b_on) = "different disks: {a} is on {a_on}, {b} is on {b_on}";
     flushes_stop_short(stops, reaches) = "different flushes: no flush of {stops} reaches a disk, those of {reaches} do";
     same_disk_elsewhere(disk) = "both directories are on {disk}, but their fill and position on it differ";
+    servers_compared(a, b) =
+        "{a} and {b} are kept by servers: disks, servers and network are compared with the filesystems, and what survives a \
+         crash there is not known";
     also_checksums(lane) = "{lane} also checksums data";
 
     // Options that move a guarantee.

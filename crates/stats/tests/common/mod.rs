@@ -59,6 +59,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         find_max: None,
         explain: false,
         explain_in_time: false,
+        ranks: None,
         lanes: lanes.iter().filter(|lane| !lane.is_self).map(|lane| lane.spec.parse().unwrap()).collect(),
         with_self: lanes.iter().any(|lane| lane.is_self),
         workloads,

@@ -321,6 +321,7 @@ fn header(files: &[Imported], gathered: &Gathered<'_>, started: &str, command_li
         find_max: None,
         explain: false,
         explain_in_time: false,
+        ranks: None,
         lanes: Vec::new(),
         with_self: false,
         workloads: gathered.workloads.clone(),

@@ -82,6 +82,7 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
         dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
+        ranks: None,
     };
     let ended = to_its_end(contest).map_err(|failure| how_to_go_on(failure, &path, options))?;
     let Some(ended) = ended else { return Ok(()) };

@@ -109,6 +109,7 @@ fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
         remark: Some(about),
         of_size,
         most_telling,
+        ranks: None,
     };
     let ended = to_its_end(contest).map_err(|failure| how_to_go_on(failure, &path, options))?;
     let (Some(ended), Some(base)) = (ended, base) else { return Ok(()) };
@@ -153,6 +154,7 @@ fn follow(
         dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
+        ranks: None,
     })
 }
 

@@ -1,0 +1,250 @@
+//! The relay of races over MPI: it carries lines between the `fairlane` of each rank, and does nothing else.
+//!
+//! Every rank starts the `fairlane` that lies beside this program, before there is MPI in it, and speaks with it through a
+//! socket: that one races on rank 0 and works on all of them, this one calls MPI. No call of MPI waits, so that a rank that
+//! hangs holds no other; between two looks it sleeps in poll(2).
+//!
+//! From `fairlane`: `to RANK TEXT`, `barrier`, `end STATUS`, `abort STATUS`. To it: `rank RANK SIZE VERSION` first, then
+//! `from RANK TEXT`, `released` when all have come to the barrier, and `lost RANK WHY`.
+
+mod own;
+
+use mpi::request::{Request, StaticScope};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+use mpi::{Rank, Tag};
+use own::{Own, Read};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A line of one `fairlane` for another.
+const TEXT: Tag = 1;
+/// The `fairlane` of the sender is gone; to rank 0, with the reason.
+const LOST: Tag = 2;
+/// The job ends; from rank 0.
+const END: Tag = 3;
+/// Between two looks at MPI just after something happened.
+const SHORTEST_NAP: Duration = Duration::from_micros(100);
+/// The same where nothing has happened for a while.
+const LONGEST_NAP: Duration = Duration::from_millis(2);
+/// The same from a barrier until the own `fairlane` says something: ranks measure meanwhile.
+const NAP_WHILE_MEASURED: Duration = Duration::from_millis(20);
+/// How long ranks may take to end together.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Exit status where something that is needed is missing, as of `fairlane`.
+const MISSING: i32 = 4;
+
+fn main() {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Without it a signal ends this process at once, and `fairlane` sees that.
+        let _ = signal_hook::flag::register(signal, Arc::clone(&stop));
+    }
+    // A process that is forked beside an open network device may not be well: so before there is one.
+    let own = Own::start();
+    let Some(universe) = mpi::initialize() else {
+        eprintln!("fairlane-mpi: MPI cannot be initialized; start it with mpirun or srun of the MPI that it was built with");
+        std::process::exit(MISSING);
+    };
+    let world = universe.world();
+    let status = Relay::new(&world, own, stop).run();
+    drop(universe);
+    std::process::exit(status);
+}
+
+/// What is on its way.
+struct Sending {
+    request: Request<'static, [u8]>,
+    bytes: *mut [u8],
+}
+
+/// One rank's part.
+struct Relay<'a> {
+    world: &'a SimpleCommunicator,
+    rank: Rank,
+    own: Option<Own>,
+    stop: Arc<AtomicBool>,
+    is_stopped: bool,
+    sending: Vec<Sending>,
+    barrier: Option<Request<'static, ()>>,
+    nap: Duration,
+    /// The job ends, with this exit status.
+    end: Option<i32>,
+}
+
+impl<'a> Relay<'a> {
+    fn new(world: &'a SimpleCommunicator, own: Result<Own, String>, stop: Arc<AtomicBool>) -> Self {
+        let rank = world.rank();
+        let mut relay = Relay {
+            world,
+            rank,
+            own: None,
+            stop,
+            is_stopped: false,
+            sending: Vec::new(),
+            barrier: None,
+            nap: SHORTEST_NAP,
+            end: None,
+        };
+        match own {
+            Ok(own) => {
+                relay.own = Some(own);
+                let (size, version) = (world.size(), env!("CARGO_PKG_VERSION"));
+                relay.tell(format!("rank {rank} {size} {version}\n").as_bytes());
+            }
+            Err(why) if rank == 0 => {
+                eprintln!("fairlane-mpi: {why}");
+                relay.end = Some(MISSING);
+            }
+            Err(why) => relay.send(0, LOST, why.as_bytes()),
+        }
+        relay
+    }
+
+    /// Carries lines until the job ends; answers the exit status.
+    fn run(mut self) -> i32 {
+        loop {
+            if let Some(status) = self.end {
+                return self.finish(status);
+            }
+            let happened = self.look();
+            self.nap = match happened {
+                true => SHORTEST_NAP,
+                false if self.nap < LONGEST_NAP => (self.nap * 2).min(LONGEST_NAP),
+                false => self.nap,
+            };
+            if let Some(own) = &self.own {
+                own.wait(self.nap);
+            } else {
+                std::thread::sleep(self.nap);
+            }
+        }
+    }
+
+    /// One look at everything; answers whether something happened.
+    fn look(&mut self) -> bool {
+        if self.rank == 0 && !self.is_stopped && self.stop.load(Ordering::Relaxed) {
+            self.is_stopped = true;
+            if let Some(own) = &self.own {
+                own.terminate();
+            }
+        }
+        let mut happened = self.listen();
+        while let Some((message, status)) = self.world.any_process().immediate_matched_probe() {
+            let (from, tag) = (status.source_rank(), status.tag());
+            let (text, _) = (message, status).matched_receive_vec::<u8>();
+            happened = true;
+            match tag {
+                TEXT => self.tell(&[format!("from {from} ").as_bytes(), &text, b"\n"].concat()),
+                LOST => self.tell(&[format!("lost {from} ").as_bytes(), &text, b"\n"].concat()),
+                // Nobody but rank 0 has a status that somebody reads.
+                _ => self.end = Some(0),
+            }
+        }
+        self.test_sent();
+        match self.barrier.take().map(Request::test) {
+            Some(Ok(_)) => {
+                self.tell(b"released\n");
+                self.nap = NAP_WHILE_MEASURED;
+                // What happened is over: all that is to come is the own `fairlane`'s word.
+                happened = false;
+            }
+            Some(Err(waits)) => {
+                self.barrier = Some(waits);
+                self.nap = SHORTEST_NAP;
+            }
+            None => {}
+        }
+        happened
+    }
+
+    /// Reads what the own `fairlane` says, and does it.
+    fn listen(&mut self) -> bool {
+        let Some(own) = &mut self.own else { return false };
+        match own.read() {
+            Read::Nothing => false,
+            Read::Lines(lines) => {
+                for line in lines {
+                    self.obey(&line);
+                }
+                true
+            }
+            Read::Ended(why) => {
+                let code = self.own.take().map_or(1, Own::status);
+                match self.rank {
+                    0 => self.end = Some(self.end.unwrap_or(code)),
+                    _ => self.send(0, LOST, why.as_bytes()),
+                }
+                true
+            }
+        }
+    }
+
+    fn obey(&mut self, line: &[u8]) {
+        let mut words = line.splitn(3, |byte| *byte == b' ');
+        let verb = words.next().unwrap_or_default();
+        let number = words.next().and_then(|word| std::str::from_utf8(word).ok()?.parse::<i32>().ok());
+        match (verb, number) {
+            (b"to", Some(rank)) if (0..self.world.size()).contains(&rank) => {
+                self.send(rank, TEXT, words.next().unwrap_or_default());
+            }
+            (b"barrier", _) => self.barrier = Some(self.world.immediate_barrier()),
+            (b"end", Some(status)) => self.end = Some(status),
+            (b"abort", Some(status)) => self.world.abort(status),
+            _ => eprintln!("fairlane-mpi: its fairlane said what nobody knows; build both anew with `make mpi`"),
+        }
+    }
+
+    fn tell(&mut self, line: &[u8]) {
+        if let Some(own) = &mut self.own {
+            own.write(line);
+        }
+    }
+
+    fn send(&mut self, to: Rank, tag: Tag, text: &[u8]) {
+        let bytes = Box::into_raw(text.to_vec().into_boxed_slice());
+        // SAFETY: `bytes` was just made, and nobody frees or writes it before MPI has sent it (`test_sent`).
+        let text: &'static [u8] = unsafe { &*bytes };
+        let request = self.world.process_at_rank(to).immediate_send_with_tag(StaticScope, text, tag);
+        self.sending.push(Sending { request, bytes });
+    }
+
+    fn test_sent(&mut self) {
+        for Sending { request, bytes } in std::mem::take(&mut self.sending) {
+            match request.test() {
+                // SAFETY: it was made by `Box::into_raw`, MPI is done with it, and it is on no list any more.
+                Ok(_) => drop(unsafe { Box::from_raw(bytes) }),
+                Err(request) => self.sending.push(Sending { request, bytes }),
+            }
+        }
+    }
+
+    /// All ranks end together; who does not come is ended by MPI.
+    fn finish(mut self, status: i32) -> i32 {
+        // Its input ends, and so does it.
+        drop(self.own.take());
+        if self.barrier.is_some() {
+            self.world.abort(status);
+        }
+        if self.rank == 0 {
+            (1..self.world.size()).for_each(|rank| self.send(rank, END, b""));
+        }
+        let mut last = Some(self.world.immediate_barrier());
+        let begun = Instant::now();
+        while last.is_some() || !self.sending.is_empty() {
+            // What still comes was asked by nobody who is there.
+            while let Some(late) = self.world.any_process().immediate_matched_probe() {
+                drop(late.matched_receive_vec::<u8>());
+            }
+            self.test_sent();
+            last = last.and_then(|waits| waits.test().err());
+            if begun.elapsed() > PATIENCE {
+                self.world.abort(status);
+            }
+            std::thread::sleep(SHORTEST_NAP);
+        }
+        status
+    }
+}

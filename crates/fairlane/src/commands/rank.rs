@@ -1,0 +1,150 @@
+//! The hidden command that `fairlane-mpi` starts on every rank: the first one races, all of them work.
+
+use crate::failure::Failure;
+use crate::options::{self, Command, Rank};
+use crate::ranks::host::{Order, RankHost};
+use crate::ranks::job::{Event, Job, Lines};
+use crate::ranks::link::{self, Heard, Link, Listening};
+use crate::ranks::message::{Answer, Ask, Asked, Told};
+use crate::ranks::monotonic_ns;
+use crate::{signals, terminal};
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+
+/// Exit status of a command line that is wrong.
+const USAGE: u8 = 2;
+
+/// Works for the relay on standard input until the job ends.
+pub fn run(options: &Rank) -> ExitCode {
+    let _ = rustix::thread::set_name(c"fairlane-rank");
+    let Ok((link, mut listening)) = link::open() else {
+        terminal::say!("fairlane: `rank` is for fairlane-mpi alone; race over MPI with: mpirun fairlane-mpi race DIR DIR");
+        return ExitCode::from(USAGE);
+    };
+    // Where MPI cannot begin, who asked for it is told by the relay.
+    let Some(Heard::Rank { rank, size, version }) = listening.next_line() else { return ExitCode::SUCCESS };
+    let own = env!("CARGO_PKG_VERSION");
+    if version != own {
+        terminal::say!(
+            "fairlane: fairlane-mpi is of version {version} and fairlane beside it of version {own}; build both with `make mpi`"
+        );
+        return ExitCode::from(USAGE);
+    }
+    let link = Arc::new(link);
+    match rank {
+        0 => lead(link, listening, size, &options.words),
+        _ => follow(rank, link, listening),
+    }
+}
+
+/// Rank 0: it races, and works too.
+fn lead(link: Arc<Link>, listening: Listening, size: u32, words: &[OsString]) -> ExitCode {
+    let (events, from_ranks) = channel();
+    let (orders, for_host) = channel();
+    let (own_stop, broken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let host = RankHost::new(0, Arc::clone(&link), for_host, Arc::clone(&own_stop));
+    let own_events = events.clone();
+    let lines = Lines {
+        link: Arc::clone(&link),
+        own: orders.clone(),
+        own_stop: Arc::clone(&own_stop),
+        events: from_ranks,
+        broken: Arc::clone(&broken),
+    };
+    let threads = [
+        // The agents live as long as the thread that started them: it ends with this process.
+        start("fairlane-agents", move || host.serve(|told| _ = own_events.send(Event::Told(0, told)))),
+        start("fairlane-lines", move || hear_ranks(listening, &events, &orders, &own_stop)),
+    ];
+    let raced = threads.into_iter().collect::<Result<(), Failure>>().and_then(|()| race(words, Job::new(size, lines)));
+    let status = crate::told(raced);
+    link.end(status, broken.load(Ordering::Relaxed));
+    ExitCode::from(status)
+}
+
+fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    let started = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+    started.map(drop).map_err(|error| Failure::failed(format!("cannot start a thread: {error}")))
+}
+
+fn race(words: &[OsString], job: Job) -> Result<(), Failure> {
+    match options::parse_over_mpi(words).command {
+        Command::Race(options) => {
+            super::clean::recover();
+            super::race::run_over_ranks(&options, job)
+        }
+        _ => Err(Failure::usage(
+            "fairlane-mpi races and does nothing else: mpirun fairlane-mpi race DIR DIR; for other commands type fairlane",
+        )),
+    }
+}
+
+/// Hands on what the relay of rank 0 says.
+fn hear_ranks(mut listening: Listening, events: &Sender<Event>, orders: &Sender<Order>, own_stop: &AtomicBool) {
+    loop {
+        let sent = match listening.next_line() {
+            Some(Heard::From { rank, text }) => match serde_json::from_str::<Told>(&text) {
+                Ok(told) => events.send(Event::Told(rank, told)).is_ok(),
+                Err(error) => {
+                    events.send(Event::Lost(rank, format!("what it said cannot be read ({error})"))).is_ok()
+                }
+            },
+            Some(Heard::Lost { rank, why }) => events.send(Event::Lost(rank, why)).is_ok(),
+            Some(Heard::Released) => orders.send(Order::Released(monotonic_ns())).is_ok(),
+            Some(Heard::Rank { .. }) => true,
+            None => {
+                own_stop.store(true, Ordering::Relaxed);
+                let _ = events.send(Event::Gone);
+                let _ = orders.send(Order::Gone);
+                false
+            }
+        };
+        if !sent {
+            return;
+        }
+    }
+}
+
+/// Any other rank: it works until the job is gone.
+fn follow(rank: u32, link: Arc<Link>, listening: Listening) -> ExitCode {
+    // A signal that all processes of a job get ends the race on rank 0, and this one with the job.
+    let _ = signals::stop(&Arc::default());
+    let (orders, for_host) = channel();
+    let stop = Arc::new(AtomicBool::new(false));
+    let host = RankHost::new(rank, Arc::clone(&link), for_host, Arc::clone(&stop));
+    let (answers, pongs) = (Arc::clone(&link), link);
+    if let Err(failure) = start("fairlane-lines", move || hear_rank_0(listening, &pongs, &orders, &stop)) {
+        return ExitCode::from(crate::told(Err(failure)));
+    }
+    host.serve(|told| tell(&answers, &told));
+    ExitCode::SUCCESS
+}
+
+fn tell(link: &Link, told: &Told) {
+    // Where the relay is gone, the other thread ends this process.
+    let _ = serde_json::to_string(told).map(|line| link.tell(0, &line));
+}
+
+/// Hands on what rank 0 asks, and answers at once what does not wait for work.
+fn hear_rank_0(mut listening: Listening, link: &Link, orders: &Sender<Order>, stop: &AtomicBool) {
+    loop {
+        match listening.next_line() {
+            Some(Heard::From { text, .. }) => match serde_json::from_str::<Asked>(&text) {
+                Ok(Asked { ask: Ask::Ping, number }) => tell(link, &Told { number, answer: Answer::Pong }),
+                Ok(Asked { ask: Ask::Stop, .. }) => stop.store(true, Ordering::Relaxed),
+                Ok(asked) => _ = orders.send(Order::Asked(asked)),
+                Err(error) => {
+                    terminal::say!("fairlane: what rank 0 said cannot be read ({error}); build all ranks anew");
+                    std::process::exit(1);
+                }
+            },
+            Some(Heard::Released) => _ = orders.send(Order::Released(monotonic_ns())),
+            Some(Heard::Lost { .. } | Heard::Rank { .. }) => {}
+            // The kernel ends the agents, and rank 0 removes what they wrote.
+            None => std::process::exit(0),
+        }
+    }
+}

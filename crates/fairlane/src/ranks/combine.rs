@@ -1,0 +1,293 @@
+//! The answers of all ranks as one: what they did together, from the common start to when the last was done.
+
+use super::check::named;
+use super::message::Moments;
+use engine::{Latencies, Tally, Window, primary_metric};
+use model::Flag;
+use model::agent::{Reply, Room};
+use model::ranks::RankFigures;
+use model::seen::{CachedFiles, KeptFiles};
+use model::trial::{Group, SystemUse};
+use std::collections::BTreeMap;
+
+/// What the agent of one rank answered.
+#[derive(Debug, Clone)]
+pub(super) struct RankReply {
+    /// The rank.
+    pub(super) rank: u32,
+    /// Number of its machine.
+    pub(super) node: u32,
+    /// What it answered.
+    pub(super) reply: Reply,
+    /// When, of measured work.
+    pub(super) moments: Option<Moments>,
+}
+
+/// A group of a trial so far.
+pub(super) struct RankGroup {
+    tally: Tally,
+    /// Operations and seconds of each rank.
+    of_ranks: Vec<(u64, f64)>,
+    start_spread_seconds: f64,
+    first_done_seconds: f64,
+    last_done_seconds: f64,
+}
+
+impl RankGroup {
+    /// Its name.
+    pub(super) fn name(&self) -> &str {
+        self.tally.name()
+    }
+}
+
+/// A window of one rank. Seconds count from the first release of its machine's ranks from the barrier.
+struct RankWindow<'a> {
+    opened: f64,
+    /// When it ended, and before that without the sync that is charged to it.
+    closed: f64,
+    worked: f64,
+    group: &'a Group,
+}
+
+/// The refusal that stands for all, with the rank's name; `None`: nobody refused. What is wrong goes before what is lacking,
+/// and what is lacking before what a filesystem cannot do.
+pub(super) fn refusal(replies: &[RankReply], nodes: u32) -> Option<Reply> {
+    let weight = |of: &&RankReply| match &of.reply {
+        Reply::Failed { corrupt: true, .. } => 3,
+        Reply::Failed { unsupported: false, .. } => 2,
+        Reply::Failed { .. } => 1,
+        _ => 0,
+    };
+    let worst = replies.iter().rev().max_by_key(weight)?;
+    match worst.reply.clone() {
+        Reply::Failed { reason, errno, corrupt, unsupported, room } => {
+            let reason = format!("{}: {reason}", named(worst.rank, worst.node, nodes));
+            Some(Reply::Failed { reason, errno, corrupt, unsupported, room })
+        }
+        _ => None,
+    }
+}
+
+/// A reply without figures: it took as long as its slowest rank.
+pub(super) fn plain(replies: &[RankReply]) -> Reply {
+    let seconds = replies.iter().filter_map(|of| match of.reply {
+        Reply::Took { seconds } => Some(seconds),
+        _ => None,
+    });
+    seconds.reduce(f64::max).map_or(Reply::Done, |seconds| Reply::Took { seconds })
+}
+
+/// The windows of all ranks as one, which is added to what the trial has so far. `sent_ns`: when rank 0 asked.
+pub(super) fn measured(replies: &[RankReply], so_far: &mut Vec<RankGroup>, sent_ns: u64) -> Reply {
+    let mut released: BTreeMap<u32, u64> = BTreeMap::new();
+    for of in replies {
+        let at_ns = of.moments.map_or(0, |moments| moments.released_ns);
+        released.entry(of.node).and_modify(|first| *first = at_ns.min(*first)).or_insert(at_ns);
+    }
+    let since = |later_ns: u64, earlier_ns: u64| later_ns.saturating_sub(earlier_ns) as f64 * 1e-9;
+    let mut opened = Vec::new();
+    for of in replies {
+        let (Reply::Measured { groups, system, opened_after_seconds }, Some(moments)) = (&of.reply, of.moments) else {
+            return no_figures(of);
+        };
+        opened.push((since(moments.asked_ns, released[&of.node]) + opened_after_seconds, groups, (of.node, system)));
+    }
+    let Some((_, names, _)) = opened.first() else { return Reply::Done };
+    let systems: Vec<(u32, &SystemUse)> = opened.iter().map(|(.., system)| *system).collect();
+    let system = system_of_all(&systems);
+    let mut together = Vec::new();
+    for name in names.iter().map(|group| group.name.as_str()) {
+        let mut windows = Vec::new();
+        for (at, groups, _) in &opened {
+            let Some(group) = groups.iter().find(|group| group.name == name) else {
+                return refused(format!("not all ranks measured {name}; this is a fault of Fairlane, report it"));
+            };
+            let closed = at + group.seconds;
+            windows.push(RankWindow { opened: *at, closed, worked: closed - group.sync_seconds, group });
+        }
+        let (window, own) = (of_all(name, &windows), windows[0].group.system.as_ref().map(|_| system.clone()));
+        together.push(Group { system: own, ..window.group() });
+        add(so_far, window, &windows);
+    }
+    let start = opened.iter().map(|(at, ..)| *at).fold(f64::INFINITY, f64::min);
+    let here = replies.first().map_or(0, |of| of.node);
+    Reply::Measured { groups: together, system, opened_after_seconds: since(released[&here], sent_ns) + start }
+}
+
+/// One window of all ranks: from the first that opens to the last that is done.
+fn of_all(name: &str, windows: &[RankWindow]) -> Window {
+    let last = |at: &dyn Fn(&RankWindow) -> f64| windows.iter().map(at).fold(f64::NEG_INFINITY, f64::max);
+    let start = -last(&|of| -of.opened);
+    let (closed, worked) = (last(&|of| of.closed), last(&|of| of.worked));
+    let first = windows[0].group;
+    let parts = windows.iter().map(|of| of.group.windows_operations_per_second.len()).min().unwrap_or(0);
+    let rate = |at: usize| windows.iter().map(|of| of.group.windows_operations_per_second[at]).sum();
+    Window {
+        group: name.to_owned(),
+        primary_metric: primary_metric(&first.primary_metric),
+        operations: windows.iter().map(|of| of.group.operations).sum(),
+        bytes: windows.iter().map(|of| of.group.bytes).sum(),
+        seconds: closed - start,
+        sync_seconds: closed - worked,
+        windows_operations_per_second: (0..parts).map(rate).collect(),
+        windows_seconds: if parts > 0 { first.windows_seconds } else { 0.0 },
+        ..Window::default()
+    }
+}
+
+fn add(so_far: &mut Vec<RankGroup>, window: Window, windows: &[RankWindow]) {
+    let first_opened = windows.iter().map(|of| of.opened).fold(f64::INFINITY, f64::min);
+    let last_opened = windows.iter().map(|of| of.opened).fold(f64::NEG_INFINITY, f64::max);
+    let first_closed = windows.iter().map(|of| of.closed).fold(f64::INFINITY, f64::min);
+    let last_done_seconds = window.seconds;
+    let group = match so_far.iter().position(|group| group.name() == window.group) {
+        Some(at) => {
+            so_far[at].tally.add(&window);
+            &mut so_far[at]
+        }
+        None => {
+            so_far.push(RankGroup {
+                tally: Tally::new(window),
+                of_ranks: vec![(0, 0.0); windows.len()],
+                start_spread_seconds: 0.0,
+                first_done_seconds: 0.0,
+                last_done_seconds: 0.0,
+            });
+            let last = so_far.len() - 1;
+            &mut so_far[last]
+        }
+    };
+    group.start_spread_seconds += last_opened - first_opened;
+    group.first_done_seconds += first_closed - first_opened;
+    group.last_done_seconds += last_done_seconds;
+    for ((operations, seconds), of) in group.of_ranks.iter_mut().zip(windows) {
+        *operations += of.group.operations;
+        *seconds += of.group.seconds;
+    }
+}
+
+/// The trials of all ranks as one.
+pub(super) fn finished(replies: &[RankReply], so_far: Vec<RankGroup>, nodes: u32) -> Reply {
+    let (mut of_ranks, mut systems, mut flags): (Vec<&[Group]>, Vec<(u32, &SystemUse)>, Vec<Flag>) = Default::default();
+    for of in replies {
+        let Reply::Finished { groups, system, notes, .. } = &of.reply else { return no_figures(of) };
+        of_ranks.push(groups);
+        systems.push((of.node, system));
+        for note in notes {
+            if !flags.contains(note) {
+                flags.push(note.clone());
+            }
+        }
+    }
+    let node = |rank: usize| replies.get(rank).map_or(0, |of| of.node);
+    let groups = so_far.into_iter().map(|mut so_far| {
+        let own: Vec<(u32, &Group)> = (of_ranks.iter().enumerate())
+            .filter_map(|(rank, groups)| Some((node(rank), groups.iter().find(|group| group.name == so_far.name())?)))
+            .collect();
+        let mut latencies = Latencies::new();
+        for of_rank in own.iter().filter_map(|(_, group)| Latencies::decode(group.histogram.as_deref()?)) {
+            latencies.add(&of_rank);
+        }
+        let primary = own.first().map_or("", |(_, group)| group.primary_metric.as_str());
+        so_far.tally.complete(&latencies, primary_metric(primary));
+        let of_system: Vec<(u32, &SystemUse)> =
+            own.iter().filter_map(|(node, group)| Some((*node, group.system.as_ref()?))).collect();
+        Group {
+            system: (!of_system.is_empty()).then(|| system_of_all(&of_system)),
+            cached_files: own.iter().filter_map(|(_, group)| group.cached_files).reduce(cached_together),
+            kept_files: own.iter().filter_map(|(_, group)| group.kept_files).reduce(kept_together),
+            ranks: Some(Box::new(figures(&so_far, &node, nodes))),
+            ..so_far.tally.group()
+        }
+    });
+    Reply::Finished { groups: groups.collect(), system: system_of_all(&systems), notes: flags, jobs: Vec::new() }
+}
+
+/// What the ranks did each by itself.
+fn figures(so_far: &RankGroup, node: &dyn Fn(usize) -> u32, nodes: u32) -> RankFigures {
+    let rate = |(operations, seconds): &(u64, f64)| if *seconds > 0.0 { *operations as f64 / seconds } else { 0.0 };
+    let rates: Vec<f64> = so_far.of_ranks.iter().map(rate).collect();
+    let ranks = rates.len().max(1) as f64;
+    let mean = rates.iter().sum::<f64>() / ranks;
+    let deviation = (rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / ranks).sqrt();
+    let numbered = || rates.iter().copied().enumerate();
+    let (slowest, lowest) = numbered().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
+    let (fastest, highest) = numbered().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
+    RankFigures {
+        ranks: rates.len() as u32,
+        nodes,
+        lowest_operations_per_second: lowest,
+        mean_operations_per_second: mean,
+        highest_operations_per_second: highest,
+        spread: if mean > 0.0 { deviation / mean } else { 0.0 },
+        slowest_rank: slowest as u32,
+        slowest_node: node(slowest),
+        fastest_rank: fastest as u32,
+        fastest_node: node(fastest),
+        start_spread_seconds: so_far.start_spread_seconds,
+        first_done_seconds: so_far.first_done_seconds,
+        last_done_seconds: so_far.last_done_seconds,
+    }
+}
+
+/// What all machines did: one rank speaks for its machine, and all for their agents.
+fn system_of_all(ranks: &[(u32, &SystemUse)]) -> SystemUse {
+    let mut machines: BTreeMap<u32, SystemUse> = BTreeMap::new();
+    for (node, own) in ranks {
+        let Some(machine) = machines.get_mut(node) else {
+            machines.insert(*node, (*own).clone());
+            continue;
+        };
+        machine.agent_cpu_user_seconds += own.agent_cpu_user_seconds;
+        machine.agent_cpu_system_seconds += own.agent_cpu_system_seconds;
+        machine.whole_application_write_bytes += own.whole_application_write_bytes;
+        machine.whole_device_write_bytes = machine.whole_device_write_bytes.max(own.whole_device_write_bytes);
+        // The agents of a machine take each other for other programs.
+        (machine.foreign_cpu_seconds, machine.looked_seconds) = (None, 0.0);
+        if own.busiest_thread_share > machine.busiest_thread_share {
+            (machine.busiest_thread_share, machine.busiest_thread) =
+                (own.busiest_thread_share, own.busiest_thread.clone());
+        }
+    }
+    let mut machines = machines.into_values();
+    let Some(mut all) = machines.next() else { return SystemUse::default() };
+    for machine in machines {
+        let (windows, window_seconds) = (all.windows, all.window_seconds.max(machine.window_seconds));
+        let (cpus, looked_seconds) = (all.cpus + machine.cpus, all.looked_seconds.max(machine.looked_seconds));
+        all.add(&machine);
+        // Machines work beside each other, and windows of one follow each other.
+        (all.windows, all.window_seconds, all.cpus, all.looked_seconds) = (windows, window_seconds, cpus, looked_seconds);
+    }
+    all
+}
+
+fn cached_together(all: CachedFiles, own: CachedFiles) -> CachedFiles {
+    CachedFiles {
+        file_bytes: all.file_bytes + own.file_bytes,
+        looked_bytes: all.looked_bytes + own.looked_bytes,
+        before_bytes: all.before_bytes + own.before_bytes,
+        after_bytes: all.after_bytes + own.after_bytes,
+        watched_writes: all.watched_writes + own.watched_writes,
+        cached_writes: all.cached_writes + own.cached_writes,
+    }
+}
+
+fn kept_together(all: KeptFiles, own: KeptFiles) -> KeptFiles {
+    KeptFiles {
+        files: all.files + own.files,
+        inline_files: all.inline_files + own.inline_files,
+        compressed_files: all.compressed_files + own.compressed_files,
+        tail_files: all.tail_files + own.tail_files,
+    }
+}
+
+fn no_figures(of: &RankReply) -> Reply {
+    refused(format!("rank {} answered without figures; this is a fault of Fairlane, report it", of.rank))
+}
+
+fn refused(reason: String) -> Reply {
+    Reply::Failed { reason, errno: None, corrupt: false, unsupported: false, room: Room::Enough }
+}
+
+#[cfg(test)]
+mod tests;

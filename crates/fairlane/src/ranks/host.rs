@@ -1,0 +1,273 @@
+//! What every rank does: it keeps an agent for each lane, in a folder of its own, and answers rank 0.
+
+use super::link::Link;
+use super::message::{Answer, Ask, Asked, Moments, Told, Trouble};
+use super::progress::Progress;
+use super::{MOST_SILENCE, folder_of, monotonic_ns, within};
+use crate::conductor::agent_process::{AgentProcess, CallError, GRACE};
+use crate::conductor::timeouts::timeout_for;
+use model::agent::{Reply, Request, Target};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+/// What rank 0 leaves in a lane for the others to find.
+pub(super) const TOKEN: &str = "token";
+
+/// What a rank is to do next.
+pub enum Order {
+    /// Rank 0 asks something.
+    Asked(Asked),
+    /// The barrier let go, at this moment of this machine's clock in nanoseconds.
+    Released(u64),
+    /// The job is gone.
+    Gone,
+}
+
+/// The agents of one rank.
+pub struct RankHost {
+    rank: u32,
+    link: Arc<Link>,
+    /// By the lane's number.
+    agents: BTreeMap<u32, AgentProcess>,
+    stop: Arc<AtomicBool>,
+    orders: Receiver<Order>,
+}
+
+impl RankHost {
+    /// Of this rank; whoever sets `stop` ends what an agent does.
+    pub fn new(rank: u32, link: Arc<Link>, orders: Receiver<Order>, stop: Arc<AtomicBool>) -> Self {
+        RankHost { rank, link, agents: BTreeMap::new(), stop, orders }
+    }
+
+    /// Does what is asked until the job is gone; `tell` takes the answers.
+    pub fn serve(mut self, mut tell: impl FnMut(Told)) {
+        while let Ok(order) = self.orders.recv() {
+            match order {
+                Order::Asked(Asked { number, ask }) => {
+                    if let Some(answer) = self.answer(ask) {
+                        tell(Told { number, answer });
+                    }
+                }
+                // Of a barrier that this rank gave up.
+                Order::Released(_) => {}
+                Order::Gone => break,
+            }
+        }
+    }
+
+    fn answer(&mut self, ask: Ask) -> Option<Answer> {
+        match ask {
+            Ask::Hello => Some(hello()),
+            Ask::Look { directory, folder, token } => {
+                let rank = self.rank;
+                let looked = within(MOST_SILENCE, move || look(rank, &directory, &folder, &token));
+                Some(Answer::Looked { trouble: looked.unwrap_or(Some(Trouble::Silent)) })
+            }
+            Ask::Agent { lane, request, folder_of } => {
+                let answered = self.ask_agent(lane, &request, folder_of);
+                if matches!(answered, Answer::Lost { .. }) {
+                    // Another one is started for the next request.
+                    self.agents.remove(&lane);
+                }
+                Some(answered)
+            }
+            Ask::EndAgents => {
+                self.agents.clear();
+                Some(Answer::Done)
+            }
+            // Whoever reads the lines has done it.
+            Ask::Stop | Ask::Ping => None,
+        }
+    }
+
+    fn ask_agent(&mut self, lane: u32, request: &Request, of: u32) -> Answer {
+        let done = Answer::Agent { reply: Box::new(Reply::Done), moments: None };
+        if *request == Request::Detach && !self.agents.contains_key(&lane) {
+            return done;
+        }
+        // Whatever goes wrong here: the others wait at the barrier.
+        let ready = self.start(lane).and_then(|()| self.own_request(request, of));
+        let released_ns = match request {
+            Request::Slice { .. } | Request::Phase { .. } => match self.barrier() {
+                Some(released_ns) => Some(released_ns),
+                None => return Answer::Apart,
+            },
+            _ => None,
+        };
+        match ready {
+            Ok(request) => self.call(lane, &request, released_ns).unwrap_or_else(|reason| Answer::Lost { reason }),
+            Err(reason) => Answer::Lost { reason },
+        }
+    }
+
+    fn start(&mut self, lane: u32) -> Result<(), String> {
+        if !self.agents.contains_key(&lane) {
+            let agent = AgentProcess::start(&self.stop).map_err(|error| in_words(&error))?;
+            self.agents.insert(lane, agent);
+        }
+        Ok(())
+    }
+
+    /// The request as this rank's agent gets it: with a folder and a seed of its own.
+    fn own_request(&self, request: &Request, of: u32) -> Result<Request, String> {
+        match request {
+            Request::Attach { target: Target::Directory(lane), devices } => {
+                let folder = folder_of(of, lane);
+                if of == self.rank {
+                    let made = folder.clone();
+                    let made = within(MOST_SILENCE, move || make(&made)).unwrap_or(Err(Errno::TIMEDOUT));
+                    made.map_err(|errno| format!("cannot make the folder {}: {errno}", folder.display()))?;
+                }
+                Ok(Request::Attach { target: Target::Directory(folder), devices: devices.clone() })
+            }
+            Request::Prepare { workload, seed } => {
+                Ok(Request::Prepare { workload: workload.clone(), seed: seed_of(*seed, self.rank) })
+            }
+            other => Ok(other.clone()),
+        }
+    }
+
+    /// Waits for all ranks; answers when they were let go. `None`: some did not come.
+    fn barrier(&mut self) -> Option<u64> {
+        self.link.barrier().ok()?;
+        let begun = Instant::now();
+        while let Some(left) = MOST_SILENCE.checked_sub(begun.elapsed()) {
+            match self.orders.recv_timeout(left) {
+                Ok(Order::Released(at_ns)) => return Some(at_ns),
+                // Rank 0 waits for this answer before it asks anything else, unless it has given up.
+                Ok(Order::Asked(_)) => {}
+                Ok(Order::Gone) | Err(_) => return None,
+            }
+        }
+        None
+    }
+
+    /// Asks the agent, and watches over it while it works.
+    fn call(&mut self, lane: u32, request: &Request, released_ns: Option<u64>) -> Result<Answer, String> {
+        let agent = self.agents.get_mut(&lane).ok_or("the agent is gone")?;
+        let asked_ns = monotonic_ns();
+        agent.ask(request).map_err(|error| in_words(&error))?;
+        let begun = Instant::now();
+        let longest = match request {
+            // It ends by itself, and then waits for what is in flight.
+            Request::Slice { warm_up_seconds, seconds, .. } => {
+                Duration::from_secs_f64(warm_up_seconds + seconds) + MOST_SILENCE
+            }
+            _ => timeout_for(request, None),
+        };
+        let mut progress = agent.pid().map(|pid| Progress::new(pid, MOST_SILENCE));
+        let mut stopped: Option<Instant> = None;
+        loop {
+            if let Some(reply) = agent.glance().map_err(|error| in_words(&error))? {
+                let moments = released_ns.map(|released_ns| Moments { released_ns, asked_ns });
+                return Ok(Answer::Agent { reply: Box::new(reply), moments });
+            }
+            match stopped {
+                None if self.stop.load(Ordering::Relaxed) => {
+                    agent.ask_to_stop();
+                    stopped = Some(Instant::now());
+                }
+                Some(at) if at.elapsed() > GRACE => {
+                    agent.kill(false);
+                    return Err("it was ended".to_owned());
+                }
+                _ if begun.elapsed() > longest || progress.as_mut().is_some_and(Progress::is_hung) => {
+                    agent.kill(false);
+                    return Err(format!(
+                        "the lane did not answer for {}; look at the kernel's log there (dmesg)",
+                        model::units::human_seconds(begun.elapsed().as_secs_f64())
+                    ));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn hello() -> Answer {
+    let program = std::fs::read("/proc/self/exe").unwrap_or_default();
+    Answer::Hello {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        build: format!("{:08x}", crc32c::crc32c(&program)),
+        boot: crate::conductor::machine::boot_id(),
+    }
+}
+
+/// Whether this rank sees what rank 0 wrote, and may work beside it.
+fn look(rank: u32, directory: &Path, folder: &Path, token: &str) -> Option<Trouble> {
+    let not_allowed = |errno: Errno| Trouble::NotAllowed { why: errno.to_string() };
+    match std::fs::metadata(directory) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => return Some(Trouble::Missing),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(Trouble::Missing),
+        Err(error) => return Some(Trouble::NotAllowed { why: plain(&error) }),
+    }
+    match std::fs::read_to_string(folder.join(TOKEN)) {
+        Ok(read) if read == token => {}
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            return Some(Trouble::NotAllowed { why: plain(&error) });
+        }
+        Ok(_) | Err(_) => return Some(Trouble::NotShared),
+    }
+    let own = folder_of(rank, folder);
+    make(&own).and_then(|()| rustix::fs::rmdir(&own)).err().map(not_allowed)
+}
+
+fn plain(error: &std::io::Error) -> String {
+    error.raw_os_error().map_or_else(|| error.to_string(), |code| Errno::from_raw_os_error(code).to_string())
+}
+
+/// Makes a folder that nobody else may enter; one that is there stays.
+fn make(folder: &Path) -> Result<(), Errno> {
+    match rustix::fs::mkdir(folder, rustix::fs::Mode::RWXU) {
+        Err(Errno::EXIST) => Ok(()),
+        made => made,
+    }
+}
+
+/// The seed of a rank: another for each of them, and the same in every lane.
+fn seed_of(seed: u64, rank: u32) -> u64 {
+    seed ^ u64::from(rank).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn in_words(error: &CallError) -> String {
+    match error {
+        CallError::Refused(reason)
+        | CallError::Unsupported { reason, .. }
+        | CallError::Lost(reason)
+        | CallError::Corrupt(reason)
+        | CallError::JobLost(reason) => reason.clone(),
+        CallError::Interrupted => "it was interrupted".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rank_has_a_seed_of_its_own_and_the_first_has_the_rounds() {
+        let seeds: std::collections::BTreeSet<u64> = (0..1000).map(|rank| seed_of(42, rank)).collect();
+        assert_eq!((seeds.len(), seed_of(42, 0)), (1000, 42));
+    }
+
+    #[test]
+    fn a_rank_says_why_it_cannot_work_in_a_lane() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("lane00");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join(TOKEN), "abc").unwrap();
+        assert_eq!(look(3, place.path(), &folder, "abc"), None);
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "its own folder is gone again");
+        assert_eq!(look(3, place.path(), &folder, "abd"), Some(Trouble::NotShared));
+        assert_eq!(look(3, place.path(), &place.path().join("lane01"), "abc"), Some(Trouble::NotShared));
+        let gone = place.path().join("gone");
+        assert_eq!(look(3, &gone, &gone.join("lane00"), "abc"), Some(Trouble::Missing));
+        assert_eq!(look(3, &folder.join(TOKEN), &folder, "abc"), Some(Trouble::Missing), "a file is no directory");
+    }
+}

@@ -1,0 +1,523 @@
+//! Rank 0's side: it asks all ranks, waits for all of them, and ends the race where one is gone.
+
+use super::check::{self, Place, Program, named};
+use super::combine::{self, RankGroup, RankReply};
+use super::host::{Order, TOKEN};
+use super::link::Link;
+use super::message::{Answer, Ask, Asked, Told};
+use super::{MOST_SILENCE, monotonic_ns, within};
+use crate::conductor::agent_process::{CallError, checked};
+use crate::failure::Failure;
+use lanes::LaneFailure;
+use model::agent::{Devices, FilesystemProcesses, Reply, Request};
+use model::lane::LaneSpec;
+use model::ranks::JobRanks;
+use model::text::escaped_path;
+use model::workload::{Kind, Workload};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+/// How long is waited for an answer before anything else is looked at.
+const GLANCE: Duration = Duration::from_millis(20);
+/// A rank that has not answered for so long is asked whether it lives, and again after as long.
+const PING_AFTER: Duration = Duration::from_secs(10);
+/// A rank that has said nothing for so long, asked or not, is gone.
+const GONE_AFTER: Duration = Duration::from_secs(40);
+/// How long ranks that were asked to stop may take.
+const GRACE: Duration = Duration::from_secs(4);
+/// How long the agents of a job that is gone take to be gone too: the kernel ends them with their parents.
+const AGENTS_END: Duration = Duration::from_secs(1);
+
+/// What comes from the ranks.
+pub enum Event {
+    /// A rank answers.
+    Told(u32, Told),
+    /// The process of a rank is gone; why, in words.
+    Lost(u32, String),
+    /// MPI is gone.
+    Gone,
+}
+
+/// How this process reaches the ranks.
+pub struct Lines {
+    /// To the other ranks.
+    pub link: Arc<Link>,
+    /// To the host of this one.
+    pub own: Sender<Order>,
+    /// Ends what that one does.
+    pub own_stop: Arc<AtomicBool>,
+    /// From all of them.
+    pub events: Receiver<Event>,
+    /// Set where the job cannot end in order: MPI has to end it.
+    pub broken: Arc<AtomicBool>,
+}
+
+/// The ranks of a job.
+pub struct Job {
+    lines: Lines,
+    size: u32,
+    /// The number of each rank's machine.
+    nodes: Vec<u32>,
+    /// Of the last question.
+    number: u64,
+    /// By the lane's number.
+    lanes: BTreeMap<usize, LaneWork>,
+    /// Why nothing more comes of it.
+    over: Option<String>,
+    /// Its agents were waited for since.
+    is_awaited: bool,
+    /// Folders whose filesystem does not answer.
+    silent: Vec<PathBuf>,
+}
+
+/// What a lane's agents are at.
+#[derive(Default)]
+struct LaneWork {
+    attached: Option<Request>,
+    /// The next sync is the one after the files were made, and then each rank reads those of another.
+    shifts: bool,
+    groups: Vec<RankGroup>,
+}
+
+impl Job {
+    /// So many ranks, of which nothing is known yet.
+    pub fn new(size: u32, lines: Lines) -> Self {
+        let nodes = vec![0; size as usize];
+        Job {
+            lines,
+            size,
+            nodes,
+            number: 0,
+            lanes: BTreeMap::new(),
+            over: None,
+            is_awaited: false,
+            silent: Vec::new(),
+        }
+    }
+
+    /// Asks every rank who it is.
+    ///
+    /// # Errors
+    /// Where one runs another program, or does not answer.
+    pub fn greet(&mut self, stop: &AtomicBool) -> Result<JobRanks, Failure> {
+        let answers = self.ask(&|_| Ask::Hello, stop, &mut || {}).map_err(|error| match error {
+            CallError::Interrupted => Failure::interrupted(),
+            CallError::JobLost(reason) | CallError::Lost(reason) => Failure::failed(reason),
+            other => Failure::failed(format!("the ranks do not answer: {other:?}")),
+        })?;
+        let (mut programs, mut boots): (Vec<Program>, Vec<String>) = Default::default();
+        for (rank, answer) in answers.into_iter().enumerate() {
+            let Answer::Hello { version, build, boot } = answer else {
+                return Err(Failure::failed(format!("rank {rank} does not say who it is; {AGAIN}")));
+            };
+            programs.push(Program { version, build });
+            let node = boots.iter().position(|known| *known == boot).unwrap_or_else(|| {
+                boots.push(boot);
+                boots.len() - 1
+            });
+            if let Some(of) = self.nodes.get_mut(rank) {
+                *of = node as u32;
+            }
+        }
+        check::one_program(&programs, &self.nodes)?;
+        Ok(self.ranks())
+    }
+
+    /// How many there are, and on how many machines.
+    pub fn ranks(&self) -> JobRanks {
+        JobRanks { ranks: self.size, nodes: self.nodes.iter().max().map_or(1, |last| last + 1) }
+    }
+
+    /// Whether all ranks see a lane's folder and may work there.
+    ///
+    /// # Errors
+    /// The first that does not, with the remedy.
+    pub fn look(&mut self, spec: &LaneSpec, lane: &str, folder: &Path, stop: &AtomicBool) -> Result<(), LaneFailure> {
+        let directory = check::directory_of(spec);
+        let token = format!("{:x}-{:x}", monotonic_ns(), std::process::id());
+        let (file, text) = (folder.join(TOKEN), token.clone());
+        let written = within(MOST_SILENCE, move || {
+            let mut file = std::fs::File::create_new(file)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        match written {
+            Some(Ok(())) => {}
+            Some(Err(error)) => {
+                return Err(LaneFailure::Failed(format!(
+                    "lane {lane}: cannot write into {}: {error}; free some space, or choose another directory",
+                    escaped_path(&directory)
+                )));
+            }
+            None => return Err(self.silent(folder.parent().unwrap_or(folder))),
+        }
+        let ask = |_| Ask::Look { directory: directory.clone(), folder: folder.to_owned(), token: token.clone() };
+        let answers = self.ask(&ask, stop, &mut || {}).map_err(|error| match error {
+            CallError::Interrupted => LaneFailure::Interrupted,
+            CallError::JobLost(reason) | CallError::Lost(reason) => LaneFailure::Failed(reason),
+            other => LaneFailure::Failed(format!("the ranks do not answer: {other:?}")),
+        })?;
+        for (rank, answer) in answers.into_iter().enumerate() {
+            if let Answer::Looked { trouble: Some(trouble) } = answer {
+                let place = Place { lane, directory: &directory, folder };
+                return Err(check::cannot_work(&place, &self.named(rank as u32), &trouble));
+            }
+        }
+        // The folder goes with everything in it when the lane is closed.
+        Ok(())
+    }
+
+    /// Asks the agents of a lane on all ranks, and makes one answer of theirs.
+    ///
+    /// # Errors
+    /// See [`CallError`]; where one rank refuses, all have.
+    pub fn call(
+        &mut self,
+        lane: usize,
+        request: &Request,
+        stop: &AtomicBool,
+        waiting: &mut dyn FnMut(),
+    ) -> Result<Reply, CallError> {
+        let nodes = self.ranks().nodes;
+        let work = self.lanes.entry(lane).or_default();
+        match request {
+            Request::Attach { .. } => work.attached = Some(request.clone()),
+            Request::Prepare { workload, .. } => {
+                *work = LaneWork { attached: work.attached.take(), shifts: only_reads(workload), groups: Vec::new() };
+            }
+            _ => {}
+        }
+        let sent_ns = monotonic_ns();
+        let replies = self.ask_agents(lane, request, &|rank| rank, stop, waiting)?;
+        let work = self.lanes.entry(lane).or_default();
+        if let Some(refusal) = combine::refusal(&replies, nodes) {
+            if let (Reply::Failed { unsupported: true, .. }, Request::Phase { group, .. }) = (&refusal, request) {
+                // Half a step is no step.
+                work.groups.retain(|of| of.name() != *group);
+            }
+            return checked(refusal, stop);
+        }
+        let reply = match request {
+            Request::Slice { .. } | Request::Phase { .. } => combine::measured(&replies, &mut work.groups, sent_ns),
+            Request::Finish => combine::finished(&replies, std::mem::take(&mut work.groups), nodes),
+            Request::Sync if std::mem::take(&mut work.shifts) => {
+                self.shift(lane, stop, waiting)?;
+                combine::plain(&replies)
+            }
+            _ => combine::plain(&replies),
+        };
+        checked(reply, stop)
+    }
+
+    /// All files are made and synced: from here on each rank reads those of a rank on the next machine.
+    fn shift(&mut self, lane: usize, stop: &AtomicBool, waiting: &mut dyn FnMut()) -> Result<(), CallError> {
+        let work = self.lanes.entry(lane).or_default();
+        let Some(attach) = work.attached.clone().filter(|_| self.size > 1) else { return Ok(()) };
+        let peers = peers(&self.nodes);
+        let of = |rank: u32| peers.get(rank as usize).copied().unwrap_or(rank);
+        let replies = self.ask_agents(lane, &attach, &of, stop, waiting)?;
+        match combine::refusal(&replies, self.ranks().nodes) {
+            Some(refusal) => checked(refusal, stop).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The agents of a lane let go of it, also after Ctrl-C; `None`: nobody is there.
+    pub fn let_go(&mut self, lane: usize) -> Option<Result<(), CallError>> {
+        if self.over.is_some() {
+            return None;
+        }
+        let go_on = AtomicBool::new(false);
+        Some(self.call(lane, &Request::Detach, &go_on, &mut || {}).map(drop))
+    }
+
+    /// All agents end.
+    pub fn end_agents(&mut self) {
+        self.lanes.clear();
+        if self.over.is_none() {
+            // Who does not answer is told by what is asked next.
+            let _ = self.ask(&|_| Ask::EndAgents, &AtomicBool::new(false), &mut || {});
+        }
+    }
+
+    /// Whether the filesystem of a folder still answers this rank. It is asked before anything is done there that may wait
+    /// for ever; of a job that is gone, its agents are waited for.
+    ///
+    /// # Errors
+    /// [`LaneFailure::Failed`]; nothing is to be done there any more.
+    pub fn check_answers(&mut self, folder: &Path, stop: &AtomicBool) -> Result<(), LaneFailure> {
+        if self.over.is_some() && !std::mem::replace(&mut self.is_awaited, true) {
+            std::thread::sleep(AGENTS_END);
+        }
+        if self.silent.iter().any(|silent| silent == folder) {
+            return Err(self.silent(folder));
+        }
+        let asked = folder.join("answers");
+        let most = if stop.load(Ordering::Relaxed) { MOST_SILENCE / 4 } else { MOST_SILENCE };
+        // What it answers is nothing to this: that it does.
+        let answered = within(most, move || _ = std::fs::create_dir(&asked).and_then(|()| std::fs::remove_dir(&asked)));
+        answered.ok_or_else(|| self.silent(folder))
+    }
+
+    /// A folder whose filesystem does not answer any more; `None`: all do.
+    pub fn silent_folder(&self) -> Option<&Path> {
+        self.silent.first().map(PathBuf::as_path)
+    }
+
+    fn silent(&mut self, folder: &Path) -> LaneFailure {
+        if !self.silent.iter().any(|silent| silent == folder) {
+            self.silent.push(folder.to_owned());
+        }
+        LaneFailure::Failed(format!(
+            "the filesystem of {} does not answer rank 0; look after it (dmesg)",
+            escaped_path(folder)
+        ))
+    }
+
+    fn named(&self, rank: u32) -> String {
+        named(rank, self.nodes.get(rank as usize).copied().unwrap_or(0), self.ranks().nodes)
+    }
+
+    /// `folder_of`: whose folder a rank works in.
+    fn ask_agents(
+        &mut self,
+        lane: usize,
+        request: &Request,
+        folder_of: &dyn Fn(u32) -> u32,
+        stop: &AtomicBool,
+        waiting: &mut dyn FnMut(),
+    ) -> Result<Vec<RankReply>, CallError> {
+        let nodes = self.nodes.clone();
+        let node = |rank: u32| nodes.get(rank as usize).copied().unwrap_or(0);
+        let ask = |rank: u32| {
+            let request = if node(rank) == 0 { request.clone() } else { elsewhere(request) };
+            Ask::Agent { lane: lane as u32, request: Box::new(request), folder_of: folder_of(rank) }
+        };
+        let answers = self.ask(&ask, stop, waiting)?;
+        let mut replies = Vec::with_capacity(answers.len());
+        for (rank, answer) in (0..).zip(answers) {
+            match answer {
+                Answer::Agent { reply, moments } => {
+                    replies.push(RankReply { rank, node: node(rank), reply: *reply, moments });
+                }
+                Answer::Apart => return Err(self.over(format!("not all ranks came to work together; {AGAIN}"))),
+                _ if stop.load(Ordering::Relaxed) => return Err(CallError::Interrupted),
+                Answer::Lost { reason } => return Err(CallError::Lost(format!("{}: {reason}", self.named(rank)))),
+                other => return Err(CallError::Lost(format!("{} answered {other:?}", self.named(rank)))),
+            }
+        }
+        Ok(replies)
+    }
+
+    /// Asks all ranks, and waits for the answers of all; they are in the ranks' order.
+    fn ask(
+        &mut self,
+        ask: &dyn Fn(u32) -> Ask,
+        stop: &AtomicBool,
+        waiting: &mut dyn FnMut(),
+    ) -> Result<Vec<Answer>, CallError> {
+        if let Some(reason) = &self.over {
+            return Err(CallError::JobLost(reason.clone()));
+        }
+        self.number += 1;
+        (0..self.size).try_for_each(|rank| self.tell(rank, self.number, ask(rank)))?;
+        let mut answers: Vec<Option<Answer>> = vec![None; self.size as usize];
+        let mut left = answers.len();
+        let mut waits = Waits::new(answers.len());
+        while left > 0 {
+            match self.lines.events.recv_timeout(GLANCE) {
+                Ok(Event::Told(rank, Told { number, answer })) => {
+                    waits.hear(rank);
+                    let place = answers.get_mut(rank as usize).filter(|place| place.is_none());
+                    if let (Some(place), true) = (place, number == self.number && answer != Answer::Pong) {
+                        *place = Some(answer);
+                        left -= 1;
+                    }
+                }
+                Ok(Event::Lost(rank, why)) => {
+                    let who = self.named(rank);
+                    return Err(self.gone(format!("{who} is gone: {why}; {AGAIN}"), stop));
+                }
+                Ok(Event::Gone) | Err(RecvTimeoutError::Disconnected) => {
+                    return Err(self.gone(format!("the MPI job has ended under the race; {AGAIN}"), stop));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if stop.load(Ordering::Relaxed) {
+                if waits.stops() {
+                    self.lines.own_stop.store(true, Ordering::Relaxed);
+                    (1..self.size).try_for_each(|rank| self.tell(rank, self.number, Ask::Stop))?;
+                }
+                if waits.have_stopped() {
+                    return Err(CallError::Interrupted);
+                }
+            } else {
+                waiting();
+            }
+            let pending = || (0..).zip(&answers).filter(|(_, answer)| answer.is_none()).map(|(rank, _)| rank);
+            if let Some(rank) = pending().find(|rank| *rank > 0 && waits.is_gone(*rank)) {
+                let who = self.named(rank);
+                let seconds = GONE_AFTER.as_secs();
+                return Err(self.over(format!("{who} has not answered for {seconds} s; look after its node, then {AGAIN}")));
+            }
+            if waits.ping_is_due() {
+                let asked: Vec<u32> = pending().filter(|rank: &u32| *rank > 0).collect();
+                asked.into_iter().try_for_each(|rank| self.tell(rank, self.number, Ask::Ping))?;
+            }
+        }
+        Ok(answers.into_iter().flatten().collect())
+    }
+
+    fn tell(&mut self, rank: u32, number: u64, ask: Ask) -> Result<(), CallError> {
+        let asked = Asked { number, ask };
+        let told = match rank {
+            0 => self.lines.own.send(Order::Asked(asked)).is_ok(),
+            _ => {
+                let line = serde_json::to_string(&asked).map_err(|error| CallError::Lost(error.to_string()))?;
+                self.lines.link.tell(rank, &line).is_ok()
+            }
+        };
+        if told { Ok(()) } else { Err(self.over(format!("the MPI job has ended under the race; {AGAIN}"))) }
+    }
+
+    /// Nothing more comes of the job; where it was to end anyway, that is why.
+    fn gone(&mut self, reason: String, stop: &AtomicBool) -> CallError {
+        let over = self.over(reason);
+        if stop.load(Ordering::Relaxed) { CallError::Interrupted } else { over }
+    }
+
+    /// Nothing more comes of the job.
+    fn over(&mut self, reason: String) -> CallError {
+        self.lines.broken.store(true, Ordering::Relaxed);
+        self.lines.own_stop.store(true, Ordering::Relaxed);
+        CallError::JobLost(self.over.get_or_insert(reason).clone())
+    }
+}
+
+/// What to do about a job that broke.
+const AGAIN: &str = "start the job again";
+
+/// How long the answers to one question have been waited for.
+struct Waits {
+    begun: Instant,
+    heard: Vec<Instant>,
+    pinged: Instant,
+    stopped: Option<Instant>,
+}
+
+impl Waits {
+    fn new(ranks: usize) -> Self {
+        let now = Instant::now();
+        Waits { begun: now, heard: vec![now; ranks], pinged: now, stopped: None }
+    }
+
+    fn hear(&mut self, rank: u32) {
+        if let Some(heard) = self.heard.get_mut(rank as usize) {
+            *heard = Instant::now();
+        }
+    }
+
+    fn is_gone(&self, rank: u32) -> bool {
+        self.heard.get(rank as usize).is_some_and(|heard| heard.elapsed() > GONE_AFTER)
+    }
+
+    /// Whether ranks are to be asked whether they live.
+    fn ping_is_due(&mut self) -> bool {
+        let due = self.begun.elapsed() > PING_AFTER && self.pinged.elapsed() > PING_AFTER;
+        if due {
+            self.pinged = Instant::now();
+        }
+        due
+    }
+
+    /// Whether the ranks are to be asked to stop: once.
+    fn stops(&mut self) -> bool {
+        let first = self.stopped.is_none();
+        self.stopped.get_or_insert_with(Instant::now);
+        first
+    }
+
+    fn have_stopped(&self) -> bool {
+        self.stopped.is_some_and(|at| at.elapsed() > GRACE)
+    }
+}
+
+/// Whether a workload reads its files and changes nothing, so that another rank can read them.
+pub fn only_reads(workload: &Workload) -> bool {
+    matches!(&workload.kind, Kind::Io(io) if io.rw.reads() && !io.rw.writes())
+}
+
+/// A request for a machine other than rank 0's, where disks have other names and processes other numbers.
+fn elsewhere(request: &Request) -> Request {
+    match request {
+        Request::Attach { target, devices } => {
+            let filesystem = match devices.filesystem {
+                FilesystemProcesses::None => FilesystemProcesses::None,
+                FilesystemProcesses::Known(_) | FilesystemProcesses::Unknown => FilesystemProcesses::Unknown,
+            };
+            Request::Attach { target: target.clone(), devices: Devices { filesystem, ..Devices::default() } }
+        }
+        other => other.clone(),
+    }
+}
+
+/// Whose files each rank reads: those of a rank on another machine, where all have as many ranks.
+fn peers(nodes: &[u32]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    order.sort_by_key(|rank| nodes[*rank]);
+    let mut on: BTreeMap<u32, usize> = BTreeMap::new();
+    nodes.iter().for_each(|node| *on.entry(*node).or_default() += 1);
+    let most = on.into_values().max().unwrap_or(1);
+    let step = if most == nodes.len() { 1 } else { most };
+    let mut peers = vec![0; nodes.len()];
+    for (place, rank) in order.iter().enumerate() {
+        peers[*rank] = order[(place + step) % order.len()] as u32;
+    }
+    peers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_reads_another_ranks_files_on_another_machine_where_that_is_possible() {
+        for nodes in [&[0, 0, 0, 0][..], &[0, 0, 1, 1], &[0, 1, 0, 1], &[0, 1, 2], &[0, 1, 1, 2, 2, 0]] {
+            let peers = peers(nodes);
+            let all: std::collections::BTreeSet<u32> = peers.iter().copied().collect();
+            assert_eq!(all.len(), nodes.len(), "each rank's files are read once: {nodes:?} {peers:?}");
+            let several = nodes.iter().any(|node| *node != nodes[0]);
+            for (rank, peer) in peers.iter().enumerate() {
+                assert_ne!(rank as u32, *peer);
+                assert_eq!(nodes[rank] != nodes[*peer as usize], several, "{nodes:?} {peers:?}");
+            }
+        }
+        assert_eq!(peers(&[0]), [0]);
+    }
+
+    #[test]
+    fn disks_of_rank_0_are_nobody_elses() {
+        let devices = Devices {
+            device: Some("sda".to_owned()),
+            filesystem: FilesystemProcesses::Known(vec![7]),
+            ..Devices::default()
+        };
+        let attach = Request::Attach { target: model::agent::Target::Null, devices };
+        let Request::Attach { devices, .. } = elsewhere(&attach) else { panic!("it attaches") };
+        assert_eq!((devices.device, devices.filesystem), (None, FilesystemProcesses::Unknown));
+        assert_eq!(elsewhere(&Request::Sync), Request::Sync);
+    }
+
+    #[test]
+    fn only_work_that_changes_nothing_is_read_by_another_rank() {
+        let of = |suite: &str| crate::suites::find(suite).unwrap().workload;
+        let names: Vec<String> =
+            of("general").into_iter().filter(only_reads).map(|workload| workload.name).collect();
+        assert_eq!(names, ["sequential-read", "random-read"]);
+    }
+}

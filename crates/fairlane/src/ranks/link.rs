@@ -1,0 +1,132 @@
+//! The lines between this process and the relay that carries them over MPI (`fairlane-mpi`), on standard input.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::{Mutex, PoisonError};
+
+/// The end on which this process speaks.
+pub struct Link {
+    stream: Mutex<UnixStream>,
+}
+
+/// The end on which it listens.
+pub struct Listening {
+    stream: BufReader<UnixStream>,
+}
+
+/// A line of the relay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heard {
+    /// Which rank this is, of how many, and the relay's version.
+    Rank {
+        /// From 0.
+        rank: u32,
+        /// At least 1.
+        size: u32,
+        /// Version of `fairlane-mpi`.
+        version: String,
+    },
+    /// Another rank says something.
+    From {
+        /// Which.
+        rank: u32,
+        /// One line.
+        text: String,
+    },
+    /// All ranks came to the barrier.
+    Released,
+    /// The process of another rank is gone.
+    Lost {
+        /// Which.
+        rank: u32,
+        /// One phrase.
+        why: String,
+    },
+}
+
+/// Takes the relay's socket, which is this process's standard input.
+///
+/// # Errors
+/// Where it is no socket.
+pub fn open() -> std::io::Result<(Link, Listening)> {
+    let of_input = || std::io::stdin().as_fd().try_clone_to_owned();
+    let (speaks, listens) = (UnixStream::from(of_input()?), UnixStream::from(of_input()?));
+    speaks.peer_addr()?;
+    Ok((Link { stream: Mutex::new(speaks) }, Listening { stream: BufReader::new(listens) }))
+}
+
+impl Link {
+    /// Says something to another rank.
+    ///
+    /// # Errors
+    /// Where the relay is gone.
+    pub fn tell(&self, rank: u32, text: &str) -> std::io::Result<()> {
+        self.line(&format!("to {rank} {text}\n"))
+    }
+
+    /// Comes to the barrier.
+    ///
+    /// # Errors
+    /// Where the relay is gone.
+    pub fn barrier(&self) -> std::io::Result<()> {
+        self.line("barrier\n")
+    }
+
+    /// The job ends with an exit status; all of its ranks are well, or (`broken`) MPI ends those that are not.
+    pub fn end(&self, status: u8, broken: bool) {
+        // A relay that is gone needs not be told.
+        let _ = self.line(&format!("{} {status}\n", if broken { "abort" } else { "end" }));
+    }
+
+    fn line(&self, line: &str) -> std::io::Result<()> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes())
+    }
+}
+
+impl Listening {
+    /// The next line; `None`: the relay is gone.
+    pub fn next_line(&mut self) -> Option<Heard> {
+        let mut line = Vec::new();
+        match self.stream.read_until(b'\n', &mut line) {
+            Ok(1..) if line.pop() == Some(b'\n') => read(&String::from_utf8_lossy(&line)),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a line; what no relay says is as if it were gone.
+fn read(line: &str) -> Option<Heard> {
+    let mut words = line.splitn(3, ' ');
+    let verb = words.next()?;
+    let rank = words.next().and_then(|word| word.parse::<u32>().ok());
+    let rest = words.next().unwrap_or_default().to_owned();
+    match (verb, rank) {
+        ("from", Some(rank)) => Some(Heard::From { rank, text: rest }),
+        ("lost", Some(rank)) => Some(Heard::Lost { rank, why: rest }),
+        ("released", None) => Some(Heard::Released),
+        ("rank", Some(rank)) => {
+            let (size, version) = rest.split_once(' ')?;
+            let size = size.parse().ok().filter(|size| rank < *size)?;
+            Some(Heard::Rank { rank, size, version: version.to_owned() })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_relay_are_read_and_others_are_none() {
+        let rank = Heard::Rank { rank: 1, size: 4, version: "0.1.0".to_owned() };
+        assert_eq!(read("rank 1 4 0.1.0"), Some(rank));
+        assert_eq!(read("from 3 {\"a\": 1}"), Some(Heard::From { rank: 3, text: "{\"a\": 1}".to_owned() }));
+        assert_eq!(read("lost 2 it ended"), Some(Heard::Lost { rank: 2, why: "it ended".to_owned() }));
+        assert_eq!(read("released"), Some(Heard::Released));
+        for wrong in ["", "rank 4 4 0.1.0", "rank 1 x y", "from x y", "hello", "rank 0 1"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! A race over the ranks of an MPI job: rank 0 asks, every rank has an agent that works.
+//!
+//! MPI itself is in a program of its own, `fairlane-mpi`, which carries [`link`]'s lines and nothing else. On each rank
+//! [`host`] keeps the agents; on rank 0 [`job`] asks all of them, and [`combine`] makes one answer of theirs.
+
+pub mod check;
+mod combine;
+pub mod host;
+pub mod job;
+pub mod link;
+pub mod message;
+mod progress;
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+/// How long a filesystem may keep everything of a rank waiting before it counts as hung: with what ends a round around
+/// it, less than a minute.
+pub(crate) const MOST_SILENCE: Duration = Duration::from_secs(45);
+
+/// The folder of a rank's own in a lane.
+fn folder_of(rank: u32, lane: &Path) -> PathBuf {
+    lane.join(format!("rank{rank:05}"))
+}
+
+/// Does something that may hang in the kernel in a thread of its own; `None`: it has not ended in time, and the thread is
+/// given up.
+fn within<T: Send + 'static>(most: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (sender, answer) = channel();
+    let started = std::thread::Builder::new().name("ranks-io".to_owned()).spawn(move || sender.send(work()));
+    started.ok().and_then(|_| answer.recv_timeout(most).ok())
+}
+
+/// CLOCK_MONOTONIC of this machine in nanoseconds: one clock for all processes on it.
+pub fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hangs_is_given_up_and_what_ends_is_answered() {
+        let (held, hold) = channel::<()>();
+        assert_eq!(within(Duration::from_millis(20), move || hold.recv()), None);
+        drop(held);
+        assert_eq!(within(MOST_SILENCE, || 7), Some(7));
+    }
+
+    #[test]
+    fn folders_of_ranks_lie_in_the_lane_in_their_order() {
+        let lane = Path::new("/x/lane01");
+        assert_eq!(folder_of(7, lane), Path::new("/x/lane01/rank00007"));
+        assert!(folder_of(9, lane) < folder_of(10, lane));
+    }
+}

@@ -1,0 +1,214 @@
+//! Races over the ranks of a job, without MPI: the test carries the lines between `fairlane rank` processes that `fairlane-mpi`
+//! carries else. `scripts/test-mpi` races over MPI itself.
+
+use crate::common;
+
+use common::Place;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What some rank did: a line, or its end.
+enum Happened {
+    Said(usize, String),
+    Ended(usize),
+}
+
+/// The ranks of a job.
+struct Job {
+    ranks: Vec<(Child, UnixStream)>,
+    happened: Receiver<Happened>,
+    /// Ranks that came to the barrier.
+    waiting: usize,
+}
+
+/// How a job ended.
+#[derive(Debug)]
+struct End {
+    /// `end` or `abort`, and the status.
+    said: String,
+    output: String,
+}
+
+fn listen(rank: usize, socket: &UnixStream, happened: Sender<Happened>) {
+    let lines = BufReader::new(socket.try_clone().expect("a socket")).lines();
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            if happened.send(Happened::Said(rank, line)).is_err() {
+                return;
+            }
+        }
+        let _ = happened.send(Happened::Ended(rank));
+    });
+}
+
+impl Job {
+    fn start(place: &Place, size: usize, words: &[&str], version: &str) -> Job {
+        let (sender, happened) = channel();
+        let mut ranks = Vec::new();
+        for rank in 0..size {
+            let (mut ours, its) = UnixStream::pair().expect("sockets");
+            let arguments: Vec<&str> = ["rank", "--"].into_iter().chain(words.iter().copied()).collect();
+            let mut command = place.fairlane(&arguments);
+            command.stdin(Stdio::from(OwnedFd::from(its))).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let child = command.spawn().expect("fairlane starts");
+            writeln!(ours, "rank {rank} {size} {version}").expect("a line");
+            listen(rank, &ours, sender.clone());
+            ranks.push((child, ours));
+        }
+        Job { ranks, happened, waiting: 0 }
+    }
+
+    fn tell(&mut self, rank: usize, line: &str) {
+        // Who is gone hears nothing.
+        let _ = writeln!(self.ranks[rank].1, "{line}");
+    }
+
+    /// Carries lines until rank 0 ends the job; `look` sees every line before it is carried.
+    fn carry(mut self, mut look: impl FnMut(usize, &str, &mut [(Child, UnixStream)])) -> End {
+        let said = loop {
+            match self.happened.recv_timeout(Duration::from_secs(300)).expect("the job goes on") {
+                Happened::Said(from, line) => {
+                    look(from, &line, &mut self.ranks);
+                    let mut words = line.splitn(3, ' ');
+                    match (words.next().unwrap_or_default(), words.next(), words.next()) {
+                        ("to", Some(to), Some(text)) => {
+                            let to = to.parse().expect("a rank");
+                            self.tell(to, &format!("from {from} {text}"));
+                        }
+                        ("barrier", None, None) => {
+                            self.waiting += 1;
+                            if self.waiting == self.ranks.len() {
+                                self.waiting = 0;
+                                (0..self.ranks.len()).for_each(|rank| self.tell(rank, "released"));
+                            }
+                        }
+                        ("end" | "abort", Some(_), None) => break line,
+                        _ => panic!("rank {from} said {line}"),
+                    }
+                }
+                Happened::Ended(0) => break "ended".to_owned(),
+                Happened::Ended(rank) => self.tell(0, &format!("lost {rank} it ended")),
+            }
+        };
+        let mut output = String::new();
+        for (mut child, socket) in self.ranks.into_iter().rev() {
+            // Its input ends, and so does it.
+            socket.shutdown(std::net::Shutdown::Both).expect("a socket");
+            let mut text = Vec::new();
+            child.stdout.take().expect("piped").read_to_end(&mut text).expect("output");
+            child.stderr.take().expect("piped").read_to_end(&mut text).expect("output");
+            child.wait().expect("it ends");
+            output += &String::from_utf8_lossy(&text);
+        }
+        End { said, output }
+    }
+}
+
+fn lanes(place: &Place) -> Vec<PathBuf> {
+    let lanes = ["a", "b"].map(|name| place.path().join(name));
+    lanes.iter().for_each(|lane| std::fs::create_dir(lane).expect("a folder"));
+    lanes.to_vec()
+}
+
+fn nothing_is_left(place: &Place, lanes: &[PathBuf]) {
+    let entries = |folder: &Path| std::fs::read_dir(folder).expect("a folder").count();
+    assert!(lanes.iter().all(|lane| entries(lane) == 0) && entries(&place.path().join("undo")) == 0);
+}
+
+const SMALL: &str = "--suite shared --set write.size=4MiB --set read.size=4MiB --set random-read.size=4MiB --set files.count=30 \
+    --set slices=2 --set slice_seconds=0.05 --rounds 2 --no-report -o r.jsonl";
+
+fn words<'a>(lanes: &'a [PathBuf], more: &'a str) -> Vec<&'a str> {
+    let lanes = lanes.iter().map(|lane| lane.to_str().expect("a name"));
+    ["race"].into_iter().chain(lanes).chain(more.split_whitespace()).collect()
+}
+
+#[test]
+fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() {
+    let place = Place::new();
+    let lanes = lanes(&place);
+    // Who reads whose files: the folder that a rank attaches after all were synced.
+    let mut shifted = 0;
+    let end = Job::start(&place, 3, &words(&lanes, SMALL), VERSION).carry(|from, line, _| {
+        let is_attach = from == 0 && line.contains("\"do\":\"attach\"");
+        shifted += usize::from(is_attach && line.starts_with("to 1 ") && line.contains("\"folder_of\":2"));
+    });
+    assert_eq!(end.said, "end 0", "{}", end.output);
+    // Two workloads that only read, in two lanes and two rounds.
+    assert!(shifted >= 8, "{shifted}");
+    nothing_is_left(&place, &lanes);
+    let record = place.record();
+    assert_eq!(record[0]["plan"]["ranks"], serde_json::json!({ "ranks": 3, "nodes": 1 }));
+    let trials: Vec<_> = record.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok").collect();
+    assert!(trials.len() >= 2 * 2 * 4 - 2, "{}", trials.len());
+    for group in trials.iter().flat_map(|trial| trial["groups"].as_array().expect("groups")) {
+        let ranks = &group["ranks"];
+        let figure = |key: &str| ranks[key].as_f64().unwrap_or_else(|| panic!("{key}: {group}"));
+        assert_eq!((figure("ranks"), figure("nodes")), (3.0, 1.0));
+        assert!(figure("lowest_operations_per_second") <= figure("highest_operations_per_second"));
+        assert!(figure("first_done_seconds") <= figure("last_done_seconds") && figure("first_done_seconds") > 0.0);
+        let name = group["name"].as_str().expect("a name");
+        if name.starts_with("create") || name.starts_with("delete") {
+            assert_eq!(group["operations"], 90, "{group}");
+        }
+    }
+    let note = record[0]["warnings"].to_string();
+    assert!(note.contains("3 ranks of an MPI job on 1 node") && note.contains("what another rank wrote"), "{note}");
+    // Such a record is shown by every fairlane, and gone on with by none.
+    let (shown, _) = place.expect(0, &["report", "r.jsonl"]);
+    assert!(shown.contains("fairlane-mpi race"), "{shown}");
+}
+
+#[test]
+fn a_rank_that_is_lost_ends_the_race_and_the_record_is_closed() {
+    let place = Place::new();
+    let lanes = lanes(&place);
+    let more = SMALL.replace("--rounds 2", "--rounds 50");
+    let mut slices = 0;
+    let end = Job::start(&place, 3, &words(&lanes, &more), VERSION).carry(|from, line, ranks| {
+        slices += usize::from(from == 0 && line.starts_with("to 2 ") && line.contains("\"do\":\"slice\""));
+        if slices == 15 {
+            slices += 1;
+            ranks[2].0.kill().expect("it is killed");
+        }
+    });
+    assert_eq!(end.said, "abort 1", "{}", end.output);
+    assert!(end.output.contains("rank 2 is gone: it ended; start the job again"), "{}", end.output);
+    nothing_is_left(&place, &lanes);
+    let record = place.record();
+    let last = record.last().expect("lines");
+    assert_eq!((&last["kind"], &last["outcome"]), (&"end".into(), &"failed".into()), "{last}");
+    assert!(last["reason"].as_str().is_some_and(|why| why.contains("rank 2 is gone")), "{last}");
+}
+
+#[test]
+fn what_ranks_cannot_race_is_refused_in_one_sentence() {
+    let place = Place::new();
+    let lanes = lanes(&place);
+    let twice = [lanes[0].clone(), place.path().join("./a")];
+    for (lanes, more, sentence) in [
+        (&twice[..], "--suite shared", "are one directory; name each once"),
+        (&lanes[..1], "ext4 --suite shared", "lane ext4 is no directory"),
+        (&[], "--suite shared", "and none is named"),
+        (&lanes[..], "--suite appenders", "is of kind appenders, and ranks of an MPI job do workloads of kind io"),
+        (&lanes[..], "--suite shared --explain", "a race over MPI knows no --explain yet"),
+    ] {
+        let end = Job::start(&place, 2, &words(lanes, more), VERSION).carry(|_, _, _| {});
+        assert_eq!(end.said, "end 2", "{}", end.output);
+        assert!(end.output.contains(sentence), "{}", end.output);
+        assert_eq!(end.output.matches("fairlane: ").count(), 1, "{}", end.output);
+    }
+    nothing_is_left(&place, &lanes);
+    let end = Job::start(&place, 1, &["records"], VERSION).carry(|_, _, _| {});
+    assert!(end.said == "end 2" && end.output.contains("races and does nothing else"), "{end:?}");
+    let end = Job::start(&place, 1, &words(&lanes, SMALL), "0.0.1").carry(|_, _, _| {});
+    assert!(end.said == "ended" && end.output.contains("fairlane-mpi is of version 0.0.1"), "{end:?}");
+    place.expect(2, &["rank"]);
+}
