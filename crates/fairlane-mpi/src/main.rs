@@ -45,7 +45,9 @@ fn main() {
     // A process that is forked beside an open network device may not be well: so before there is one.
     let own = Own::start();
     let Some(universe) = mpi::initialize() else {
-        eprintln!("fairlane-mpi: MPI cannot be initialized; start it with mpirun or srun of the MPI that it was built with");
+        eprintln!(
+            "fairlane-mpi: MPI cannot be initialized; start it with mpirun or srun of the MPI that it was built with"
+        );
         std::process::exit(MISSING);
     };
     let world = universe.world();

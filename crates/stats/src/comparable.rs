@@ -185,8 +185,21 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
 
 /// Filesystems that servers keep, as the mount table calls them: a client has no disk to hold equal.
 const SERVED: [&str; 15] = [
-    "9p", "afs", "beegfs", "ceph", "cifs", "fuse.ceph", "fuse.glusterfs", "gpfs", "lustre", "nfs", "nfs4", "orangefs",
-    "pvfs2", "smb3", "wekafs",
+    "9p",
+    "afs",
+    "beegfs",
+    "ceph",
+    "cifs",
+    "fuse.ceph",
+    "fuse.glusterfs",
+    "gpfs",
+    "lustre",
+    "nfs",
+    "nfs4",
+    "orangefs",
+    "pvfs2",
+    "smb3",
+    "wekafs",
 ];
 
 /// Whether a lane is a directory of a filesystem that servers keep.

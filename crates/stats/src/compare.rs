@@ -410,7 +410,9 @@ fn different_disks(records: [&Record; 2], lane: &str) -> Option<String> {
 fn different_ranks(records: [&Record; 2]) -> Option<String> {
     let [then, now] = records.map(|record| record.header.plan.ranks);
     let said = |of: Option<JobRanks>| {
-        of.map_or("none".to_owned(), |JobRanks { ranks, nodes }| format!("{ranks} on {}", words::count(nodes as usize, "node")))
+        of.map_or("none".to_owned(), |JobRanks { ranks, nodes }| {
+            format!("{ranks} on {}", words::count(nodes as usize, "node"))
+        })
     };
     (then != now).then(|| format!("different ranks of MPI: {} and {}", said(then), said(now)))
 }

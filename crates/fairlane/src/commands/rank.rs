@@ -21,7 +21,9 @@ const USAGE: u8 = 2;
 pub fn run(options: &Rank) -> ExitCode {
     let _ = rustix::thread::set_name(c"fairlane-rank");
     let Ok((link, mut listening)) = link::open() else {
-        terminal::say!("fairlane: `rank` is for fairlane-mpi alone; race over MPI with: mpirun fairlane-mpi race DIR DIR");
+        terminal::say!(
+            "fairlane: `rank` is for fairlane-mpi alone; race over MPI with: mpirun fairlane-mpi race DIR DIR"
+        );
         return ExitCode::from(USAGE);
     };
     // Where MPI cannot begin, who asked for it is told by the relay.
@@ -88,9 +90,7 @@ fn hear_ranks(mut listening: Listening, events: &Sender<Event>, orders: &Sender<
         let sent = match listening.next_line() {
             Some(Heard::From { rank, text }) => match serde_json::from_str::<Told>(&text) {
                 Ok(told) => events.send(Event::Told(rank, told)).is_ok(),
-                Err(error) => {
-                    events.send(Event::Lost(rank, format!("what it said cannot be read ({error})"))).is_ok()
-                }
+                Err(error) => events.send(Event::Lost(rank, format!("what it said cannot be read ({error})"))).is_ok(),
             },
             Some(Heard::Lost { rank, why }) => events.send(Event::Lost(rank, why)).is_ok(),
             Some(Heard::Released) => orders.send(Order::Released(monotonic_ns())).is_ok(),

@@ -145,7 +145,9 @@ pub(super) fn cannot_work(place: &Place, rank: &str, trouble: &Trouble) -> LaneF
             "{rank} does not see what rank 0 wrote into {directory}; race a directory of a filesystem that all nodes share"
         ),
         Trouble::NotAllowed { why } => {
-            format!("{rank} may not work in {directory} ({why}); start the job as one user who may write there on every node")
+            format!(
+                "{rank} may not work in {directory} ({why}); start the job as one user who may write there on every node"
+            )
         }
         Trouble::Silent => format!(
             "{directory} does not answer {rank}; look after the filesystem on that node (dmesg), or leave the node out"
@@ -205,7 +207,9 @@ mod tests {
         let place = Place { lane: "a", directory, folder };
         let said = |trouble: Trouble| cannot_work(&place, "rank 3 (node 1)", &trouble);
         let missing = said(Trouble::Missing);
-        assert!(matches!(&missing, LaneFailure::Usage(text) if text.contains("rank 3 (node 1) has no directory /scratch/a;")));
+        assert!(
+            matches!(&missing, LaneFailure::Usage(text) if text.contains("rank 3 (node 1) has no directory /scratch/a;"))
+        );
         assert!(matches!(said(Trouble::NotShared), LaneFailure::Usage(text) if text.contains("that all nodes share")));
         let not_allowed = said(Trouble::NotAllowed { why: "Permission denied".to_owned() });
         assert!(matches!(not_allowed, LaneFailure::Privilege(text) if text.contains("(Permission denied)")));

@@ -256,7 +256,8 @@ fn system_of_all(ranks: &[(u32, &SystemUse)]) -> SystemUse {
         let (cpus, looked_seconds) = (all.cpus + machine.cpus, all.looked_seconds.max(machine.looked_seconds));
         all.add(&machine);
         // Machines work beside each other, and windows of one follow each other.
-        (all.windows, all.window_seconds, all.cpus, all.looked_seconds) = (windows, window_seconds, cpus, looked_seconds);
+        (all.windows, all.window_seconds, all.cpus, all.looked_seconds) =
+            (windows, window_seconds, cpus, looked_seconds);
     }
     all
 }

@@ -88,16 +88,7 @@ impl Job {
     /// So many ranks, of which nothing is known yet.
     pub fn new(size: u32, lines: Lines) -> Self {
         let nodes = vec![0; size as usize];
-        Job {
-            lines,
-            size,
-            nodes,
-            number: 0,
-            lanes: BTreeMap::new(),
-            over: None,
-            is_awaited: false,
-            silent: Vec::new(),
-        }
+        Job { lines, size, nodes, number: 0, lanes: BTreeMap::new(), over: None, is_awaited: false, silent: Vec::new() }
     }
 
     /// Asks every rank who it is.
@@ -363,7 +354,9 @@ impl Job {
             if let Some(rank) = pending().find(|rank| *rank > 0 && waits.is_gone(*rank)) {
                 let who = self.named(rank);
                 let seconds = GONE_AFTER.as_secs();
-                return Err(self.over(format!("{who} has not answered for {seconds} s; look after its node, then {AGAIN}")));
+                return Err(
+                    self.over(format!("{who} has not answered for {seconds} s; look after its node, then {AGAIN}"))
+                );
             }
             if waits.ping_is_due() {
                 let asked: Vec<u32> = pending().filter(|rank: &u32| *rank > 0).collect();
@@ -516,8 +509,7 @@ mod tests {
     #[test]
     fn only_work_that_changes_nothing_is_read_by_another_rank() {
         let of = |suite: &str| crate::suites::find(suite).unwrap().workload;
-        let names: Vec<String> =
-            of("general").into_iter().filter(only_reads).map(|workload| workload.name).collect();
+        let names: Vec<String> = of("general").into_iter().filter(only_reads).map(|workload| workload.name).collect();
         assert_eq!(names, ["sequential-read", "random-read"]);
     }
 }

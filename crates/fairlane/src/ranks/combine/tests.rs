@@ -67,8 +67,7 @@ fn machines_have_clocks_of_their_own_and_the_barrier_is_their_common_moment() {
 #[test]
 fn a_sync_that_is_charged_counts_from_the_last_work_to_the_last_done() {
     let synced = Group { sync_seconds: 1.0, ..group("create", 100, 3.0) };
-    let replies =
-        [window(0, 0, (SECOND, 0.0), synced), window(1, 0, (SECOND, 0.0), group("create", 100, 2.5))];
+    let replies = [window(0, 0, (SECOND, 0.0), synced), window(1, 0, (SECOND, 0.0), group("create", 100, 2.5))];
     let figures = measured(&replies, &mut Vec::new(), SECOND);
     let figures = figures_of(&figures);
     assert_eq!((figures.seconds, figures.sync_seconds), (3.0, 0.5));
@@ -171,10 +170,8 @@ fn what_is_wrong_goes_before_what_is_lacking_and_names_its_rank() {
 
 #[test]
 fn ranks_that_measured_something_else_are_no_figure() {
-    let other = [
-        window(0, 0, (SECOND, 0.0), group("read", 1, 1.0)),
-        window(1, 0, (SECOND, 0.0), group("write", 1, 1.0)),
-    ];
+    let other =
+        [window(0, 0, (SECOND, 0.0), group("read", 1, 1.0)), window(1, 0, (SECOND, 0.0), group("write", 1, 1.0))];
     assert!(matches!(measured(&other, &mut Vec::new(), 0), Reply::Failed { .. }));
     let none = RankReply { rank: 0, node: 0, reply: Reply::Done, moments: None };
     assert!(matches!(measured(std::slice::from_ref(&none), &mut Vec::new(), 0), Reply::Failed { .. }));
