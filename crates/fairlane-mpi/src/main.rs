@@ -15,6 +15,7 @@ use mpi::traits::*;
 use mpi::{Rank, Tag};
 use own::{Own, Read};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -25,7 +26,7 @@ const TEXT: Tag = 1;
 const LOST: Tag = 2;
 /// The job ends; from rank 0.
 const END: Tag = 3;
-/// Between two looks at MPI just after something happened.
+/// Between two looks at MPI just after something happened, and while something is under way.
 const SHORTEST_NAP: Duration = Duration::from_micros(100);
 /// The same where nothing has happened for a while.
 const LONGEST_NAP: Duration = Duration::from_millis(2);
@@ -62,6 +63,14 @@ struct Sending {
     bytes: *mut [u8],
 }
 
+/// What is on its way here.
+struct Receiving {
+    request: Request<'static, [u8]>,
+    bytes: *mut [u8],
+    from: Rank,
+    tag: Tag,
+}
+
 /// One rank's part.
 struct Relay<'a> {
     world: &'a SimpleCommunicator,
@@ -70,6 +79,8 @@ struct Relay<'a> {
     stop: Arc<AtomicBool>,
     is_stopped: bool,
     sending: Vec<Sending>,
+    /// In the order in which it began to come.
+    receiving: Vec<Receiving>,
     barrier: Option<Request<'static, ()>>,
     nap: Duration,
     /// The job ends, with this exit status.
@@ -86,6 +97,7 @@ impl<'a> Relay<'a> {
             stop,
             is_stopped: false,
             sending: Vec::new(),
+            receiving: Vec::new(),
             barrier: None,
             nap: SHORTEST_NAP,
             end: None,
@@ -117,12 +129,18 @@ impl<'a> Relay<'a> {
                 false if self.nap < LONGEST_NAP => (self.nap * 2).min(LONGEST_NAP),
                 false => self.nap,
             };
+            let nap = if self.is_under_way() { SHORTEST_NAP } else { self.nap };
             if let Some(own) = &self.own {
-                own.wait(self.nap);
+                own.wait(nap);
             } else {
-                std::thread::sleep(self.nap);
+                std::thread::sleep(nap);
             }
         }
+    }
+
+    /// Whether MPI has something to do that only gets on while it is called.
+    fn is_under_way(&self) -> bool {
+        self.barrier.is_some() || !self.sending.is_empty() || !self.receiving.is_empty()
     }
 
     /// One look at everything; answers whether something happened.
@@ -134,13 +152,11 @@ impl<'a> Relay<'a> {
             }
         }
         let mut happened = self.listen();
-        while let Some((message, status)) = self.world.any_process().immediate_matched_probe() {
-            let (from, tag) = (status.source_rank(), status.tag());
-            let (text, _) = (message, status).matched_receive_vec::<u8>();
+        for (from, tag, text) in self.receive() {
             happened = true;
             match tag {
-                TEXT => self.tell(&[format!("from {from} ").as_bytes(), &text, b"\n"].concat()),
-                LOST => self.tell(&[format!("lost {from} ").as_bytes(), &text, b"\n"].concat()),
+                TEXT => self.tell(&[format!("from {from} ").as_bytes(), &text[..], b"\n"].concat()),
+                LOST => self.tell(&[format!("lost {from} ").as_bytes(), &text[..], b"\n"].concat()),
                 // Nobody but rank 0 has a status that somebody reads.
                 _ => self.end = Some(0),
             }
@@ -153,10 +169,7 @@ impl<'a> Relay<'a> {
                 // What happened is over: all that is to come is the own `fairlane`'s word.
                 happened = false;
             }
-            Some(Err(waits)) => {
-                self.barrier = Some(waits);
-                self.nap = SHORTEST_NAP;
-            }
+            Some(Err(waits)) => self.barrier = Some(waits),
             None => {}
         }
         happened
@@ -192,6 +205,8 @@ impl<'a> Relay<'a> {
             (b"to", Some(rank)) if (0..self.world.size()).contains(&rank) => {
                 self.send(rank, TEXT, words.next().unwrap_or_default());
             }
+            // It gave one up that MPI has begun, and no rank can leave that in order any more.
+            (b"barrier", _) if self.barrier.is_some() => self.world.abort(1),
             (b"barrier", _) => self.barrier = Some(self.world.immediate_barrier()),
             (b"end", Some(status)) => self.end = Some(status),
             (b"abort", Some(status)) => self.world.abort(status),
@@ -213,6 +228,32 @@ impl<'a> Relay<'a> {
         self.sending.push(Sending { request, bytes });
     }
 
+    /// What has come whole: from whom, as what, and its bytes. A long text comes only while its sender takes part, so it is
+    /// not waited for; what the same rank sent behind it stays behind it.
+    fn receive(&mut self) -> Vec<(Rank, Tag, Box<[u8]>)> {
+        while let Some((message, status)) = self.world.any_process().immediate_matched_probe() {
+            let count = usize::try_from(status.count(u8::equivalent_datatype())).unwrap_or(0);
+            let bytes = Box::into_raw(vec![0_u8; count].into_boxed_slice());
+            // SAFETY: `bytes` was just made, and nobody reads, writes or frees it before MPI has filled it (below).
+            let buffer: &'static mut [u8] = unsafe { &mut *bytes };
+            let request = message.immediate_matched_receive_into(StaticScope, buffer);
+            self.receiving.push(Receiving { request, bytes, from: status.source_rank(), tag: status.tag() });
+        }
+        let (mut whole, mut waits) = (Vec::new(), BTreeSet::new());
+        for Receiving { request, bytes, from, tag } in std::mem::take(&mut self.receiving) {
+            let tested = if waits.contains(&from) { Err(request) } else { request.test() };
+            match tested {
+                // SAFETY: it was made by `Box::into_raw`, MPI is done with it, and it is on no list any more.
+                Ok(_) => whole.push((from, tag, unsafe { Box::from_raw(bytes) })),
+                Err(request) => {
+                    waits.insert(from);
+                    self.receiving.push(Receiving { request, bytes, from, tag });
+                }
+            }
+        }
+        whole
+    }
+
     fn test_sent(&mut self) {
         for Sending { request, bytes } in std::mem::take(&mut self.sending) {
             match request.test() {
@@ -227,23 +268,23 @@ impl<'a> Relay<'a> {
     fn finish(mut self, status: i32) -> i32 {
         // Its input ends, and so does it.
         drop(self.own.take());
+        // Others wait for rank 0, whose status it is that somebody reads.
+        let (status_of_abort, patience) = if self.rank == 0 { (status, PATIENCE) } else { (1, 2 * PATIENCE) };
         if self.barrier.is_some() {
-            self.world.abort(status);
+            self.world.abort(status_of_abort);
         }
         if self.rank == 0 {
             (1..self.world.size()).for_each(|rank| self.send(rank, END, b""));
         }
         let mut last = Some(self.world.immediate_barrier());
         let begun = Instant::now();
-        while last.is_some() || !self.sending.is_empty() {
+        while last.is_some() || !self.sending.is_empty() || !self.receiving.is_empty() {
             // What still comes was asked by nobody who is there.
-            while let Some(late) = self.world.any_process().immediate_matched_probe() {
-                drop(late.matched_receive_vec::<u8>());
-            }
+            drop(self.receive());
             self.test_sent();
             last = last.and_then(|waits| waits.test().err());
-            if begun.elapsed() > PATIENCE {
-                self.world.abort(status);
+            if begun.elapsed() > patience {
+                self.world.abort(status_of_abort);
             }
             std::thread::sleep(SHORTEST_NAP);
         }
