@@ -4,6 +4,7 @@
 use crate::common;
 
 use common::Place;
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -98,9 +99,9 @@ impl Job {
             }
         };
         let mut output = String::new();
-        for (mut child, socket) in self.ranks.into_iter().rev() {
-            // Its input ends, and so does it.
-            socket.shutdown(std::net::Shutdown::Both).expect("a socket");
+        // Their input ends, and so do they.
+        self.ranks.iter().for_each(|(_, socket)| socket.shutdown(std::net::Shutdown::Both).expect("a socket"));
+        for (mut child, _) in self.ranks.into_iter().rev() {
             let mut text = Vec::new();
             child.stdout.take().expect("piped").read_to_end(&mut text).expect("output");
             child.stderr.take().expect("piped").read_to_end(&mut text).expect("output");
@@ -134,15 +135,28 @@ fn words<'a>(lanes: &'a [PathBuf], more: &'a str) -> Vec<&'a str> {
 fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() {
     let place = Place::new();
     let lanes = lanes(&place);
-    // Who reads whose files: the folder that a rank attaches after all were synced.
-    let mut shifted = 0;
+    // By the lane: in whose folder rank 1 works when a slice begins, and whether it reads there. Probes work in none.
+    let mut at: BTreeMap<u64, (Option<u64>, bool)> = BTreeMap::new();
+    let mut slices = [0, 0];
     let end = Job::start(&place, 3, &words(&lanes, SMALL), VERSION).carry(|from, line, _| {
-        let is_attach = from == 0 && line.contains("\"do\":\"attach\"");
-        shifted += usize::from(is_attach && line.starts_with("to 1 ") && line.contains("\"folder_of\":2"));
+        let Some(text) = line.strip_prefix("to 1 ").filter(|_| from == 0) else { return };
+        let asked: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        let (ask, request) = (&asked["ask"], &asked["ask"]["request"]);
+        let Some(lane) = ask["lane"].as_u64() else { return };
+        let (folder, reads) = at.entry(lane).or_default();
+        match request["do"].as_str() {
+            Some("attach") => *folder = request["target"].get("directory").and_then(|_| ask["folder_of"].as_u64()),
+            Some("prepare") => *reads = ["read", "random-read"].map(Some).contains(&request["workload"]["name"].as_str()),
+            Some("slice") if folder.is_some() => {
+                assert_eq!(*folder, Some(if *reads { 2 } else { 1 }), "in whose folder it works: {line}");
+                slices[usize::from(*reads)] += 1;
+            }
+            _ => {}
+        }
     });
     assert_eq!(end.said, "end 0", "{}", end.output);
-    // Two workloads that only read, in two lanes and two rounds.
-    assert!(shifted >= 8, "{shifted}");
+    // One workload that writes and two that read, in two lanes and two rounds of two slices.
+    assert!(slices[0] >= 8 && slices[1] >= 16, "{slices:?}");
     nothing_is_left(&place, &lanes);
     let record = place.record();
     assert_eq!(record[0]["plan"]["ranks"], serde_json::json!({ "ranks": 3, "nodes": 1 }));
@@ -164,6 +178,7 @@ fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() 
     // Such a record is shown by every fairlane, and gone on with by none.
     let (shown, _) = place.expect(0, &["report", "r.jsonl"]);
     assert!(shown.contains("fairlane-mpi race"), "{shown}");
+    place.expect(2, &["race", "--resume", "r.jsonl"]);
 }
 
 #[test]

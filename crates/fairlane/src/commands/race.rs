@@ -74,7 +74,7 @@ pub fn run_over_ranks(options: &Race, mut job: Job) -> Result<(), Failure> {
     if let Some(program) = plan.command_line.first_mut() {
         OVER_MPI.clone_into(program);
     }
-    notes.extend(of_ranks(&plan, ranks));
+    notes.extend(of_ranks(&plan, ranks, job.reads_elsewhere()));
     let contest = Contest {
         plan,
         notes,
@@ -92,8 +92,8 @@ pub fn run_over_ranks(options: &Race, mut job: Job) -> Result<(), Failure> {
     contest::run(contest, |_| Ok(()))
 }
 
-/// What a reader must know of figures of ranks.
-fn of_ranks(plan: &Plan, JobRanks { ranks, nodes }: JobRanks) -> Vec<String> {
+/// What a reader must know of figures of ranks. `elsewhere`: who reads what another rank wrote does so on another node.
+fn of_ranks(plan: &Plan, JobRanks { ranks, nodes }: JobRanks, elsewhere: bool) -> Vec<String> {
     let count = |number: u32, what: &str| if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") };
     let mut notes = vec![format!(
         "{} of an MPI job on {} work at once in every lane, each in a folder of its own: a figure is that of all together, \
@@ -107,7 +107,11 @@ fn of_ranks(plan: &Plan, JobRanks { ranks, nodes }: JobRanks) -> Vec<String> {
     let reading: Vec<&str> =
         plan.workloads.iter().filter(|of| only_reads(of)).map(|workload| workload.title.as_str()).collect();
     if ranks > 1 && !reading.is_empty() {
-        let whose = if nodes > 1 { "a rank on another node" } else { "another rank" };
+        let whose = match nodes > 1 {
+            true if elsewhere => "a rank on another node",
+            true => "another rank, in part on its own node,",
+            false => "another rank",
+        };
         notes.push(format!("{}: each rank reads what {whose} wrote", reading.join("; ")));
     }
     notes

@@ -12,10 +12,15 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
 
 /// Exit status of a command line that is wrong.
 const USAGE: u8 = 2;
+/// How long rank 0 waits for a relay that does not take what it says.
+const RELAY_LISTENS: Duration = Duration::from_secs(10);
+/// How long a relay may take to let go of its `fairlane` once the job ends.
+const RELAY_ENDS: Duration = Duration::from_secs(10);
 
 /// Works for the relay on standard input until the job ends.
 pub fn run(options: &Rank) -> ExitCode {
@@ -46,6 +51,9 @@ pub fn run(options: &Rank) -> ExitCode {
 fn lead(link: Arc<Link>, listening: Listening, size: u32, words: &[OsString]) -> ExitCode {
     let (events, from_ranks) = channel();
     let (orders, for_host) = channel();
+    let (relay_lives, relay_ends) = channel::<()>();
+    // Where that cannot be, a relay that hangs costs the record its last line.
+    let _ = link.wait_at_most(RELAY_LISTENS);
     let (own_stop, broken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let host = RankHost::new(0, Arc::clone(&link), for_host, Arc::clone(&own_stop));
     let own_events = events.clone();
@@ -59,12 +67,26 @@ fn lead(link: Arc<Link>, listening: Listening, size: u32, words: &[OsString]) ->
     let threads = [
         // The agents live as long as the thread that started them: it ends with this process.
         start("fairlane-agents", move || host.serve(|told| _ = own_events.send(Event::Told(0, told)))),
-        start("fairlane-lines", move || hear_ranks(listening, &events, &orders, &own_stop)),
+        start("fairlane-lines", move || {
+            let _relay_lives = relay_lives;
+            hear_ranks(listening, &events, &orders, &own_stop);
+        }),
     ];
     let raced = threads.into_iter().collect::<Result<(), Failure>>().and_then(|()| race(words, Job::new(size, lines)));
     let status = crate::told(raced);
     link.end(status, broken.load(Ordering::Relaxed));
+    if relay_ends.recv_timeout(RELAY_ENDS) == Err(RecvTimeoutError::Timeout) {
+        end_relay();
+    }
     ExitCode::from(status)
+}
+
+/// MPI holds the relay, and without its end the job has none: whoever started the job sees it die, and ends the rest. It is
+/// this process's parent, and lives, because its end of the socket is open.
+fn end_relay() {
+    if let Some(relay) = rustix::process::getppid() {
+        let _ = rustix::process::kill_process(relay, rustix::process::Signal::KILL);
+    }
 }
 
 fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
@@ -84,28 +106,23 @@ fn race(words: &[OsString], job: Job) -> Result<(), Failure> {
     }
 }
 
-/// Hands on what the relay of rank 0 says.
+/// Hands on what the relay of rank 0 says until it is gone, also where nobody listens any more.
 fn hear_ranks(mut listening: Listening, events: &Sender<Event>, orders: &Sender<Order>, own_stop: &AtomicBool) {
-    loop {
-        let sent = match listening.next_line() {
-            Some(Heard::From { rank, text }) => match serde_json::from_str::<Told>(&text) {
-                Ok(told) => events.send(Event::Told(rank, told)).is_ok(),
-                Err(error) => events.send(Event::Lost(rank, format!("what it said cannot be read ({error})"))).is_ok(),
-            },
-            Some(Heard::Lost { rank, why }) => events.send(Event::Lost(rank, why)).is_ok(),
-            Some(Heard::Released) => orders.send(Order::Released(monotonic_ns())).is_ok(),
-            Some(Heard::Rank { .. }) => true,
-            None => {
-                own_stop.store(true, Ordering::Relaxed);
-                let _ = events.send(Event::Gone);
-                let _ = orders.send(Order::Gone);
-                false
+    while let Some(heard) = listening.next_line() {
+        match heard {
+            Heard::From { rank, text } => {
+                let unread = |error: serde_json::Error| Event::Lost(rank, format!("what it said cannot be read ({error})"));
+                let told = serde_json::from_str::<Told>(&text);
+                let _ = events.send(told.map_or_else(unread, |told| Event::Told(rank, told)));
             }
-        };
-        if !sent {
-            return;
+            Heard::Lost { rank, why } => _ = events.send(Event::Lost(rank, why)),
+            Heard::Released => _ = orders.send(Order::Released(monotonic_ns())),
+            Heard::Rank { .. } => {}
         }
     }
+    own_stop.store(true, Ordering::Relaxed);
+    let _ = events.send(Event::Gone);
+    let _ = orders.send(Order::Gone);
 }
 
 /// Any other rank: it works until the job is gone.

@@ -55,8 +55,9 @@ pub fn resume(name: &str, options: &Race) -> Result<Resumed, Failure> {
     }
     if let Some(of) = record.header.plan.ranks {
         return Err(Failure::usage(format!(
-            "{} was raced by {} ranks of an MPI job, and such a race is not gone on with; race again: {}",
+            "{} was raced by {} ranks of an MPI job, and such a race is not gone on with; race again: mpirun -n {} {}",
             path.display(),
+            of.ranks,
             of.ranks,
             report::shell_line(record.header.plan.again())
         )));

@@ -249,6 +249,7 @@ fn system_of_all(ranks: &[(u32, &SystemUse)]) -> SystemUse {
                 (own.busiest_thread_share, own.busiest_thread.clone());
         }
     }
+    let count = machines.len() as f64;
     let mut machines = machines.into_values();
     let Some(mut all) = machines.next() else { return SystemUse::default() };
     for machine in machines {
@@ -259,6 +260,8 @@ fn system_of_all(ranks: &[(u32, &SystemUse)]) -> SystemUse {
         (all.windows, all.window_seconds, all.cpus, all.looked_seconds) =
             (windows, window_seconds, cpus, looked_seconds);
     }
+    // A share of the time, as of one machine.
+    all.pressure_io_some_seconds /= count;
     all
 }
 

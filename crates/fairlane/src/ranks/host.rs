@@ -8,7 +8,8 @@ use crate::conductor::agent_process::{AgentProcess, CallError, GRACE};
 use crate::conductor::timeouts::timeout_for;
 use model::agent::{Reply, Request, Target};
 use rustix::io::Errno;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,17 +37,23 @@ pub struct RankHost {
     agents: BTreeMap<u32, AgentProcess>,
     stop: Arc<AtomicBool>,
     orders: Receiver<Order>,
+    /// What was asked while this rank stood at the barrier.
+    later: VecDeque<Asked>,
 }
 
 impl RankHost {
     /// Of this rank; whoever sets `stop` ends what an agent does.
     pub fn new(rank: u32, link: Arc<Link>, orders: Receiver<Order>, stop: Arc<AtomicBool>) -> Self {
-        RankHost { rank, link, agents: BTreeMap::new(), stop, orders }
+        RankHost { rank, link, agents: BTreeMap::new(), stop, orders, later: VecDeque::new() }
     }
 
     /// Does what is asked until the job is gone; `tell` takes the answers.
     pub fn serve(mut self, mut tell: impl FnMut(Told)) {
-        while let Ok(order) = self.orders.recv() {
+        loop {
+            let order = match self.later.pop_front() {
+                Some(asked) => Order::Asked(asked),
+                None => self.orders.recv().unwrap_or(Order::Gone),
+            };
             match order {
                 Order::Asked(Asked { number, ask }) => {
                     if let Some(answer) = self.answer(ask) {
@@ -62,17 +69,17 @@ impl RankHost {
 
     fn answer(&mut self, ask: Ask) -> Option<Answer> {
         match ask {
-            Ask::Hello => Some(hello()),
+            Ask::Hello => Some(hello(self.rank)),
             Ask::Look { directory, folder, token } => {
                 let rank = self.rank;
                 let looked = within(MOST_SILENCE, move || look(rank, &directory, &folder, &token));
                 Some(Answer::Looked { trouble: looked.unwrap_or(Some(Trouble::Silent)) })
             }
             Ask::Agent { lane, request, folder_of } => {
-                let answered = self.ask_agent(lane, &request, folder_of);
-                if matches!(answered, Answer::Lost { .. }) {
+                let mut answered = self.ask_agent(lane, &request, folder_of);
+                if let Answer::Lost { hangs, .. } = &mut answered {
                     // Another one is started for the next request.
-                    self.agents.remove(&lane);
+                    *hangs = self.agents.remove(&lane).is_some_and(outlives_its_end);
                 }
                 Some(answered)
             }
@@ -99,10 +106,8 @@ impl RankHost {
             },
             _ => None,
         };
-        match ready {
-            Ok(request) => self.call(lane, &request, released_ns).unwrap_or_else(|reason| Answer::Lost { reason }),
-            Err(reason) => Answer::Lost { reason },
-        }
+        let answered = ready.and_then(|request| self.call(lane, &request, released_ns));
+        answered.unwrap_or_else(|reason| Answer::Lost { reason, hangs: false })
     }
 
     fn start(&mut self, lane: u32) -> Result<(), String> {
@@ -139,8 +144,8 @@ impl RankHost {
         while let Some(left) = MOST_SILENCE.checked_sub(begun.elapsed()) {
             match self.orders.recv_timeout(left) {
                 Ok(Order::Released(at_ns)) => return Some(at_ns),
-                // Rank 0 waits for this answer before it asks anything else, unless it has given up.
-                Ok(Order::Asked(_)) => {}
+                // Rank 0 has given up the question that led here, and waits for the answer to this one.
+                Ok(Order::Asked(asked)) => self.later.push_back(asked),
                 Ok(Order::Gone) | Err(_) => return None,
             }
         }
@@ -189,13 +194,34 @@ impl RankHost {
     }
 }
 
-fn hello() -> Answer {
-    let program = std::fs::read("/proc/self/exe").unwrap_or_default();
-    Answer::Hello {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        build: format!("{:08x}", crc32c::crc32c(&program)),
-        boot: crate::conductor::machine::boot_id(),
+fn hello(rank: u32) -> Answer {
+    let build = checksum("/proc/self/exe").map_or_else(|error| plain(&error), |sum| format!("{sum:08x}"));
+    let mut boot = crate::conductor::machine::boot_id();
+    if boot.is_empty() {
+        // Whose clock it has is not known, so it is taken for a machine of its own.
+        boot = format!("rank {rank}");
     }
+    Answer::Hello { version: env!("CARGO_PKG_VERSION").to_owned(), build, boot }
+}
+
+/// CRC-32C of a file, which is read in parts: many ranks of a machine do it at once.
+fn checksum(path: &str) -> std::io::Result<u32> {
+    let (mut file, mut part, mut sum) = (std::fs::File::open(path)?, vec![0_u8; 256 << 10], 0);
+    loop {
+        match file.read(&mut part) {
+            Ok(0) => return Ok(sum),
+            Ok(count) => sum = crc32c::crc32c_append(sum, &part[..count]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Ends an agent; answers whether its process is there all the same, because it hangs in the kernel.
+fn outlives_its_end(agent: AgentProcess) -> bool {
+    let process = agent.pid().map(|pid| Path::new("/proc").join(pid.to_string()));
+    drop(agent);
+    process.is_some_and(|process| process.exists())
 }
 
 /// Whether this rank sees what rank 0 wrote, and may work beside it.
@@ -254,6 +280,30 @@ mod tests {
     fn each_rank_has_a_seed_of_its_own_and_the_first_has_the_rounds() {
         let seeds: std::collections::BTreeSet<u64> = (0..1000).map(|rank| seed_of(42, rank)).collect();
         assert_eq!((seeds.len(), seed_of(42, 0)), (1000, 42));
+    }
+
+    #[test]
+    fn what_is_asked_of_a_rank_at_the_barrier_is_answered_behind_it() {
+        let (_relay, stream) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (orders, for_host) = std::sync::mpsc::channel();
+        let mut host = RankHost::new(1, Arc::new(Link::new(stream)), for_host, Arc::default());
+        for order in [Order::Asked(Asked { number: 7, ask: Ask::EndAgents }), Order::Released(5), Order::Gone] {
+            orders.send(order).unwrap();
+        }
+        assert_eq!(host.barrier(), Some(5));
+        let mut told = Vec::new();
+        host.serve(|answer| told.push(answer));
+        assert_eq!(told, [Told { number: 7, answer: Answer::Done }]);
+    }
+
+    #[test]
+    fn programs_are_told_from_each_other_by_all_of_their_bytes() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("program");
+        let bytes: Vec<u8> = (0..600_000_u32).map(|at| (at % 251) as u8).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        assert_eq!(checksum(path.to_str().unwrap()).unwrap(), crc32c::crc32c(&bytes));
+        assert!(checksum("/nonexistent").is_err());
     }
 
     #[test]

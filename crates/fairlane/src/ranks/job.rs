@@ -30,8 +30,8 @@ const PING_AFTER: Duration = Duration::from_secs(10);
 const GONE_AFTER: Duration = Duration::from_secs(40);
 /// How long ranks that were asked to stop may take.
 const GRACE: Duration = Duration::from_secs(4);
-/// How long the agents of a job that is gone take to be gone too: the kernel ends them with their parents.
-const AGENTS_END: Duration = Duration::from_secs(1);
+/// How long the agents of a job that is over take to end: they are asked to, or the kernel ends them with their parents.
+const AGENTS_END: Duration = Duration::from_secs(2);
 
 /// What comes from the ranks.
 pub enum Event {
@@ -122,6 +122,11 @@ impl Job {
     /// How many there are, and on how many machines.
     pub fn ranks(&self) -> JobRanks {
         JobRanks { ranks: self.size, nodes: self.nodes.iter().max().map_or(1, |last| last + 1) }
+    }
+
+    /// Whether every rank that reads what another one wrote reads it on another machine.
+    pub fn reads_elsewhere(&self) -> bool {
+        all_elsewhere(&self.nodes)
     }
 
     /// Whether all ranks see a lane's folder and may work there.
@@ -264,6 +269,8 @@ impl Job {
         if !self.silent.iter().any(|silent| silent == folder) {
             self.silent.push(folder.to_owned());
         }
+        // What hangs there holds this process, and whoever waits for its end.
+        self.lines.broken.store(true, Ordering::Relaxed);
         LaneFailure::Failed(format!(
             "the filesystem of {} does not answer rank 0; look after it (dmesg)",
             escaped_path(folder)
@@ -298,7 +305,13 @@ impl Job {
                 }
                 Answer::Apart => return Err(self.over(format!("not all ranks came to work together; {AGAIN}"))),
                 _ if stop.load(Ordering::Relaxed) => return Err(CallError::Interrupted),
-                Answer::Lost { reason } => return Err(CallError::Lost(format!("{}: {reason}", self.named(rank)))),
+                Answer::Lost { reason, hangs } => {
+                    if hangs {
+                        // It holds the outputs of its rank open, and who starts jobs waits for their end.
+                        self.lines.broken.store(true, Ordering::Relaxed);
+                    }
+                    return Err(CallError::Lost(format!("{}: {reason}", self.named(rank))));
+                }
                 other => return Err(CallError::Lost(format!("{} answered {other:?}", self.named(rank)))),
             }
         }
@@ -388,6 +401,12 @@ impl Job {
     fn over(&mut self, reason: String) -> CallError {
         self.lines.broken.store(true, Ordering::Relaxed);
         self.lines.own_stop.store(true, Ordering::Relaxed);
+        if self.over.is_none()
+            && let Ok(line) = serde_json::to_string(&Asked { number: self.number, ask: Ask::Stop })
+        {
+            // Who is left writes nothing more while rank 0 removes what is there. Who is gone hears nothing.
+            let _ = (1..self.size).try_for_each(|rank| self.lines.link.tell(rank, &line));
+        }
         CallError::JobLost(self.over.get_or_insert(reason).clone())
     }
 }
@@ -440,9 +459,11 @@ impl Waits {
     }
 }
 
-/// Whether a workload reads its files and changes nothing, so that another rank can read them.
+/// Whether a workload reads its files and changes nothing, so that another rank can read them. Files whose sizes are drawn
+/// are other ones on each rank.
 pub fn only_reads(workload: &Workload) -> bool {
-    matches!(&workload.kind, Kind::Io(io) if io.rw.reads() && !io.rw.writes())
+    let Kind::Io(io) = &workload.kind else { return false };
+    io.rw.reads() && !io.rw.writes() && io.filesize.is_none_or(|(low, high)| low >= high)
 }
 
 /// A request for a machine other than rank 0's, where disks have other names and processes other numbers.
@@ -474,6 +495,12 @@ fn peers(nodes: &[u32]) -> Vec<u32> {
     peers
 }
 
+/// Whether each rank's peer is on another machine.
+fn all_elsewhere(nodes: &[u32]) -> bool {
+    let node = |rank: u32| nodes.get(rank as usize);
+    peers(nodes).into_iter().zip(nodes).all(|(peer, own)| node(peer) != Some(own))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -494,6 +521,14 @@ mod tests {
     }
 
     #[test]
+    fn ranks_that_lie_unevenly_read_in_part_on_their_own_machine_and_that_is_known() {
+        assert!(all_elsewhere(&[0, 0, 1, 1]) && all_elsewhere(&[0, 1, 2]));
+        for nodes in [&[0, 0, 0, 1][..], &[0, 0], &[0], &[0, 1, 1, 1, 2]] {
+            assert!(!all_elsewhere(nodes), "{nodes:?}");
+        }
+    }
+
+    #[test]
     fn disks_of_rank_0_are_nobody_elses() {
         let devices = Devices {
             device: Some("sda".to_owned()),
@@ -511,5 +546,12 @@ mod tests {
         let of = |suite: &str| crate::suites::find(suite).unwrap().workload;
         let names: Vec<String> = of("general").into_iter().filter(only_reads).map(|workload| workload.name).collect();
         assert_eq!(names, ["sequential-read", "random-read"]);
+        let mut drawn = of("general").into_iter().find(only_reads).expect("it reads");
+        let Kind::Io(io) = &mut drawn.kind else { panic!("{drawn:?}") };
+        io.filesize = Some((model::Bytes(4096), model::Bytes(4096)));
+        assert!(only_reads(&drawn));
+        let Kind::Io(io) = &mut drawn.kind else { panic!("{drawn:?}") };
+        io.filesize = Some((model::Bytes(4096), model::Bytes(8192)));
+        assert!(!only_reads(&drawn), "each rank draws other sizes");
     }
 }

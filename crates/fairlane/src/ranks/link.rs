@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// The end on which this process speaks.
 pub struct Link {
@@ -53,10 +54,23 @@ pub fn open() -> std::io::Result<(Link, Listening)> {
     let of_input = || std::io::stdin().as_fd().try_clone_to_owned();
     let (speaks, listens) = (UnixStream::from(of_input()?), UnixStream::from(of_input()?));
     speaks.peer_addr()?;
-    Ok((Link { stream: Mutex::new(speaks) }, Listening { stream: BufReader::new(listens) }))
+    Ok((Link::new(speaks), Listening { stream: BufReader::new(listens) }))
 }
 
 impl Link {
+    /// Over this end of the relay's socket.
+    pub fn new(stream: UnixStream) -> Self {
+        Link { stream: Mutex::new(stream) }
+    }
+
+    /// Whoever says something waits at most so long for a relay that does not listen, and then takes it for gone.
+    ///
+    /// # Errors
+    /// Where the socket takes no such limit.
+    pub fn wait_at_most(&self, most: Duration) -> std::io::Result<()> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner).set_write_timeout(Some(most))
+    }
+
     /// Says something to another rank.
     ///
     /// # Errors

@@ -85,6 +85,8 @@ pub enum Answer {
     Lost {
         /// One phrase.
         reason: String,
+        /// Its process cannot be ended: it hangs in the kernel.
+        hangs: bool,
     },
     /// Not all ranks came to the barrier.
     Apart,

@@ -9,6 +9,9 @@ const CPU_SHARE: f64 = 0.01;
 /// Pages per second that reach disks or servers and count as getting on while a call waits for them: a sync of much data is
 /// one long call. Logs of other programs write less.
 const WRITTEN_PAGES_PER_SECOND: f64 = 256.0;
+/// So often per second threads go to sleep in the kernel where their calls come back. Making and removing names counts as
+/// nothing else and may take little CPU time; a call that hangs is woken more seldom.
+const SLEEPS_PER_SECOND: f64 = 10.0;
 
 /// What a process has done so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,8 +21,8 @@ struct Done {
     cpu_seconds: f64,
     /// Of the whole machine.
     written_pages: f64,
-    /// Some thread waits in the kernel for a disk or a server.
-    waits: bool,
+    /// How often the threads that wait in the kernel for a disk or a server have gone to sleep; `None`: none waits.
+    waits: Option<u64>,
 }
 
 /// Looks at one process now and then.
@@ -62,9 +65,11 @@ impl Progress {
 }
 
 fn moves(before: &Done, now: &Done, seconds: f64) -> bool {
+    let sleeps = before.waits.zip(now.waits).map_or(0, |(before, now)| now.saturating_sub(before));
     now.io != before.io
+        || sleeps as f64 > SLEEPS_PER_SECOND * seconds
         || now.cpu_seconds - before.cpu_seconds > CPU_SHARE * seconds
-        || (now.waits && now.written_pages - before.written_pages > WRITTEN_PAGES_PER_SECOND * seconds)
+        || (now.waits.is_some() && now.written_pages - before.written_pages > WRITTEN_PAGES_PER_SECOND * seconds)
 }
 
 /// `None`: there is no such process.
@@ -84,11 +89,19 @@ fn look(pid: u32) -> Option<Done> {
     })
 }
 
-/// Whether a thread of a process is in uninterruptible sleep (state D, field 3 of stat).
-fn waits(pid: u32) -> bool {
+/// Of the threads of a process that are in uninterruptible sleep (state D, proc_pid_status(5)): how often they went to sleep;
+/// `None`: none is.
+fn waits(pid: u32) -> Option<u64> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let stats = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("stat")).ok());
-    stats.into_iter().any(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('D')))
+    let told = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+    told.filter_map(|status| sleeps_of_waiting(&status)).reduce(u64::wrapping_add)
+}
+
+/// How often a thread went to sleep by itself, from its file status; `None`: it does not wait.
+fn sleeps_of_waiting(status: &str) -> Option<u64> {
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    field("State:")?.starts_with('D').then_some(())?;
+    field("voluntary_ctxt_switches:")?.parse().ok()
 }
 
 #[cfg(test)]
@@ -107,13 +120,27 @@ mod tests {
 
     #[test]
     fn what_only_waits_hangs_and_what_writes_or_computes_does_not() {
-        let seen = Done { io: 5, cpu_seconds: 1.0, written_pages: 100.0, waits: true };
+        let seen = Done { io: 5, cpu_seconds: 1.0, written_pages: 100.0, waits: Some(7000) };
         assert!(!moves(&seen, &Done { cpu_seconds: 1.04, written_pages: 1300.0, ..seen }, 5.0));
         assert!(moves(&seen, &Done { io: 6, ..seen }, 5.0), "a call came back");
         assert!(moves(&seen, &Done { cpu_seconds: 1.1, ..seen }, 5.0));
         let written = Done { written_pages: 2000.0, ..seen };
         assert!(moves(&seen, &written, 5.0), "a sync gets on");
-        assert!(!moves(&seen, &Done { waits: false, ..written }, 5.0), "others write");
+        assert!(!moves(&seen, &Done { waits: None, ..written }, 5.0), "others write");
+        assert!(moves(&seen, &Done { waits: Some(7051), ..seen }, 5.0), "names are made, slowly");
+        assert!(!moves(&seen, &Done { waits: Some(7005), ..seen }, 5.0), "one call is woken now and then");
+        assert!(!moves(&seen, &Done { waits: None, ..seen }, 5.0));
+    }
+
+    #[test]
+    fn only_threads_that_wait_in_the_kernel_are_counted() {
+        let status = |state: &str| {
+            format!("Name:\tfairlane\nState:\t{state}\nvoluntary_ctxt_switches:\t42\nnonvoluntary_ctxt_switches:\t9\n")
+        };
+        assert_eq!(sleeps_of_waiting(&status("D (disk sleep)")), Some(42));
+        assert_eq!(sleeps_of_waiting(&status("S (sleeping)")), None);
+        let own = std::fs::read_to_string("/proc/self/status").expect("status");
+        assert!(own.contains("\nvoluntary_ctxt_switches:\t") && own.contains("\nState:\t"), "{own}");
     }
 
     #[test]

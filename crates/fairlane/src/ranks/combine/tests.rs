@@ -138,6 +138,7 @@ fn one_rank_speaks_for_its_machine_and_all_for_their_agents() {
         agent_cpu_user_seconds: user,
         foreign_cpu_seconds: Some(0.9),
         looked_seconds: 1.0,
+        pressure_io_some_seconds: 2.0 * user,
         device: DeviceUse { write_bytes: 100, ..DeviceUse::default() },
         ..SystemUse::default()
     };
@@ -145,6 +146,7 @@ fn one_rank_speaks_for_its_machine_and_all_for_their_agents() {
     let all = system_of_all(&[(0, &a), (0, &b), (1, &c)]);
     assert_eq!((all.cpus, all.window_seconds, all.windows), (8, 1.0, 1));
     assert_eq!((all.cpu_user_seconds, all.agent_cpu_user_seconds, all.device.write_bytes), (4.0, 2.5, 200));
+    assert_eq!(all.pressure_io_some_seconds, 1.5, "the mean of the machines, because it is a share of the time");
     assert_eq!(all.foreign_cpu_seconds, None, "the agents of a machine are no other programs");
     assert_eq!(system_of_all(&[(0, &a), (1, &c)]).foreign_cpu_seconds, Some(1.8), "one a machine tells them");
 }
