@@ -117,6 +117,9 @@ check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
+	@if command -v $(MPICC) >/dev/null && compgen -G "/usr/lib/llvm-*/lib/libclang*.so*" >/dev/null; then \
+		MPICC=$(MPICC) $(CARGO) clippy -p fairlane-mpi --features mpi --locked -- -D warnings; \
+	else echo "not checked: fairlane-mpi, which needs $(MPICC) and libclang"; fi
 	$(CARGO) deny --all-features check licenses bans sources
 	@if test "$$(uname -m)" != aarch64; then $(MAKE) --no-print-directory check-aarch64; fi
 
