@@ -21,7 +21,7 @@ pub(crate) struct Cpu {
 impl Cpu {
     pub(crate) fn open() -> Self {
         // Only the first line is wanted; the kernel makes the whole text in any case.
-        Cpu { stat: Source::open("/proc/stat", 1024), seconds_per_tick: 1.0 / ticks_per_second(), online: online() }
+        Cpu { stat: Source::open("/proc/stat", 1024), seconds_per_tick: 1.0 / ticks_per_second(), online: online_cpus() }
     }
 
     pub(crate) fn read(&mut self) -> Ticks {
@@ -46,7 +46,8 @@ pub fn ticks_per_second() -> f64 {
     if ticks > 0 { ticks as f64 } else { 100.0 }
 }
 
-fn online() -> u32 {
+/// CPUs of this machine that are online, also those that this process may not use.
+pub fn online_cpus() -> u32 {
     // SAFETY: as above.
     let cpus = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
     u32::try_from(cpus).unwrap_or(1).max(1)

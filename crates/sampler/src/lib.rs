@@ -15,7 +15,7 @@ mod source;
 mod threads;
 mod writeback;
 
-pub use cpu::ticks_per_second;
+pub use cpu::{online_cpus, ticks_per_second};
 pub use writeback::Writeback;
 
 use model::agent::{Devices, FilesystemProcesses};

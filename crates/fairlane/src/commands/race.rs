@@ -9,8 +9,8 @@ use super::screen::Channel;
 use super::without_root;
 use crate::failure::Failure;
 use crate::options::{FindMaxBy, LaneState, Passes, Race};
-use crate::ranks::check;
 use crate::ranks::job::{Job, only_reads};
+use crate::ranks::{bound, check};
 use crate::suites;
 use lanes::states::State;
 use model::Bytes;
@@ -75,6 +75,7 @@ pub fn run_over_ranks(options: &Race, mut job: Job) -> Result<(), Failure> {
         OVER_MPI.clone_into(program);
     }
     notes.extend(of_ranks(&plan, ranks, job.reads_elsewhere()));
+    notes.extend(bound());
     let contest = Contest {
         plan,
         notes,

@@ -15,6 +15,8 @@ use std::sync::atomic::AtomicBool;
 /// The work of a plan, as it is tried out.
 pub struct Rehearsals<'a> {
     plays: Vec<Play<'a>>,
+    /// So many do each of them at once.
+    ranks: u64,
     seed: u64,
     /// Started for the first lane.
     agent: Option<AgentProcess>,
@@ -39,7 +41,8 @@ impl<'a> Rehearsals<'a> {
             }
             _ => None,
         };
-        Rehearsals { plays: plan.workloads.iter().filter_map(play).collect(), seed: plan.seed, agent: None }
+        let ranks = plan.ranks.map_or(1, |of| u64::from(of.ranks));
+        Rehearsals { plays: plan.workloads.iter().filter_map(play).collect(), ranks, seed: plan.seed, agent: None }
     }
 
     /// Tries them in a lane that is mounted and empty.
@@ -96,13 +99,14 @@ impl<'a> Rehearsals<'a> {
     fn check_inodes(&self, lane: &str, opened: &Opened, stop: &AtomicBool) -> Result<(), LaneFailure> {
         let Some((inodes, free_inodes)) = inodes(opened, stop) else { return Ok(()) };
         // Where inodes are made as they are needed, 0 of them are told.
-        let needs_more = |play: &&Play| inodes > 0 && play.whole.most_inodes() > free_inodes;
+        let most_inodes = |play: &Play| play.whole.most_inodes().saturating_mul(self.ranks);
+        let needs_more = |play: &&Play| inodes > 0 && most_inodes(play) > free_inodes;
         match self.plays.iter().find(needs_more) {
             Some(play) => Err(LaneFailure::Usage(format!(
                 "workload {}: it makes {} files and directories and lane {lane} has {} inodes; give mkfs more inodes, \
                  raise --lane-size or lower count",
                 play.work.name,
-                play.whole.most_inodes(),
+                most_inodes(play),
                 free_inodes
             ))),
             None => Ok(()),
@@ -208,7 +212,7 @@ mod tests {
         let mut rehearsal = whole.rehearsal();
         rehearsal.operations.step.clear();
         let play = Play { whole, rehearsal, work: work.clone() };
-        let mut rehearsals = Rehearsals { plays: vec![play], seed: 1, agent: None };
+        let mut rehearsals = Rehearsals { plays: vec![play], ranks: 1, seed: 1, agent: None };
         let opened =
             Opened { directory: "/nonexistent".into(), library: None, guest: None, phases_seconds: BTreeMap::new() };
         let error = rehearsals.run("ext4", &opened, &AtomicBool::new(false)).unwrap_err();

@@ -32,6 +32,20 @@ fn within<T: Send + 'static>(most: Duration, work: impl FnOnce() -> T + Send + '
     started.ok().and_then(|_| answer.recv_timeout(most).ok())
 }
 
+/// That rank 0 is bound to some of its machine's CPUs, which many MPIs do unasked; `None`: it may use all of them.
+pub fn bound() -> Option<String> {
+    let allowed = rustix::thread::sched_getaffinity(None).ok()?.count();
+    bound_in_words(allowed, sampler::online_cpus())
+}
+
+fn bound_in_words(allowed: u32, online: u32) -> Option<String> {
+    (allowed < online).then(|| {
+        format!(
+            "rank 0 is bound to {allowed} of its node's {online} CPUs, which all threads of its agent share;              mpirun --bind-to none binds no rank"
+        )
+    })
+}
+
 /// CLOCK_MONOTONIC of this machine in nanoseconds: one clock for all processes on it.
 pub fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
@@ -48,6 +62,12 @@ mod tests {
         assert_eq!(within(Duration::from_millis(20), move || hold.recv()), None);
         drop(held);
         assert_eq!(within(MOST_SILENCE, || 7), Some(7));
+    }
+
+    #[test]
+    fn a_rank_that_may_not_use_all_cpus_says_so() {
+        assert_eq!(bound_in_words(8, 8), None);
+        assert!(bound_in_words(1, 8).is_some_and(|said| said.starts_with("rank 0 is bound to 1 of its node's 8 CPUs")));
     }
 
     #[test]
