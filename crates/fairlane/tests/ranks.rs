@@ -188,15 +188,17 @@ fn a_rank_that_is_lost_ends_the_race_and_the_record_is_closed() {
     let place = Place::new();
     let lanes = lanes(&place);
     let more = SMALL.replace("--rounds 2", "--rounds 50");
-    let mut slices = 0;
+    let (mut slices, mut stopped) = (0, 0);
     let end = Job::start(&place, 3, &words(&lanes, &more), VERSION).carry(|from, line, ranks| {
         slices += usize::from(from == 0 && line.starts_with("to 2 ") && line.contains("\"do\":\"slice\""));
+        stopped += usize::from(from == 0 && line.starts_with("to 1 ") && line.contains("\"ask\":\"stop\""));
         if slices == 15 {
             slices += 1;
             ranks[2].0.kill().expect("it is killed");
         }
     });
     assert_eq!(end.said, "abort 1", "{}", end.output);
+    assert_eq!(stopped, 1, "who is left ends its work before rank 0 removes it");
     assert!(end.output.contains("rank 2 is gone: it ended; start the job again"), "{}", end.output);
     nothing_is_left(&place, &lanes);
     let record = place.record();

@@ -21,7 +21,8 @@ pub(crate) struct Cpu {
 impl Cpu {
     pub(crate) fn open() -> Self {
         // Only the first line is wanted; the kernel makes the whole text in any case.
-        Cpu { stat: Source::open("/proc/stat", 1024), seconds_per_tick: 1.0 / ticks_per_second(), online: online_cpus() }
+        let seconds_per_tick = 1.0 / ticks_per_second();
+        Cpu { stat: Source::open("/proc/stat", 1024), seconds_per_tick, online: online_cpus() }
     }
 
     pub(crate) fn read(&mut self) -> Ticks {

@@ -111,7 +111,8 @@ fn hear_ranks(mut listening: Listening, events: &Sender<Event>, orders: &Sender<
     while let Some(heard) = listening.next_line() {
         match heard {
             Heard::From { rank, text } => {
-                let unread = |error: serde_json::Error| Event::Lost(rank, format!("what it said cannot be read ({error})"));
+                let unread =
+                    |error: serde_json::Error| Event::Lost(rank, format!("what it said cannot be read ({error})"));
                 let told = serde_json::from_str::<Told>(&text);
                 let _ = events.send(told.map_or_else(unread, |told| Event::Told(rank, told)));
             }

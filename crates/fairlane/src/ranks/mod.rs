@@ -41,7 +41,8 @@ pub fn bound() -> Option<String> {
 fn bound_in_words(allowed: u32, online: u32) -> Option<String> {
     (allowed < online).then(|| {
         format!(
-            "rank 0 is bound to {allowed} of its node's {online} CPUs, which all threads of its agent share;              mpirun --bind-to none binds no rank"
+            "rank 0 is bound to {allowed} of its node's {online} CPUs, which all threads of its agent share; \
+             mpirun --bind-to none binds no rank"
         )
     })
 }
