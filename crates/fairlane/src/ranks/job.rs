@@ -28,8 +28,8 @@ const GLANCE: Duration = Duration::from_millis(20);
 const PING_AFTER: Duration = Duration::from_secs(10);
 /// A rank that has said nothing for so long, asked or not, is gone.
 const GONE_AFTER: Duration = Duration::from_secs(40);
-/// How long ranks that were asked to stop may take.
-const GRACE: Duration = Duration::from_secs(4);
+/// How long ranks that were asked to stop may take: as long as they give an agent that hangs, and more.
+const GRACE: Duration = Duration::from_secs(6);
 /// How long the agents of a job that is over take to end: they are asked to, or the kernel ends them with their parents.
 const AGENTS_END: Duration = Duration::from_secs(2);
 
@@ -297,6 +297,10 @@ impl Job {
             Ask::Agent { lane: lane as u32, request: Box::new(request), folder_of: folder_of(rank) }
         };
         let answers = self.ask(&ask, stop, waiting)?;
+        if answers.iter().any(|answer| matches!(answer, Answer::Lost { hangs: true, .. })) {
+            // It holds the outputs of its rank open, and who starts jobs waits for their end.
+            self.lines.broken.store(true, Ordering::Relaxed);
+        }
         let mut replies = Vec::with_capacity(answers.len());
         for (rank, answer) in (0..).zip(answers) {
             match answer {
@@ -305,13 +309,7 @@ impl Job {
                 }
                 Answer::Apart => return Err(self.over(format!("not all ranks came to work together; {AGAIN}"))),
                 _ if stop.load(Ordering::Relaxed) => return Err(CallError::Interrupted),
-                Answer::Lost { reason, hangs } => {
-                    if hangs {
-                        // It holds the outputs of its rank open, and who starts jobs waits for their end.
-                        self.lines.broken.store(true, Ordering::Relaxed);
-                    }
-                    return Err(CallError::Lost(format!("{}: {reason}", self.named(rank))));
-                }
+                Answer::Lost { reason, .. } => return Err(CallError::Lost(format!("{}: {reason}", self.named(rank)))),
                 other => return Err(CallError::Lost(format!("{} answered {other:?}", self.named(rank)))),
             }
         }
