@@ -135,6 +135,15 @@ fn a_disk_that_is_lost_with_the_cut_shows_what_others_stand_for_it() {
     assert!(found.header.again.iter().any(|word| word == "--lose-disk"));
     let (out, _) = home.expect(0, &["report", "lost.jsonl"]);
     assert!(out.contains("its first disk was lost with each cut"), "{out}");
+    // The last disk, in place of the first.
+    let second = ["powercut", "--lose-disk=2", "two=btrfs(-d raid1 -m raid1)", "ext4/raid1:2/crypt", "--cuts", "12"];
+    home.expect(0, &[&second[..], &terms[..], &["-o", "second.jsonl"]].concat());
+    let found = record(&home, "second.jsonl");
+    for lane in ["two", "ext4/raid1:2/crypt"] {
+        let of = found.cuts.iter().find(|of| of.lane == lane).unwrap_or_else(|| panic!("{lane}"));
+        assert_eq!((of.broken, of.unmountable, of.lost_disk), (0, 0, Some(2)), "{of:?}");
+    }
+    assert!(found.header.again.iter().any(|word| word == "--lose-disk=2"));
     // With both disks there, a cut of Btrfs on two of them loses nothing either.
     let whole = ["powercut", "two=btrfs(-d raid1 -m raid1)", "--cuts", "12", "-o", "whole.jsonl"];
     home.expect(0, &[&whole[..], &terms[..]].concat());
@@ -160,6 +169,13 @@ fn what_no_guest_cuts_is_refused_before_anything_is_made() {
             &["lane ext4/raid0:2 has no disk to lose", "ext4/raid1:2"],
         ),
         (2, &["powercut", "btrfs", "--lose-disk", "--on", "uml"], &["no disk to lose"]),
+        (2, &["powercut", "ext4/raid1:2", "--lose-disk=3", "--on", "uml"], &["no disk 3 to lose", "--lose-disk=2"]),
+        (2, &["powercut", "ext4/raid1:2", "--lose-disk", "2", "--on", "uml"], &["write --lose-disk=2"]),
+        (
+            2,
+            &["powercut", "ext4/raid5:4,consistency=journal", "--lose-disk=4", "--on", "uml"],
+            &["disk 4 of lane", "the journal of raid5"],
+        ),
         (2, &["powercut", "btrfs,degraded", "--lose-disk", "--on", "uml"], &["no disk to lose", "lacks none"]),
         (2, &["powercut", "btrfs(-d single -m raid1),degraded", "--lose-disk", "--on", "uml"], &["no disk to lose"]),
         (2, &["powercut", "btrfs(-d single -m raid1)", "--lose-disk", "--on", "uml"], &["no disk to lose"]),

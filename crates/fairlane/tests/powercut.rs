@@ -330,16 +330,17 @@ fn btrfs_on_two_disks_is_cut_here_and_loses_one_with_each_cut() {
     }
     let place = Place::new();
     let two = "two=btrfs(-d raid1 -m raid1)";
-    for (more, loses) in [(None, false), (Some("--lose-disk"), true)] {
-        let name = format!("two-{loses}.jsonl");
+    for (more, lost) in [(None, None), (Some("--lose-disk"), Some(1)), (Some("--lose-disk=2"), Some(2))] {
+        let (loses, name) = (lost.is_some(), format!("two-{}.jsonl", lost.unwrap_or(0)));
         let mut words = vec!["powercut", two, "--cuts", "24", "--workload", "append", "--workload", "sqlite-rollback"];
         words.extend(["--lane-size", "256MiB", "--no-speed", "-o", &name]);
         words.extend(more);
         let (out, _) = place.expect(0, &words);
-        assert_eq!(out.contains("its first disk was lost with each cut"), loses, "{out}");
+        assert_eq!(out.contains("its first disk was lost with each cut"), lost == Some(1), "{out}");
+        assert_eq!(out.contains("its disk 2 was lost with each cut"), lost == Some(2), "{out}");
         let found = findings(&place.expect(0, &["report", &name, "--format", "json"]).0);
         let of = found.lanes.iter().find(|of| of.lane == "two").unwrap();
-        assert_eq!((of.broken, of.unmountable, of.loses_a_disk), (0, 0, loses), "{out}");
+        assert_eq!((of.broken, of.unmountable, of.loses_a_disk, of.lost_disk), (0, 0, loses, lost), "{out}");
     }
     place.assert_nothing_left();
 }
@@ -364,6 +365,9 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
             (vec!["powercut", "btrfs", "--lose-disk", "--cuts", "12"], "no disk to lose that others stand for"),
             (vec!["powercut", "ext4", "--lose-disk", "--cuts", "12"], "no disk to lose"),
             (vec!["powercut", "--lose-disk", "--cuts", "12"], "no disk to lose"),
+            (vec!["powercut", "btrfs(-d raid1 -m raid1)", "--lose-disk=3"], "on 2 disks and has no disk 3 to lose"),
+            (vec!["powercut", "btrfs(-d raid1 -m raid1)", "--lose-disk", "2"], "write --lose-disk=2"),
+            (vec!["powercut", "btrfs(-d raid1 -m raid1)", "--lose-disk=0"], "0 is not in 1..=24"),
         ] {
             let (_, err) = place.expect(2, &arguments);
             assert!(err.contains(says), "{arguments:?}: {err}");

@@ -62,5 +62,5 @@ pub use confined::confine_this_thread;
 pub use failure::{FailureKind, LaneFailure};
 pub use lane_set::{Closed, Cold, LaneSet, Opened, Settings, lock_kernel};
 pub use layers::{VmLock as KernelLock, least_words as layer_words};
-pub use single_lane::{Consistency, Ground, Scrub, SingleLane, check_can_lose_a_disk, survey_checkers};
+pub use single_lane::{Consistency, Ground, Scrub, SingleLane, check_can_lose_disk, survey_checkers};
 pub use undo::Journal;

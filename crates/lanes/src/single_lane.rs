@@ -3,7 +3,7 @@
 
 mod ground;
 
-pub use ground::{Ground, check_can_lose_a_disk};
+pub use ground::{Ground, check_can_lose_disk};
 
 use crate::availability::{self, Availability};
 use crate::command;
@@ -29,8 +29,8 @@ pub struct SingleLane {
     row: &'static Filesystem,
     mkfs: Vec<String>,
     mount_options: Vec<String>,
-    /// Its first disk is lost with every cut.
-    loses_a_disk: bool,
+    /// The number of the disk that is lost with every cut, from 1; `None`: it loses none.
+    lost_disk: Option<u32>,
 }
 
 /// What a look at everything that a mounted filesystem stores found.
@@ -109,7 +109,7 @@ impl SingleLane {
         if spec.layers.is_empty() {
             spec.devices = spec.devices.max((row.least_devices)(&spec.mkfs_options));
         }
-        Ok(SingleLane { spec, row, mkfs, mount_options, loses_a_disk: false })
+        Ok(SingleLane { spec, row, mkfs, mount_options, lost_disk: None })
     }
 
     /// What reports call it.
@@ -267,7 +267,7 @@ impl SingleLane {
             let further = ground.devices().iter().skip(1);
             options.extend(further.map(|device| format!("{key}={}", device.display())));
         }
-        let lacks_one = self.loses_a_disk && ground.devices().len() < self.spec.devices as usize;
+        let lacks_one = self.lost_disk.is_some() && ground.devices().len() < self.spec.devices as usize;
         options.extend(self.row.degraded_option.filter(|_| lacks_one).map(str::to_owned));
         let contestant = Contestant::Row(self.row);
         let request = MountRequest { contestant: &contestant, source: ground.device(), options: &options, target };

@@ -139,9 +139,12 @@ pub struct Cuts {
     /// An array that lacked a disk began only by force.
     #[serde(default)]
     pub forced: u64,
-    /// Its first disk was gone in every image.
+    /// A disk of it was gone in every image.
     #[serde(default)]
     pub loses_a_disk: bool,
+    /// Which of its disks that was, from 1. `None`: none, or the first of a record that does not tell it.
+    #[serde(default)]
+    pub lost_disk: Option<u32>,
     /// Seconds that recording took.
     pub recording_seconds: f64,
     /// Seconds that the images took, with `workers` of them side by side.

@@ -34,6 +34,7 @@ fn lane(name: &str, broken: u64) -> LaneDurability {
         repaired: 0,
         forced: 0,
         loses_a_disk: false,
+        lost_disk: None,
         bare_cuts: 400,
         bare_missing: 31,
         bare_unmountable: 0,
@@ -94,6 +95,23 @@ fn speed_and_price_stand_in_one_sentence() {
     // Both lines survive being copied into a shell.
     assert!(text.contains(r"fairlane powercut --look '/state/it'\''s kept'"), "{text}");
     assert!(text.contains("fairlane powercut 'ext4(-O ^has_journal)'"), "{text}");
+}
+
+#[test]
+fn a_lane_says_which_of_its_disks_was_lost() {
+    for (loses_a_disk, lost_disk, said) in [
+        (false, None, None),
+        // A record of before there was a choice.
+        (true, None, Some("its first disk was lost with each cut")),
+        (true, Some(1), Some("its first disk was lost with each cut")),
+        (true, Some(3), Some("its disk 3 was lost with each cut")),
+    ] {
+        let mut found = found("powercut");
+        (found.lanes[0].loses_a_disk, found.lanes[0].lost_disk) = (loses_a_disk, lost_disk);
+        let text = text(&found);
+        assert_eq!(text.contains("was lost with each cut"), said.is_some(), "{text}");
+        assert!(said.is_none_or(|said| text.contains(said)), "{text}");
+    }
 }
 
 #[test]

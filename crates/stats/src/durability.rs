@@ -201,6 +201,7 @@ fn of_lane(record: &DurabilityRecord, lane: &str, controls: &Controls) -> LaneDu
         repaired: every(|cuts| cuts.repaired),
         forced: every(|cuts| cuts.forced),
         loses_a_disk: all.iter().any(|cuts| cuts.loses_a_disk),
+        lost_disk: all.iter().find_map(|cuts| cuts.lost_disk),
         bare_cuts: bare(|cuts| cuts.cuts),
         bare_missing: bare(|cuts| cuts.broken),
         bare_unmountable,

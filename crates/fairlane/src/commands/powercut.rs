@@ -42,6 +42,7 @@ const MOST_WORKERS: usize = 8;
 /// With the documented exit statuses; 1 too where the controls show that the run cannot be trusted.
 pub fn run(options: &Powercut) -> Result<(), Failure> {
     report::check_durability(&options.format, None).map_err(Failure::usage)?;
+    check_number_is_no_lane(options)?;
     if let Some(venue) = options.on.as_deref().and_then(planning::guest_venue) {
         return in_guest(options, &venue);
     }
@@ -55,11 +56,11 @@ pub fn run(options: &Powercut) -> Result<(), Failure> {
     let traced = traced(options, &stop)?;
     let work = Work::new(options, traced.as_ref())?;
     let (mut specimens, controls) = specimens(&options.lanes)?;
-    if options.lose_disk {
-        check_can_lose_disks(options)?;
+    if let Some(number) = options.lose_disk {
+        check_can_lose_disks(options, number)?;
         let mut cut =
             specimens.iter_mut().filter(|single_lane| !controls.iter().any(|name| name == single_lane.name()));
-        cut.try_for_each(SingleLane::lose_a_disk).map_err(lane_failure)?;
+        cut.try_for_each(|single_lane| single_lane.lose_disk(number)).map_err(lane_failure)?;
     }
     let smallest = specimens.iter().map(SingleLane::minimum_bytes).max().unwrap_or(0);
     durability::check_lane_size(work.lane_size, smallest)?;
@@ -241,11 +242,23 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Refuses lanes that were typed and have no disk to lose; the controls, which come by themselves, lose none.
-fn check_can_lose_disks(options: &Powercut) -> Result<(), Failure> {
+/// Refuses lanes that were typed and cannot lose this disk; the controls, which come by themselves, lose none.
+fn check_can_lose_disks(options: &Powercut, number: u32) -> Result<(), Failure> {
     let defaults = DEFAULT_LANES.map(str::to_owned);
     let texts = if options.lanes.is_empty() { &defaults[..] } else { &options.lanes };
-    planning::lanes(texts, None)?.iter().try_for_each(lanes::check_can_lose_a_disk).map_err(lane_failure)
+    let specs = planning::lanes(texts, None)?;
+    specs.iter().try_for_each(|spec| lanes::check_can_lose_disk(spec, number)).map_err(lane_failure)
+}
+
+/// Refuses a number among the lanes: behind a space it is not that of the disk.
+fn check_number_is_no_lane(options: &Powercut) -> Result<(), Failure> {
+    let is_number = |lane: &&String| !lane.is_empty() && lane.bytes().all(|byte| byte.is_ascii_digit());
+    match options.lanes.iter().find(is_number).filter(|_| options.lose_disk.is_some()) {
+        None => Ok(()),
+        Some(number) => Err(Failure::usage(format!(
+            "there is no lane `{number}`, and the number of a disk follows an equals sign; write --lose-disk={number}"
+        ))),
+    }
 }
 
 /// Refuses lanes whose writes no log holds.
@@ -276,8 +289,8 @@ fn in_guest(options: &Powercut, venue: &Venue) -> Result<(), Failure> {
     let lane_size = options.lane_size.unwrap_or(USUAL_LANE_SIZE);
     durability::check_lane_size(lane_size, 0)?;
     let (specs, _) = with_controls(&options.lanes)?;
-    if options.lose_disk {
-        check_can_lose_disks(options)?;
+    if let Some(number) = options.lose_disk {
+        check_can_lose_disks(options, number)?;
     }
     let on = directory(None)?;
     let seed = options.seed.unwrap_or_else(planning::new_seed);
@@ -469,7 +482,10 @@ fn again(options: &Powercut, seed: u64, lane_size: Bytes, trace: Option<&Path>) 
     line.extend(["--cuts".to_owned(), options.cuts.to_string(), "--seed".to_owned(), seed.to_string()]);
     line.extend(["--lane-size".to_owned(), lane_size.to_string()]);
     line.extend(options.sector.iter().flat_map(|bytes| ["--sector".to_owned(), bytes.to_string()]));
-    line.extend(options.lose_disk.then(|| "--lose-disk".to_owned()));
+    line.extend(options.lose_disk.map(|number| match number {
+        1 => "--lose-disk".to_owned(),
+        number => format!("--lose-disk={number}"),
+    }));
     line.extend(options.no_speed.then(|| "--no-speed".to_owned()));
     line
 }

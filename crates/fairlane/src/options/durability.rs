@@ -2,6 +2,7 @@
 
 use clap::Args;
 use model::Bytes;
+use model::stack::MOST_DEVICES;
 use std::path::PathBuf;
 
 const POWERCUT_HELP: &str = "\
@@ -57,9 +58,9 @@ pub struct Powercut {
     /// default: some at the one, some at the other
     #[arg(long, value_name = "BYTES", value_parser = parse_sector)]
     pub sector: Option<u32>,
-    /// Each lane loses its first disk with every cut; the controls lose none
-    #[arg(long, conflicts_with = "look")]
-    pub lose_disk: bool,
+    /// Each lane loses a disk with every cut: its first one, or the one of this number; the controls lose none
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1", conflicts_with = "look", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_DEVICES)))]
+    pub lose_disk: Option<u32>,
     /// Do not measure the speed of the same work
     #[arg(long)]
     pub no_speed: bool,

@@ -145,7 +145,8 @@ fn count(single_lane: &SingleLane, kind: &Kind, recording: &Recording, seen: &[R
         complaints: of(|one| one.complaint.is_some()),
         repaired: of(|one| one.repaired),
         forced: of(|one| one.forced),
-        loses_a_disk: single_lane.loses_a_disk(),
+        loses_a_disk: single_lane.lost_disk().is_some(),
+        lost_disk: single_lane.lost_disk(),
         compared: compared(seen),
         ..Cuts::default()
     }

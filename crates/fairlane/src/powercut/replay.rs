@@ -193,8 +193,8 @@ fn look(
         forced: false,
     };
     let (mut devices, mut paths) = (Vec::new(), Vec::new());
-    for disk in &seat.disks {
-        if single_lane.loses_a_disk() && paths.is_empty() {
+    for (disk, number) in seat.disks.iter().zip(1..) {
+        if single_lane.lost_disk() == Some(number) {
             // The place of a disk that is gone.
             paths.push(disk.path.clone());
             continue;

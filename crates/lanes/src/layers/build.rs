@@ -7,7 +7,7 @@ use crate::failure::{LaneFailure, cannot, failed};
 use crate::image::Aligned;
 use crate::loop_device;
 use crate::undo::{EntryId, Journal, Thing};
-use model::stack::{DEGRADED, LayerSpec};
+use model::stack::LayerSpec;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
@@ -348,8 +348,7 @@ impl Building<'_> {
         let layer = find(&spec.name).ok_or_else(|| failed(format!("there is no layer {}", spec.name)))?;
         let under = (0..spec.devices).map(|_| self.level(below, disks)).collect::<Result<Vec<_>, _>>()?;
         // What stands on a disk that is gone is gone with it, unless it stands without.
-        let stands_without = layer.options.iter().any(|option| option.key == DEGRADED);
-        if let Some(gone) = under.iter().find(|device| self.is_gone(device) && !stands_without) {
+        if let Some(gone) = under.iter().find(|device| self.is_gone(device) && !layer.stands_without_one()) {
             return Ok(gone.clone());
         }
         let options = Options::read(layer.name, layer.options, &spec.options)?;

@@ -99,7 +99,7 @@ pub(super) static RAID10: Layer = Layer {
 };
 
 /// Whether the last device is its journal.
-fn has_journal(options: &Options) -> bool {
+pub(super) fn has_journal(options: &Options) -> bool {
     options.text("consistency") == Some(JOURNAL)
 }
 

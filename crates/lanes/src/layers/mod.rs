@@ -36,7 +36,7 @@ use crate::failure::{LaneFailure, usage};
 use build::Building;
 use model::Bytes;
 use model::lane::Promises;
-use model::stack::{LayerSpec, QUEUE, VM};
+use model::stack::{DEGRADED, LayerSpec, QUEUE, VM};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -129,6 +129,11 @@ impl Layer {
     pub(crate) fn is_for_guests(&self) -> bool {
         self.name != VM
     }
+
+    /// Whether it stands without one of its devices.
+    pub(crate) fn stands_without_one(&self) -> bool {
+        self.options.iter().any(|option| option.key == DEGRADED)
+    }
 }
 
 /// Each layer as a lane names it on as few disks as it takes: `crypt`, `raid5:3`.
@@ -168,6 +173,23 @@ pub(crate) fn helpers(spec: &LayerSpec) -> Vec<&'static str> {
 pub(crate) fn discards(spec: &LayerSpec) -> bool {
     let row = find(&spec.name).map(|row| (row, Options::read(row.name, row.options, &spec.options)));
     matches!(row, Some((row, Ok(options))) if (row.discards)(&options))
+}
+
+/// The array that has its journal on this disk, counted from 0, where no array further below stands for that. What a layer
+/// cannot be told is refused elsewhere.
+pub(crate) fn journal_on(layers: &[LayerSpec], disk: u32) -> Option<&'static str> {
+    let mut device = disk;
+    for spec in layers.iter().rev() {
+        let devices = spec.devices.max(1);
+        let (group, member) = (device / devices, device % devices);
+        if let Some(row) = find(&spec.name).filter(|row| row.stands_without_one()) {
+            let options = Options::read(row.name, row.options, &spec.options);
+            let has_journal = options.is_ok_and(|options| md::has_journal(&options));
+            return (has_journal && member + 1 == devices).then_some(row.name);
+        }
+        device = group;
+    }
+    None
 }
 
 /// About how many bytes a filesystem gets of disks of so many bytes each below these layers.

@@ -30,19 +30,20 @@ impl SingleLane {
         self.spec.disks()
     }
 
-    /// Has it lose its first disk with every cut: what is put together again afterwards lacks that one.
+    /// Has it lose a disk with every cut: what is put together again afterwards lacks that one. `number`: which of its
+    /// disks, from 1 in the order in which its layers, or its filesystem, take them.
     ///
     /// # Errors
-    /// [`LaneFailure::Usage`] where no other disk stands for it.
-    pub fn lose_a_disk(&mut self) -> Result<(), LaneFailure> {
-        check_can_lose_a_disk(&self.spec)?;
-        self.loses_a_disk = true;
+    /// As [`check_can_lose_disk`].
+    pub fn lose_disk(&mut self, number: u32) -> Result<(), LaneFailure> {
+        check_can_lose_disk(&self.spec, number)?;
+        self.lost_disk = Some(number);
         Ok(())
     }
 
-    /// Whether it loses a disk with every cut.
-    pub fn loses_a_disk(&self) -> bool {
-        self.loses_a_disk
+    /// The number of the disk that it loses with every cut, from 1; `None`: it loses none.
+    pub fn lost_disk(&self) -> Option<u32> {
+        self.lost_disk
     }
 
     /// The layer below which nobody finds again what was written; `None`: there is none.
@@ -61,7 +62,8 @@ impl SingleLane {
     /// # Errors
     /// What a tool or the kernel says.
     pub fn stand(&self, number: u32, disks: &[PathBuf], again: bool) -> Result<Ground, LaneFailure> {
-        let lost = disks.first().filter(|_| again && self.loses_a_disk);
+        let is_lost = |number: u32| again && self.lost_disk == Some(number);
+        let lost = disks.iter().zip(1..).find(|&(_, number)| is_lost(number)).map(|(disk, _)| disk);
         if self.spec.layers.is_empty() {
             let devices: Vec<PathBuf> = disks.iter().filter(|&disk| Some(disk) != lost).cloned().collect();
             let forget = self.row.forget.filter(|_| self.spec.devices > 1);
@@ -151,11 +153,12 @@ impl Drop for Ground {
     }
 }
 
-/// Refuses a lane of which no disk can be lost with a cut.
+/// Refuses a lane of which this disk cannot be lost with a cut. `number`: from 1, in the order in which its layers, or its
+/// filesystem, take them.
 ///
 /// # Errors
-/// [`LaneFailure::Usage`] where no other disk stands for it.
-pub fn check_can_lose_a_disk(spec: &LaneSpec) -> Result<(), LaneFailure> {
+/// [`LaneFailure::Usage`] where there is no such disk, or no other stands for it.
+pub fn check_can_lose_disk(spec: &LaneSpec, number: u32) -> Result<(), LaneFailure> {
     let mut said = spec.mount_options.iter().chain(spec.layers.iter().flat_map(|layer| &layer.options));
     let lacks_one = said.any(|option| option == DEGRADED);
     // A filesystem that joins disks itself may leave their number to its mkfs.
@@ -171,7 +174,20 @@ pub fn check_can_lose_a_disk(spec: &LaneSpec) -> Result<(), LaneFailure> {
             spec.name
         )));
     }
-    Ok(())
+    let disks = whole.disks();
+    if !(1..=disks).contains(&number) {
+        return Err(usage(format!(
+            "lane {} stands on {disks} disks and has no disk {number} to lose; write --lose-disk=1 to --lose-disk={disks}",
+            spec.name
+        )));
+    }
+    match layers::journal_on(&spec.layers, number - 1) {
+        None => Ok(()),
+        Some(array) => Err(usage(format!(
+            "disk {number} of lane {} belongs to the journal of {array}, for which no other disk stands; lose another one",
+            spec.name
+        ))),
+    }
 }
 
 /// Refuses what it cannot stand on: it is cut and damaged on disks of its own, as many as its mkfs or its layers ask for, and
@@ -236,4 +252,51 @@ pub(super) fn check(spec: &LaneSpec, row: &Filesystem) -> Result<(), LaneFailure
         )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_lost_has_a_number_of_the_lane_and_others_that_stand_for_it() {
+        let said = |lane: &str, number| {
+            check_can_lose_disk(&lane.parse().unwrap(), number).map_err(|error| error.to_string())
+        };
+        for (lane, disks) in [
+            ("ext4/raid1:2", 2),
+            ("ext4/raid1:2/linear:2", 4),
+            ("ext4/crypt/raid5:3/queue,scheduler=none", 3),
+            ("btrfs(-d raid1 -m raid1)", 2),
+            ("btrfs:3(-d raid1 -m raid1)", 3),
+        ] {
+            assert!((1..=disks).all(|number| said(lane, number).is_ok()), "{lane}: {:?}", said(lane, disks));
+            for beyond in [0, disks + 1, u32::MAX] {
+                let error = said(lane, beyond).unwrap_err();
+                assert!(error.contains(&format!("stands on {disks} disks and has no disk {beyond}")), "{error}");
+                assert!(error.contains(&format!("write --lose-disk=1 to --lose-disk={disks}")), "{error}");
+            }
+        }
+        assert!(said("ext4", 1).unwrap_err().contains("has no disk to lose that others stand for"));
+    }
+
+    #[test]
+    fn the_journal_of_an_array_is_lost_only_where_an_array_below_it_stands_for_its_disk() {
+        for (lane, kept, journals) in [
+            ("ext4/raid5:4,consistency=journal", 1..=3, 4..=4),
+            // Disks of one device follow each other, and the last device is the journal.
+            ("ext4/raid5:4,consistency=journal/stripe:2", 1..=6, 7..=8),
+            ("ext4/raid1:2/raid5:4,consistency=journal", 5..=7, 8..=8),
+        ] {
+            let spec: LaneSpec = lane.parse().unwrap();
+            assert!(kept.clone().all(|number| check_can_lose_disk(&spec, number).is_ok()), "{lane}");
+            for number in journals {
+                let error = check_can_lose_disk(&spec, number).unwrap_err().to_string();
+                let words = format!("disk {number} of lane {lane} belongs to the journal of raid5");
+                assert!(error.contains(&words), "{error}");
+            }
+        }
+        let below = "ext4/raid5:4,consistency=journal/raid1:2".parse().unwrap();
+        assert!((1..=8).all(|number| check_can_lose_disk(&below, number).is_ok()));
+    }
 }

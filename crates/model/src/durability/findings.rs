@@ -103,9 +103,12 @@ pub struct LaneDurability {
     pub repaired: u64,
     /// Images whose array, which lacked a disk, began only by force.
     pub forced: u64,
-    /// Its first disk was gone in every image.
+    /// A disk of it was gone in every image.
     #[serde(default)]
     pub loses_a_disk: bool,
+    /// Which of its disks that was, from 1. `None`: none, or the first of a record that does not tell it.
+    #[serde(default)]
+    pub lost_disk: Option<u32>,
     /// Cuts of work without fsync of directories.
     pub bare_cuts: u64,
     /// Of these, with something missing: nobody promised it.

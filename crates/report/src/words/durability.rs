@@ -107,8 +107,16 @@ pub(crate) fn lane(found: &LaneDurability, first: &str) -> Phrase {
         }
         _ => phrase,
     };
-    let lost = if found.loses_a_disk { "; its first disk was lost with each cut" } else { "" };
-    phrase.say(lost).say(forced(found)).say(".")
+    phrase.say(lost(found)).say(forced(found)).say(".")
+}
+
+/// Which disk was gone.
+fn lost(found: &LaneDurability) -> String {
+    match (found.loses_a_disk, found.lost_disk) {
+        (false, _) => String::new(),
+        (true, None | Some(1)) => "; its first disk was lost with each cut".to_owned(),
+        (true, Some(number)) => format!("; its disk {number} was lost with each cut"),
+    }
 }
 
 /// A boot would have stopped there, and a person would have had to decide.
