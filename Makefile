@@ -20,7 +20,7 @@ GUESTS_aarch64 := qemu-system-aarch64:qemu-system-arm /usr/share/doc/linux-image
 GUEST_TOOLS := $(GUESTS_$(shell uname -m)) xz:xz-utils zstd:zstd mkfs.jfs:jfsutils mkfs.reiserfs:reiserfsprogs mkfs.nilfs2:nilfs-tools ntfs-3g:ntfs-3g mkudffs:udftools mdadm:mdadm dmsetup:dmsetup make-bcache:bcache-tools
 # Two MPIs to race over, and what rsmpi is built with.
 MPI_TOOLS := mpicc.openmpi:libopenmpi-dev mpirun.openmpi:openmpi-bin mpicc.mpich:libmpich-dev mpirun.mpich:mpich /usr/share/doc/libclang-dev:libclang-dev
-TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) $(MPI_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio sysbench:sysbench bonnie++:bonnie++ setfattr:attr python3:python3 /usr/share/doc/python3-venv:python3-venv groff:groff-base /usr/share/bash-completion/bash_completion:bash-completion $(PAGE_TOOLS)
+TEST_TOOLS := $(RACE_TOOLS) $(SUITE_TOOLS) $(GUEST_TOOLS) $(MPI_TOOLS) cpio:cpio losetup:mount findmnt:util-linux mkfs.exfat:exfatprogs mkfs.f2fs:f2fs-tools fio:fio sysbench:sysbench bonnie++:bonnie++ setfattr:attr python3:python3 /usr/share/doc/python3-venv:python3-venv groff:groff-base /usr/share/bash-completion/bash_completion:bash-completion zsh:zsh fish:fish $(PAGE_TOOLS)
 # What packages are made with, and what looks at them.
 DIST_TOOLS := cc:build-essential python3:python3 dpkg-deb:dpkg rpmbuild:rpm xz:xz-utils
 DIST_CHECK_TOOLS := mmdebstrap:mmdebstrap lintian:lintian rpm2cpio:rpm2cpio cpio:cpio readelf:binutils zsh:zsh fish:fish

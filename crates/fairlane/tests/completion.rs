@@ -1,4 +1,4 @@
-//! What shells are told while a command line is typed: by a real bash on a terminal, and asked as shells ask.
+//! What shells are told while a command line is typed: by a real bash, zsh and fish on a terminal, and asked as shells ask.
 
 use crate::common;
 
@@ -37,50 +37,101 @@ fn told(place: &Place, line: &[&str]) -> Vec<String> {
     String::from_utf8(output.stdout).expect("UTF-8").lines().map(str::to_owned).collect()
 }
 
+/// What is typed at the prompt of a shell, and what it shows behind that: alike in all of them.
+const TYPED: [(&str, &str); 13] = [
+    ("fairlane ra\\t", "race "),
+    ("fairlane race xf\\t", "xfs "),
+    ("fairlane race lean=xf\\t", "lean=xfs "),
+    ("fairlane race ext4 ext4+aged=g\\t", "aged=git "),
+    ("fairlane race ext4/raid5\\t", "raid5:3 "),
+    ("fairlane race jfs@um\\t", "jfs@uml "),
+    ("fairlane race --suite qu\\t", "quick "),
+    ("fairlane race --suite=gen\\t", "--suite=general "),
+    ("fairlane race --suite general --workload mi\\t", "mixed "),
+    ("fairlane age . --profile mai\\t", "mail "),
+    ("fairlane report 2026-11-22\\t", RECORD),
+    ("fairlane compare last published:raid\\t", "published:raid5-2gb "),
+    ("true; fairlane rep\\t", "report "),
+];
+
+/// Types into a shell whose prompt is `ready> `, and which finds the `fairlane` that is tested. The place is its home.
+fn type_into(place: &Place, shell: &[&str], (keys, wanted): (&str, &str)) {
+    let bin = Path::new(env!("CARGO_BIN_EXE_fairlane")).parent().expect("a folder");
+    let typed = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/typed"))
+        .args(["ready> ", keys, wanted])
+        .args(shell)
+        .current_dir(place.path())
+        .env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").expect("PATH")))
+        .env("XDG_STATE_HOME", place.path().join("state"))
+        .env("XDG_CONFIG_HOME", place.path().join("config"))
+        .env("ZDOTDIR", place.path())
+        .env("HOME", place.path())
+        .stdin(Stdio::null())
+        .output()
+        .expect("python3 runs");
+    let shown = String::from_utf8_lossy(&typed.stdout).into_owned();
+    let said = String::from_utf8_lossy(&typed.stderr).into_owned();
+    assert!(typed.status.success(), "{}: {keys} shows no {wanted}:\n{shown}{said}", shell[0]);
+}
+
+/// Whether a shell is installed, as `make test` has it.
+fn is_here(shell: &str) -> bool {
+    let is_here = Command::new(shell).arg("--version").output().is_ok();
+    if !is_here {
+        eprintln!("skipped: {shell} is not installed; apt install {shell}");
+    }
+    is_here
+}
+
 #[test]
 fn a_real_bash_completes_commands_lanes_suites_workloads_and_records() {
     let place = place_with_a_record();
-    let bin = Path::new(env!("CARGO_BIN_EXE_fairlane")).parent().expect("a folder");
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").expect("PATH"));
     let helpers = "/usr/share/bash-completion/bash_completion";
     let has_helpers = Path::new(helpers).exists();
     let source = if has_helpers { format!("source {helpers}\n") } else { String::new() };
     let rc = format!("{source}source '{}'\nPS1='ready> '\nbind 'set bell-style none'\n", script(&place, "bash"));
     std::fs::write(place.path().join("rc"), rc).expect("rc");
-    for (keys, wanted) in [
-        ("fairlane ra\\t", "race "),
-        ("fairlane race xf\\t", "xfs "),
-        ("fairlane race lean=xf\\t", "lean=xfs "),
-        ("fairlane race ext4 ext4+aged=g\\t", "aged=git "),
-        ("fairlane race ext4/raid5\\t", "raid5:3 "),
-        ("fairlane race jfs@um\\t", "jfs@uml "),
-        ("fairlane race --suite qu\\t", "quick "),
-        ("fairlane race --suite=gen\\t", "--suite=general "),
-        ("fairlane race --workload \\t\\t", "small-files"),
-        ("fairlane race --suite general --workload mi\\t", "mixed "),
-        ("fairlane age . --profile mai\\t", "mail "),
-        ("fairlane report 2026-11-22\\t", RECORD),
-        ("fairlane compare last published:raid\\t", "published:raid5-2gb "),
-        ("true; fairlane rep\\t", "report "),
+    let bash = ["bash", "--noprofile", "--rcfile", "rc", "-i"];
+    TYPED.into_iter().for_each(|typed| type_into(&place, &bash, typed));
+    // All that it may be.
+    type_into(&place, &bash, ("fairlane race --workload \\t\\t", "small-files"));
+    match has_helpers {
         // What completes behind sudo is bash-completion's own.
-        ("sudo fairlane race xf\\t", "xfs "),
-    ] {
-        if keys.starts_with("sudo") && !has_helpers {
-            eprintln!("bash-completion is not installed: nothing is typed behind sudo");
-            continue;
-        }
-        let typed = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/typed"))
-            .args(["ready> ", keys, wanted, "bash", "--noprofile", "--rcfile", "rc", "-i"])
-            .current_dir(place.path())
-            .env("PATH", &path)
-            .env("XDG_STATE_HOME", place.path().join("state"))
-            .env("HOME", place.path())
-            .stdin(Stdio::null())
-            .output()
-            .expect("python3 runs");
-        let shown = String::from_utf8_lossy(&typed.stdout).into_owned();
-        assert!(typed.status.success(), "{keys} shows no {wanted}:\n{shown}{}", String::from_utf8_lossy(&typed.stderr));
+        true => type_into(&place, &bash, ("sudo fairlane race xf\\t", "xfs ")),
+        false => eprintln!("bash-completion is not installed: nothing is typed behind sudo"),
     }
+}
+
+#[test]
+fn a_real_zsh_completes_the_same_from_a_folder_of_its_functions() {
+    if !is_here("zsh") {
+        return;
+    }
+    let place = place_with_a_record();
+    let functions = place.path().join("functions");
+    std::fs::create_dir(&functions).expect("a folder");
+    std::fs::copy(script(&place, "zsh"), functions.join("_fairlane")).expect("a script");
+    let folder = functions.display();
+    // -u: folders of a test are nobody's but the tester's; -D: nothing is kept of what was found.
+    let rc = format!("fpath=('{folder}' $fpath)\nautoload -Uz compinit\ncompinit -u -D\nPS1='ready> '\n");
+    std::fs::write(place.path().join(".zshrc"), rc).expect("rc");
+    let zsh = ["zsh", "--no-global-rcs", "-i"];
+    TYPED.into_iter().for_each(|typed| type_into(&place, &zsh, typed));
+    type_into(&place, &zsh, ("fairlane race --workload \\t\\t", "small-files"));
+}
+
+#[test]
+fn a_real_fish_completes_the_same_from_its_folder_of_completions() {
+    if !is_here("fish") {
+        return;
+    }
+    let place = place_with_a_record();
+    let config = place.path().join("config/fish");
+    std::fs::create_dir_all(config.join("completions")).expect("folders");
+    std::fs::copy(script(&place, "fish"), config.join("completions/fairlane.fish")).expect("a script");
+    let prompt = "set -g fish_greeting\nfunction fish_prompt\n    echo -n 'ready> '\nend\n";
+    std::fs::write(config.join("config.fish"), prompt).expect("a configuration");
+    TYPED.into_iter().for_each(|typed| type_into(&place, &["fish", "-i"], typed));
 }
 
 #[test]
