@@ -183,3 +183,33 @@ fn what_everybody_reads_first_is_short() {
         assert!(bytes <= most, "{page} has {bytes} bytes; {most} are enough");
     }
 }
+
+/// What the container is built from is what the workspace and the packages say.
+#[test]
+fn the_containers_file_has_the_compiler_the_recommended_packages_and_files_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let quoted = |text: &str, key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_else(|| panic!("{key}"));
+        line.trim_start_matches([' ', '=']).trim_matches('"').to_owned()
+    };
+    let container = read("Containerfile").replace("\\\n", " ");
+    let commands: Vec<Vec<&str>> = (container.lines().filter(|line| !line.starts_with('#')))
+        .map(|line| line.split_whitespace().collect())
+        .filter(|words: &Vec<&str>| !words.is_empty())
+        .collect();
+    let rust = format!("rust:{}-", quoted(&read("Cargo.toml"), "rust-version"));
+    assert!(commands[0][0] == "FROM" && commands[0][1].starts_with(&rust), "{rust}: {:?}", commands[0]);
+    let installs = commands.iter().find(|words| words.contains(&"apt-get")).expect("packages are installed");
+    let recommended = quoted(&read("packaging/facts"), "RECOMMENDS");
+    assert!(recommended.split(' ').count() > 2, "{recommended}");
+    for package in recommended.split(' ') {
+        assert!(installs.contains(&package), "{package} is recommended, and not installed: {installs:?}");
+    }
+    let of_sources = commands.iter().filter(|words| words[0] == "COPY" && !words[1].starts_with("--"));
+    let copied: Vec<&str> = of_sources.flat_map(|words| words[1..words.len() - 1].iter().copied()).collect();
+    assert!(copied.len() > 2, "{copied:?}");
+    for name in copied {
+        assert!(root.join(name).exists(), "{name} is copied, and is not there");
+    }
+}
