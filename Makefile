@@ -35,7 +35,7 @@ RACE_ARGUMENTS ?=
 
 MPICC ?= mpicc
 
-.PHONY: build mpi race page test bench fuzz evidence distributions check check-aarch64 aarch64 static dist dist-check clean race-tools test-tools
+.PHONY: build mpi race page test bench fuzz evidence distributions check check-aarch64 aarch64 static dist dist-check clean race-tools test-tools dist-tools
 
 build:
 	$(CARGO) build --release --locked
@@ -157,15 +157,14 @@ static:
 	@echo "target/$(STATIC_TARGET)/release/fairlane"
 
 # What Fairlane is distributed as, in target/dist: a tarball, a .deb and an .rpm of one static program, licences, a bill of
-# materials; for aarch64 too where its compiler is here. The same commit and tools make the same bytes.
-dist:
-	@./scripts/install-tools $(DIST_TOOLS)
+# materials; for this architecture and for aarch64. The same commit and tools make the same bytes.
+dist: dist-tools
 	@CARGO="$(CARGO)" ./scripts/dist
 
 # Builds that twice, at two places, and compares; then lintian, rpm, and a fresh Debian in which the .deb is installed, used
 # and purged. Half an hour, 6 GB, and root for the last part.
-dist-check:
-	@./scripts/install-tools $(DIST_TOOLS) $(DIST_CHECK_TOOLS)
+dist-check: dist-tools
+	@./scripts/install-tools $(DIST_CHECK_TOOLS)
 	@CARGO="$(CARGO)" ./scripts/dist-check
 
 clean:
@@ -176,3 +175,11 @@ race-tools:
 
 test-tools:
 	@./scripts/install-tools $(TEST_TOOLS)
+
+# A machine that cannot have what builds for aarch64 is told so by scripts/dist, and makes the packages of its own architecture.
+dist-tools:
+	@./scripts/install-tools $(DIST_TOOLS)
+	@if test "$$(uname -m)" != aarch64; then \
+		$(HAS_AARCH64) || ! command -v rustup >/dev/null || rustup target add $(AARCH64) || true; \
+		./scripts/install-tools $(AARCH64_COMPILER) || true; \
+	fi
