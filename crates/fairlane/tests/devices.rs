@@ -187,6 +187,10 @@ fn lanes_on_several_disks_take_turns_on_disks_that_were_named() {
         assert_eq!(disks.as_array().map(Vec::len), mirror.then_some(2), "{trial:#}");
         assert_eq!(trial["system"]["neighbours"]["writes"].as_u64().unwrap_or(0), 0, "{trial:#}");
     }
+    // Beside the disk of the lanes on one each of the mirror's was measured alone.
+    let of_disks = record.iter().filter(|line| line["kind"] == "probe" && line["profile"] != "null");
+    let probed: std::collections::BTreeSet<Option<u64>> = of_disks.map(|line| line["disk"].as_u64()).collect();
+    assert_eq!(probed.into_iter().collect::<Vec<_>>(), [None, Some(1), Some(2)]);
     let again = record[0]["plan"]["command_line"].as_array().unwrap();
     let at = again.iter().position(|word| word == "--disks").expect("the disks are part of the line");
     assert_eq!(again[at + 1], both.as_str());

@@ -189,6 +189,9 @@ pub struct Probe {
     /// Index of the image or device that was probed; none for `null`.
     #[serde(default)]
     pub ground: u32,
+    /// Which disk of a ground that is several it was, from 1. `None`: the ground is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<u32>,
     /// Operations per second, the median over slices.
     pub operations_per_second: f64,
     /// Bytes per second, the median over slices.

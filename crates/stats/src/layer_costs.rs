@@ -18,7 +18,8 @@ pub(crate) fn layer_costs(record: &Record, results: &[ResultFinding]) -> Vec<Lay
     lanes.iter().filter(is_stacked).map(|lane| cost(record, results, lane, bare(lanes, lane))).collect()
 }
 
-fn rebuilds(lane: &Lane) -> bool {
+/// Whether a disk of a lane is rebuilt beside its work.
+pub(crate) fn rebuilds(lane: &Lane) -> bool {
     let told = |word: &str| word.split(',').any(|option| option == REBUILDING);
     lane.layers.iter().any(|layer| told(layer)) || lane.mount_options.iter().any(|option| told(option))
 }

@@ -23,6 +23,7 @@
 //! other in memory too, as what they leave to write is charged beside them.
 
 mod rules;
+mod several;
 
 use crate::comparable;
 use crate::estimate::median;
@@ -30,6 +31,7 @@ use crate::impossible::{self, Beyond};
 use crate::pair;
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use model::findings::Limit;
+use model::lane::Lane;
 use model::plan::Plan;
 use model::record::{Probe, Profile, Record, SharedRate};
 use model::throttle::Quantity;
@@ -97,6 +99,8 @@ struct LaneUse {
     bandwidth: Option<f64>,
     iops: Option<f64>,
     flushes: Option<f64>,
+    /// At the busiest disk of a lane on several, where that says something.
+    busiest: Option<OneDisk>,
     /// Share of the window.
     flush_share: Option<f64>,
     agent_user_share: Option<f64>,
@@ -148,6 +152,13 @@ struct Raw {
     iops: f64,
     /// How exactly each of the three is known, in the same order.
     exact: [Exact; 3],
+}
+
+/// What was done at one disk, per second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct OneDisk {
+    bandwidth: Option<f64>,
+    iops: Option<f64>,
 }
 
 /// How exactly a ceiling is known: the lower quartile of the probes and the best of them, as shares of their median.
@@ -208,8 +219,9 @@ pub fn limit_of(record: &Record, workload: &Workload, group: &str) -> Limited {
 pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &Series) -> Limited {
     // What was measured in one guest, or on the host, is no ceiling of another.
     let one_place = comparable::one_place(series.lanes.iter().map(|lane| lane.lane));
-    let raw =
-        raw_ceiling(&record.probes, workload, group).filter(|_| one_place && !workload.traits().mixes_operations());
+    let has_ceiling = one_place && !workload.traits().mixes_operations();
+    let raw = raw_ceiling(&record.probes, workload, group).filter(|_| has_ceiling);
+    let of_several = several::ceiling(record, workload, group).filter(|_| has_ceiling);
     let mut lanes: Vec<LaneUse> = series.lanes.iter().map(|lane| lane_use(lane, group, &series.reading)).collect();
     let (plan, flush_bound) = (&record.header.plan, workload.flush_bound());
     let programs = workload.traits().is_done_by_programs();
@@ -217,12 +229,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
         // A client of a database works too, as any program does, and SQLite is the client.
         lane.in_process |= programs;
         (lane.throttle, lane.disks) = (plan.throttle_of(&lane.name), of.lane.disks);
-        // What several disks do together no bare one tells.
-        let raw = raw.filter(|_| is_below(plan, lane.throttle, flush_bound) && of.lane.disks == 1);
-        let (share, exact) = match lane.throttle.filter(|_| !flush_bound) {
-            None => raw.and_then(|raw| device_use(lane, &raw, flush_bound)).unzip(),
-            Some(throttle) => (limit_use(lane, &throttle, raw.as_ref(), workload), None),
-        };
+        let (share, exact) = share_of_ceiling(record, workload, (&*lane, of.lane), (raw, of_several));
         (lane.device_use, lane.exact) = (share, exact.unwrap_or_default());
         // No ceiling lies below what a probe reached.
         let beyond = share.is_some_and(|share| share / lane.exact.best > BEYOND_THE_CEILING + 1e-9);
@@ -243,6 +250,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     let reads = series.reading.reads(group);
     let first_beyond = beyond.iter().find(|of| !of.counts).map(|of| &of.said);
     let workers = workload.traits().concurrency(group);
+    let raw = raw.or(of_several);
     let observed = Observed { workload, rate, reads, workers, lanes, raw, null_rate, beyond: first_beyond };
     let (limit, reason) = rules::first(&observed);
     let near_the_disk = match limit {
@@ -268,6 +276,27 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
         near_the_disk,
         warnings: beyond.into_iter().map(|Beyond { said, .. }| said).collect(),
         missed_the_disk,
+    }
+}
+
+/// U of a lane, with how exactly its ceiling is known. `raw`: what one bare disk does, where lanes stand on one, and what one of
+/// several does.
+fn share_of_ceiling(
+    record: &Record,
+    workload: &Workload,
+    (lane, of): (&LaneUse, &Lane),
+    (raw, of_several): (Option<Raw>, Option<Raw>),
+) -> (Option<f64>, Option<Exact>) {
+    let (plan, flush_bound) = (&record.header.plan, workload.flush_bound());
+    if of.disks > 1 && lane.throttle.is_none() {
+        let raw = of_several.filter(|_| !flush_bound && several::tells_of(record, of));
+        return lane.busiest.zip(raw).and_then(|(disk, raw)| disk_use(disk, &raw)).unzip();
+    }
+    // What several disks that are held do together no bare one tells.
+    let raw = raw.filter(|_| is_below(plan, lane.throttle, flush_bound) && of.disks == 1);
+    match lane.throttle.filter(|_| !flush_bound) {
+        None => raw.and_then(|raw| device_use(lane, &raw, flush_bound)).unzip(),
+        Some(throttle) => (limit_use(lane, &throttle, raw.as_ref(), workload), None),
     }
 }
 
@@ -322,6 +351,7 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
         bandwidth: per_second(|scope| scope.system.device.read_bytes as f64 + scope.system.device.write_bytes as f64),
         iops: per_second(|scope| scope.system.device.reads as f64 + scope.system.device.writes as f64),
         flushes: per_second(|scope| scope.system.device.flushes as f64),
+        busiest: several::busiest(&seen.iter().map(|(_, scope)| scope.system).collect::<Vec<_>>()),
         flush_share: per_second(|scope| scope.system.device.flush_seconds),
         // User-mode Linux charges every change into its kernel and back to the user's time: there the engine
         // without a device, which pays the same, is what tells.
@@ -361,12 +391,21 @@ fn lane_use(lane: &LaneSeries, group: &str, reading: &Reading) -> LaneUse {
 /// The bare device's figures for this workload. The device's own counters are preferred, as the
 /// lanes' figures are counters too and large requests are split on their way.
 fn raw_ceiling(probes: &[Probe], workload: &Workload, group: &str) -> Option<Raw> {
+    let of_one: Vec<&Probe> = probed(probes, workload, group).filter(|probe| probe.disk.is_none()).collect();
+    raw_of(&of_one)
+}
+
+/// The probes whose work is that of a group.
+fn probed<'a>(probes: &'a [Probe], workload: &'a Workload, group: &'a str) -> impl Iterator<Item = &'a Probe> {
     let kind = workload.traits();
-    let matched: Vec<&Probe> = probes
+    probes
         .iter()
-        .filter(|probe| probe.workload == workload.name && probe.profile != Profile::Null)
-        .filter(|probe| kind.is_ceiling_of(probe.profile, group))
-        .collect();
+        .filter(move |probe| probe.workload == workload.name && probe.profile != Profile::Null)
+        .filter(move |probe| kind.is_ceiling_of(probe.profile, group))
+}
+
+/// Medians over probes.
+fn raw_of(matched: &[&Probe]) -> Option<Raw> {
     let counted = |amount: f64, seconds: f64, otherwise: f64| {
         if amount > 0.0 && seconds > 0.0 { amount / seconds } else { otherwise }
     };
@@ -466,17 +505,22 @@ fn null_ceiling(probes: &[Probe], workload: &Workload) -> Option<f64> {
 /// device's were: a filesystem that splits them makes more requests than a ceiling of large ones,
 /// without being near it.
 fn device_use(lane: &LaneUse, raw: &Raw, flush_bound: bool) -> Option<(f64, Exact)> {
-    let [of_operations, of_bandwidth, of_iops] = raw.exact;
-    let known = |of: &(f64, Exact)| of.0.is_finite();
     if flush_bound {
-        return Some((lane.flushes? / raw.operations_per_second, of_operations)).filter(known);
+        let [of_operations, ..] = raw.exact;
+        return Some((lane.flushes? / raw.operations_per_second, of_operations)).filter(|of| of.0.is_finite());
     }
-    let (bandwidth, iops) = (lane.bandwidth?, lane.iops?);
+    disk_use(OneDisk { bandwidth: lane.bandwidth, iops: lane.iops }, raw)
+}
+
+/// The same of one disk, for work that does not flush after each write.
+fn disk_use(disk: OneDisk, raw: &Raw) -> Option<(f64, Exact)> {
+    let [_, of_bandwidth, of_iops] = raw.exact;
+    let (bandwidth, iops) = (disk.bandwidth?, disk.iops?);
     let by_bandwidth = bandwidth / raw.bandwidth;
     let comparable = iops > 0.0 && bandwidth / iops >= 0.5 * raw.bandwidth / raw.iops;
     let by_iops = if comparable { iops / raw.iops } else { 0.0 };
     let of = if by_iops > by_bandwidth { (by_iops, of_iops) } else { (by_bandwidth, of_bandwidth) };
-    Some(of).filter(known)
+    Some(of).filter(|of| of.0.is_finite())
 }
 
 /// U of a lane on an emulated disk: the nearest of its limits, or what the disk below them moves where

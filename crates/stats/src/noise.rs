@@ -210,6 +210,7 @@ mod tests {
             workload: "commit".into(),
             round: 1,
             ground: 0,
+            disk: None,
             operations_per_second: 1000.0,
             bandwidth_bytes_per_second: 4_096_000.0,
             through_filesystem: false,

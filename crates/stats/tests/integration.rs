@@ -34,6 +34,7 @@ mod layer_costs;
 mod limits;
 mod limits_programs;
 mod operations;
+mod own_disks;
 mod page;
 mod past;
 mod rounds;

@@ -196,6 +196,10 @@ impl RacedLanes for BuiltLanes {
         self.lane_set.raw_target(ground)
     }
 
+    fn raw_disks(&self, ground: usize) -> Vec<(PathBuf, Devices)> {
+        self.lane_set.raw_disks(ground)
+    }
+
     fn stand_bare(&mut self, lane: usize, ground: usize) -> Result<Option<PathBuf>, LaneFailure> {
         self.lane_set.stand_bare(lane, ground, &mut self.journal, &self.stop)
     }

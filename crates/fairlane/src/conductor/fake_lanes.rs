@@ -493,6 +493,10 @@ impl RacedLanes for FakeLanes<'_> {
         Some(PathBuf::from(format!("/dev/fake{ground}")))
     }
 
+    fn raw_disks(&self, _ground: usize) -> Vec<(PathBuf, Devices)> {
+        Vec::new()
+    }
+
     fn stand_bare(&mut self, _lane: usize, _ground: usize) -> Result<Option<PathBuf>, LaneFailure> {
         Ok(None)
     }

@@ -71,7 +71,8 @@ impl Runner<'_> {
     /// Runs the raw profile that matches the workload on every lane's image before its mkfs, in
     /// slices that alternate between the images as those of the race do: a disk that reads ahead or
     /// caches behind our back is faster on one stream than on several. One probe per ground; none
-    /// where there is no bare device: the ceiling is unknown.
+    /// where there is no bare device: the ceiling is unknown. Several disks of one's own are probed
+    /// one by one: there lanes work alone.
     ///
     /// # Errors
     /// Only where the race must end; a ceiling that cannot be measured is unknown.
@@ -94,6 +95,19 @@ impl Runner<'_> {
                 }
             }
             probes.extend(self.probe(profile, &io, workload, spots, round, seed)?);
+            let mut grounds: Vec<usize> = Vec::new();
+            for &(lane, ground) in places {
+                if grounds.contains(&ground) {
+                    continue;
+                }
+                grounds.push(ground);
+                for ((path, devices), number) in self.lanes.raw_disks(ground).into_iter().zip(1..) {
+                    let spot = Spot { lane, ground: ground as u32, target: Target::Device(path), devices };
+                    // A disk that is smaller than what the lane's work takes is not known, and the others are.
+                    let of_disk = self.probe(profile, &io, workload, vec![spot], round, seed)?;
+                    probes.extend(of_disk.into_iter().map(|probe| Probe { disk: Some(number), ..probe }));
+                }
+            }
         }
         Ok(probes)
     }
@@ -215,6 +229,7 @@ impl Runner<'_> {
                 workload: work.name.clone(),
                 round,
                 ground: spot.ground,
+                disk: None,
                 operations_per_second: metric("operations_per_second"),
                 bandwidth_bytes_per_second: metric("bandwidth_bytes_per_second"),
                 through_filesystem: false,

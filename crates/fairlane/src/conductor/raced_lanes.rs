@@ -85,8 +85,11 @@ pub trait RacedLanes {
     /// Whether a ground is a disk of a guest.
     fn is_guest_disk(&self, ground: usize) -> bool;
 
-    /// The block device of a ground; `None`: it has none.
+    /// The block device of a ground; `None`: it has none, or is several.
     fn raw_target(&self, ground: usize) -> Option<PathBuf>;
+
+    /// Each disk of a ground that is several of one's own, with what is watched at it; empty: it is none such.
+    fn raw_disks(&self, ground: usize) -> Vec<(PathBuf, Devices)>;
 
     /// Builds the layers of a lane that is closed, without a filesystem; answers their device. `None`: it has none, or what
     /// they do alone is not what they do below a filesystem.

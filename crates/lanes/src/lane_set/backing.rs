@@ -1,8 +1,10 @@
 //! Which grounds the lanes of a race stand on, and how they take turns on them.
 
+use crate::device::Found;
 use crate::lane_set::{LaneSet, LaneState};
 use crate::venues::Venue;
 use crate::venues::device::disk_below;
+use model::agent::Devices;
 use std::path::{Path, PathBuf};
 
 impl LaneSet {
@@ -42,9 +44,10 @@ impl LaneSet {
         pool.map(|(index, _)| index).collect()
     }
 
-    /// Number of images and devices, whose ceilings can be measured.
+    /// Number of images and devices, whose ceilings can be measured: of several disks of one's own each.
     pub fn blocks(&self) -> usize {
-        self.stores.iter().filter(|ground| ground.has_block_device() && ground.disks() == 1).count()
+        let grounds = self.stores.iter().filter(|ground| ground.has_block_device());
+        grounds.map(|ground| if ground.disks() == 1 { 1 } else { ground.overwritten().len() }).sum()
     }
 
     /// The disks that devices of the lanes lie on, beside `first`, in the lanes' order.
@@ -99,6 +102,21 @@ impl LaneSet {
     /// `None` for directories and memory, and for several disks: what they do together no one of them tells.
     pub fn raw_target(&self, ground: usize) -> Option<PathBuf> {
         self.stores[ground].block_device().filter(|_| self.stores[ground].disks() == 1)
+    }
+
+    /// Each disk of a ground that is several of one's own, in their order, with what is watched at it alone: for
+    /// probes of the bare disks while no lane is open there. Empty for other grounds: several images lie on one disk.
+    pub fn raw_disks(&self, ground: usize) -> Vec<(PathBuf, Devices)> {
+        let disks = self.stores[ground].overwritten();
+        let watched = |disk: &Found| {
+            let name = disk.kernel_name.clone();
+            let backing = disk_below(disk).filter(|below| *below != name);
+            Devices { device: Some(name), backing, ..Devices::default() }
+        };
+        match disks.len() {
+            0 | 1 => Vec::new(),
+            _ => disks.iter().map(|disk| (disk.path.clone(), watched(disk))).collect(),
+        }
     }
 
     /// Whether a ground is an image on a loop device; all of those share one disk.

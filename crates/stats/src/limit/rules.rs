@@ -94,8 +94,8 @@ impl Observed<'_> {
         self.lanes.iter().any(|lane| lane.throttle.is_some())
     }
 
-    /// Whether lanes were held to different limits, or did different amounts at disks of one kind: of several that are
-    /// held the layout shows (what is striped, mirrored or parity), which is the lane's own.
+    /// Whether lanes were held to different limits, or did different amounts at disks of one kind: of several whose ceiling is
+    /// known the layout shows (what is striped, mirrored or parity), which is the lane's own.
     fn disks_differ(&self) -> bool {
         let mut pairs = (0..self.lanes.len()).flat_map(|b| (0..b).map(move |a| (&self.lanes[a], &self.lanes[b])));
         pairs.any(|(a, b)| !on_equal_disks(a, b))
@@ -108,6 +108,9 @@ impl Observed<'_> {
                 statement::lane_on_disks(name(&lane.name), lane.disks, name(throttle.to_string()))
             }
             (Some(throttle), _) => statement::lane_and_figure(name(&lane.name), name(throttle.to_string())),
+            (None, Some(raw)) if lane.disks > 1 => {
+                statement::lane_on_disks(name(&lane.name), lane.disks, self.bare(raw))
+            }
             (None, Some(raw)) => statement::lane_on_bare_device(name(&lane.name), self.bare(raw)),
             (None, None) => statement::lane_not_limited(name(&lane.name)),
         });
@@ -180,7 +183,8 @@ impl Observed<'_> {
             lane.throttle.is_none() && (exactly || (near && waits))
         };
         let (low, high) = extremes(lanes.iter().filter_map(|lane| lane.device_use));
-        lanes.iter().all(within) && high <= ONE_RATE * low && self.write_alike(lanes.iter().copied())
+        let on_equal = (0..lanes.len()).all(|b| lanes[..b].iter().all(|a| on_equal_disks(a, lanes[b])));
+        on_equal && lanes.iter().all(within) && high <= ONE_RATE * low && self.write_alike(lanes.iter().copied())
     }
 
     /// Whether rules 4 to 8 are asked of this work.
@@ -348,7 +352,7 @@ fn own_disk(observed: &Observed) -> Option<(Limit, Sentence)> {
     if !observed.all_at_the_ceiling() || !observed.disks_differ() {
         return None;
     }
-    let on_several = observed.lanes.iter().any(|lane| lane.throttle.is_some() && lane.disks > 1);
+    let on_several = observed.lanes.iter().any(|lane| lane.disks > 1);
     let what = match observed.write_alike(&observed.lanes) {
         _ if on_several => statement::difference_of_layouts(),
         true => statement::difference_of_disks(),
@@ -371,7 +375,8 @@ fn on_equal_disks(a: &LaneUse, b: &LaneUse) -> bool {
         (Some(a), Some(b)) => a.max(b) <= ALIKE * a.min(b),
         _ => true,
     };
-    let on_several = a.throttle.is_some() && (a.disks > 1 || b.disks > 1);
+    let is_known = a.throttle.is_some() || (a.device_use.is_some() && b.device_use.is_some());
+    let on_several = is_known && (a.disks > 1 || b.disks > 1);
     a.throttle == b.throttle && (!on_several || (gave_alike(|lane| lane.bandwidth) && gave_alike(|lane| lane.iops)))
 }
 

@@ -170,6 +170,7 @@ pub fn probe(workload: &str, profile: Profile, round: u32, rate: f64) -> Probe {
         workload: workload.into(),
         round,
         ground: 0,
+        disk: None,
         operations_per_second: rate,
         bandwidth_bytes_per_second: rate * 4096.0,
         through_filesystem: false,
