@@ -336,8 +336,7 @@ fn dry_run(contest: &Contest, lane_set: &LaneSet, run_id: &str) -> Result<String
         lines.push(format!("write the report {} at the end", page::beside(&record).display()));
     }
     lines.extend(lane_set.describe());
-    let is_probed =
-        |ground: usize| lane_set.raw_target(ground).is_some() || !lane_set.raw_disks(ground).is_empty();
+    let is_probed = |ground: usize| lane_set.raw_target(ground).is_some() || !lane_set.raw_disks(ground).is_empty();
     if (0..lane_set.stores()).any(is_probed) || lane_set.images() > 0 {
         lines.push("before some mkfs: read and overwrite the bare image or device, for the ceilings".to_owned());
     }
