@@ -80,7 +80,7 @@ export const screening: typeof english = {
   soFar: "Das Rennen ist nicht zu Ende: So viel sagt, was davon fertig ist; der Rest ist noch offen.",
   tuned: (options, raced) => say`Nach der Feinabstimmung: ${options}${raced ? "; so lief es gegen die Voreinstellung" : ""}.`,
   tuningUnfinished:
-    "Die Feinabstimmung ist nicht zu Ende, und was sie aus dem Vorschlag macht, ist noch offen: weiter mit `fairlane screen --resume`.",
+    "Die Feinabstimmung ist nicht zu Ende, und was sie aus dem Vorschlag macht, ist noch offen.",
   tuning: "Feinabstimmung",
   tuningNote:
     "Kombinationen von Stufen liefen gegen die Voreinstellung. Mittel und schlechtester Wert gelten für die Werte einer Kombination neben denen der Voreinstellung, über 0 ist sie besser; geordnet sind sie nach dem schlechtesten. Das letzte Rennen hat nach diesen Werten gewählt, deshalb sind die der gewählten Kombination zu hoch.",
@@ -123,7 +123,7 @@ export const screening: typeof english = {
     "machine-busy": "andere Programme störten das meiste davon",
   } as Record<Undecided, string>,
   openRunning:
-    "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist nicht zu Ende. Bis dahin bei der Voreinstellung bleiben: weiter mit `fairlane screen --resume`.",
+    "Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist nicht zu Ende. Bis dahin bei der Voreinstellung bleiben.",
   raceMore: "Länger laufen lassen",
   raced: (lane, other, seed) => say`${lane} gegen ${other}, Seed ${seed}.`,
   ofItsRace: (warning) => say`Von diesem Rennen: ${warning}.`,

@@ -78,7 +78,7 @@ export const screening = {
   unfinished: "Cannot tell yet: the race is not over, and nothing is proposed before all of its rounds are done.",
   soFar: "The race is not over: this is what its finished work says, and the rest cannot be told yet.",
   tuned: (options: Said, raced: boolean) => say`As tuned: ${options}${raced ? "; this was raced against the default" : ""}.`,
-  tuningUnfinished: "Tuning is not done, and what it makes of the proposal is not known yet: go on with `fairlane screen --resume`.",
+  tuningUnfinished: "Tuning is not done, and what it makes of the proposal is not known yet.",
   tuning: "Tuning",
   tuningNote:
     "Combinations of levels raced the default. Mean and worst are of a combination's figures beside the default's, above 0 it is better; their order is that of the worst one. The last race chose by these figures, so that those of what it chose are too high.",
@@ -122,7 +122,7 @@ export const screening = {
     "machine-busy": "other programs disturbed most of it",
   } as Record<Undecided, string>,
   openRunning:
-    "Open: the race of the proposal against the default is not over. Keep the default until it is: go on with `fairlane screen --resume`.",
+    "Open: the race of the proposal against the default is not over. Keep the default until it is.",
   raceMore: "Race more",
   raced: (lane: Said, other: Said, seed: string) => say`${lane} against ${other}, seed ${seed}.`,
   ofItsRace: (warning: Said) => say`Of that race: ${warning}.`,

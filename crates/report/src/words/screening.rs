@@ -247,9 +247,9 @@ pub(crate) const UNFINISHED: &str =
 pub(crate) const SO_FAR: &str =
     "The race is not over: this is what its finished work says, and the rest cannot be told yet.";
 
-/// Instead of what tuning makes of a proposal.
-pub(crate) const TUNING_UNFINISHED: &str =
-    "Tuning is not done, and what it makes of the proposal is not known yet: go on with `fairlane screen --resume`.";
+/// Instead of what tuning makes of a proposal. Where it can go on, the command stands at the end: of a record that was shared it
+/// cannot.
+pub(crate) const TUNING_UNFINISHED: &str = "Tuning is not done, and what it makes of the proposal is not known yet.";
 
 /// `options`: what tuning made of the proposal, each with its usual level. `is_raced`: it raced the default since.
 pub(crate) fn tuned(options: &[String], is_raced: bool) -> String {
@@ -334,8 +334,7 @@ pub(crate) fn outcome(
              gain that was expected."
         }
         ConfirmationOutcome::Open if unfinished => {
-            "Open: the race of the proposal against the default is not over. Keep the default until it is: go on with \
-             `fairlane screen --resume`."
+            "Open: the race of the proposal against the default is not over. Keep the default until it is."
         }
         ConfirmationOutcome::Open => {
             let why = because.map(|reason| format!(": {}", why_open(reason))).unwrap_or_default();
