@@ -289,8 +289,7 @@ fn a_record_that_was_shared_names_no_command_that_goes_on_with_it() {
     // Nor does what came behind its race, of which the record itself is over.
     let mut open = screenings::finding();
     let confirmation = screenings::confirmation();
-    open.confirmation =
-        Some(Confirmation { outcome: ConfirmationOutcome::Open, unfinished: true, ..confirmation });
+    open.confirmation = Some(Confirmation { outcome: ConfirmationOutcome::Open, unfinished: true, ..confirmation });
     let mut tuning = screenings::tuning("s-tune1.jsonl");
     (tuning.unfinished, tuning.chosen) = (true, Vec::new());
     for finding in [open, tuned(tuning)] {
