@@ -3298,7 +3298,7 @@ export interface Told {
  */
 export interface ScreeningFinding {
   /**
-   * The lane that was screened, as it was typed.
+   * The lane that was screened, as it was typed; empty: nobody could have typed it so, and nothing is told.
    */
   base: string;
   /**

@@ -203,7 +203,7 @@ pub(crate) fn as_typed(line: String, findings: &Findings, style: &Style) -> Stri
 }
 
 /// What goes on with a race, with what a record may not choose by itself: its lanes where they say more than a name, its
-/// place, devices and programs that were allowed. `None`: its record was shared, and goes on nowhere.
+/// place, devices and programs that were allowed. `None`: its record was shared, or screens what is no lane, and goes on nowhere.
 pub(crate) fn resume_command(findings: &Findings, path: &str) -> Option<String> {
     if is_untold(&findings.machine.machine_id_hash) {
         return None;
@@ -215,7 +215,7 @@ pub(crate) fn resume_command(findings: &Findings, path: &str) -> Option<String> 
             word => crate::clean::shell_word(word),
         };
         let words: Vec<String> = words_to_go_on(findings).iter().map(shown).collect();
-        return Some(format!("fairlane {}", words.join(" ")));
+        return Some(format!("fairlane {}", words.join(" "))).filter(|_| !words.is_empty());
     }
     let mut line = format!("fairlane {}", words::race::resume(&typed(path)));
     let mut add = |words: &[&str]| {
@@ -267,11 +267,13 @@ fn typed_again(command_line: &[String]) -> Vec<String> {
 const THIS_RECORD: &str = "RECORD";
 
 /// The words behind `fairlane` that go on with a screening, with what its record may not choose by itself; `RECORD` stands
-/// for where that lies. None of a race that is no screening, or was shared.
+/// for where that lies. None of a race that is no screening or was shared, or of a lane that nobody can screen.
 pub fn words_to_go_on(findings: &Findings) -> Vec<String> {
     let here = findings.screening.as_ref().filter(|_| !is_untold(&findings.machine.machine_id_hash));
-    let Some(screening) = here else { return Vec::new() };
-    let mut words = ["screen", &screening.base, "--resume", THIS_RECORD].map(str::to_owned).to_vec();
+    let Some((screening, base)) = here.and_then(|of| Some((of, crate::screening::base(of)?))) else {
+        return Vec::new();
+    };
+    let mut words = ["screen", base, "--resume", THIS_RECORD].map(str::to_owned).to_vec();
     let named = findings.command_line.windows(2).filter(|two| two[0] == "--option");
     let is_of_table = |text: &str| screening.factors.iter().any(|of| of.name == text && is_of_a_table(of));
     words.extend(named.filter(|two| !is_of_table(&two[1])).flat_map(|two| two.iter().cloned()));

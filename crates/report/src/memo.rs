@@ -78,7 +78,10 @@ fn title(findings: &Findings, tongue: &Tongue) -> Phrase {
     let name = |name: &str| Phrase::default().name(&shorten(name, TITLE_NAME_COLUMNS));
     let lanes = || raced(findings).map(|lane| name(&lane.name)).collect::<Vec<Phrase>>();
     let (template, names) = match &findings.screening {
-        Some(finding) => (tongue.words.title_options, vec![name(&finding.base)]),
+        Some(finding) => {
+            let base = screening::base(finding).map_or_else(|| Phrase::new(tongue.words.screened_no_lane), name);
+            (tongue.words.title_options, vec![base])
+        }
         None if decision::kernels(findings).is_some() => (tongue.words.title_kernels, lanes()),
         None => (tongue.words.title, lanes()),
     };

@@ -124,9 +124,17 @@ fn paragraph(out: &mut String, title: &str, lines: &[String]) {
     out.push_str(&format!("\n**{title}:** {}\n", escape(&lines.join(" "))));
 }
 
+/// The name of the lane that was screened; `None`: nobody could have screened what the record calls it.
+pub(crate) fn base(finding: &ScreeningFinding) -> Option<&str> {
+    Some(finding.base.as_str()).filter(|base| !base.is_empty())
+}
+
 /// The answer of a screening in one sentence.
 pub(crate) fn answer(finding: &ScreeningFinding) -> Phrase {
-    let base = Phrase::default().name(&finding.base);
+    let base = match base(finding) {
+        Some(base) => Phrase::default().name(base),
+        None => Phrase::new(wording::NO_LANE),
+    };
     let options = taken(finding);
     if finding.is_being_tuned() {
         return base.say(wording::ANSWER_TUNING);
@@ -223,8 +231,8 @@ fn head(finding: &ScreeningFinding) -> Vec<String> {
 fn summary(finding: &ScreeningFinding) -> String {
     let rounds = || finding.results.iter().map(|result| result.rounds);
     let rounds = (rounds().min().unwrap_or(0), rounds().max().unwrap_or(0));
-    let (base, factors) = (name(&finding.base), finding.factors.len());
-    wording::summary(factors, &base, finding.lanes, finding.full_factorial_lanes, rounds)
+    let base = base(finding).map_or_else(|| wording::NO_LANE.to_owned(), name);
+    wording::summary(finding.factors.len(), &base, finding.lanes, finding.full_factorial_lanes, rounds)
 }
 
 /// The tables of all figures, in columns of one width, so that the eye can run down them; row by row as sentences where

@@ -88,7 +88,7 @@ fn repeated(out: &mut String, input: &Input, style: &Style) {
 fn heading(out: &mut String, input: &Input, style: &Style) {
     let findings = input.findings;
     let names: Vec<&str> = match &findings.screening {
-        Some(finding) => vec![finding.base.as_str()],
+        Some(finding) => vec![screening::base(finding).unwrap_or(words::screening::NO_LANE)],
         None => findings.lanes.iter().map(|lane| lane.name.as_str()).collect(),
     };
     let heading = words::race::heading(

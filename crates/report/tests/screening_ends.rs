@@ -309,6 +309,33 @@ fn a_record_that_was_shared_names_no_command_that_goes_on_with_it() {
 }
 
 #[test]
+fn what_nobody_could_have_screened_has_no_name_and_no_command_that_goes_on() {
+    let mut finding = screenings::kept();
+    finding.base.clear();
+    finding.results.iter_mut().for_each(|result| {
+        result.effects.clear();
+        result.unknown = Some("the lanes of this record are not the runs of a design".into());
+    });
+    for format in ["text", "markdown"] {
+        let said = rendered(&finding, format);
+        assert!(said.contains("a lane that cannot be screened: no effect of its options could be told"), "{said}");
+        assert!(said.contains("6 options of a lane that cannot be screened in"), "{said}");
+        assert!(!said.contains("unnamed"), "{said}");
+    }
+    for (language, says) in [
+        (Language::En, "no effect of the options of a lane that cannot be screened could be told"),
+        (Language::De, "Von den Optionen von Bahnen ohne gültigen Namen ließ sich"),
+        (Language::Zh, "一条无法筛选的赛道 各选项的效果都未能测出"),
+    ] {
+        let memo = memo(&finding, language);
+        assert!(holds(&memo, says) && !memo.contains("unnamed"), "{memo}");
+    }
+    let mut findings = screenings::screened(finding);
+    findings.outcome = "interrupted".to_owned();
+    assert!(report::words_to_go_on(&findings).is_empty());
+}
+
+#[test]
 fn a_memo_says_what_options_that_are_taken_cost() {
     let mut finding = screenings::finding();
     finding.proposal.factors.push("lazytime".to_owned());

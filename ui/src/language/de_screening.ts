@@ -24,6 +24,7 @@ export const screening: typeof english = {
     open: (base, options) =>
       say`Vorerst bei der Voreinstellung von ${base} bleiben: Im zweiten Rennen ist noch offen, ob ${options} gewinnt`,
   },
+  noLane: "Bahnen ohne gültigen Namen",
   summary: (base, options, lanes, full, rounds) =>
     say`${count(options, "Option", "Optionen")} von ${base} in ${lanes} Bahnen, ${full === null ? "das sind alle Kombinationen" : `alle Kombinationen bräuchten ${full}`}; ${rounds}.`,
   rounds: (fewest, most) => (fewest === most ? count(most, "Runde", "Runden") : `${fewest} bis ${most} Runden`),

@@ -23,6 +23,7 @@ export const screening = {
     open: (base: Said, options: Said) =>
       say`Keep the default of ${base} for now: raced again, ${options} is not known to gain yet`,
   },
+  noLane: "a lane that cannot be screened",
   summary: (base: Said, options: number, lanes: number, full: string | null, rounds: string) =>
     say`${count(options, "option", "options")} of ${base} in ${lanes} lanes, ${full === null ? "which are all combinations" : `where all combinations would take ${full} lanes`}; ${rounds}.`,
   rounds: (fewest: number, most: number) => (fewest === most ? count(most, "round", "rounds") : `${fewest} to ${most} rounds`),

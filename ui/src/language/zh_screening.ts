@@ -18,6 +18,7 @@ export const screening: typeof english = {
     "not-confirmed": (base, options) => say`保持 ${base} 的默认设置：重新对测后，${options} 没有确凿地显示出预期的提升`,
     open: (base, options) => say`暂且保持 ${base} 的默认设置：重新对测后，尚不能断定 ${options} 是否更好`,
   },
+  noLane: "一条无法筛选的赛道",
   summary: (base, options, lanes, full, rounds) =>
     say`${base} 的 ${options} 个选项，共 ${lanes} 条赛道${full === null ? "，即全部组合" : `，全部组合则需 ${full} 条`}；${rounds}。`,
   rounds: (fewest, most) => (fewest === most ? `${most} 轮` : `${fewest} 至 ${most} 轮`),

@@ -16,6 +16,7 @@ import type {
 } from "../types";
 import { sentence, useUi, type Ui } from "../ui";
 import {
+  baseSaid,
   factorOf,
   gainSaid,
   inOrder,
@@ -63,7 +64,7 @@ export function Screening({ race }: { race: RacePage }) {
   return (
     <Section id="screening" title={w.title} note={w.legend(ui.figures.margin(of.margin), of.few_spare === true)}>
       <p>
-        <Speak said={w.summary(name(of.base), of.factors.length, of.lanes, full, raced)} />
+        <Speak said={w.summary(baseSaid(ui, of), of.factors.length, of.lanes, full, raced)} />
       </p>
       <Lines said={unusualSaid(ui, of)} />
       {of.proposal.cut_short == null ? null : <p>{cutShortSaid(ui, of.proposal.cut_short)}</p>}

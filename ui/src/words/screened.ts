@@ -18,10 +18,15 @@ import { name, say, shorten, text, type Said } from "./say";
 /** Characters of an option's level. */
 const LEVEL = 24;
 
+/** The lane that was screened, or what it is where nobody could have screened one of that name. */
+export function baseSaid(ui: Ui, of: ScreeningFinding): Said {
+  return of.base === "" ? text(ui.words.screening.noLane) : name(of.base);
+}
+
 /** What to do by it, as the first line of the page. */
 export function headlineSaid(ui: Ui, of: ScreeningFinding): Said {
   const w = ui.words.screening.headline;
-  const base = name(of.base);
+  const base = baseSaid(ui, of);
   const tuned = tunedOf(of);
   if (isBeingTuned(of)) return w.tuning(base);
   if (of.proposal.factors.length === 0 && tuned.length === 0) {

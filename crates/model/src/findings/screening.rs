@@ -12,7 +12,7 @@ pub const FEWEST_SPARE: usize = 3;
 /// What a screening found (method 9).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ScreeningFinding {
-    /// The lane that was screened, as it was typed.
+    /// The lane that was screened, as it was typed; empty: nobody could have typed it so, and nothing is told.
     pub base: String,
     /// The design.
     pub design: DesignKind,

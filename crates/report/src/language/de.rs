@@ -39,6 +39,7 @@ pub(super) static WORDS: Words = Words {
     undecided_apart: "Keine Entscheidung: Keine zwei dieser Dateisysteme dürfen gegeneinander gewertet werden.",
     undecided_nothing: "Keine Entscheidung: Nichts von dem, was gemessen wurde, unterscheidet diese Dateisysteme.",
     searched: "Keine Entscheidung nach Geschwindigkeit: Gesucht wurde, wie viele Schreiber jedes Dateisystem trägt; der Bericht zeigt sie (--format text oder html).",
+    screened_no_lane: "Bahnen ohne gültigen Namen",
     screened_nothing: "Keine Entscheidung: Von den Optionen von {base} ließ sich keine Wirkung bestimmen.",
     screened_because: "Keine Entscheidung: Von den Optionen von {base} ließ sich keine Wirkung bestimmen: {why}.",
     screened_unfinished: "Noch keine Entscheidung: Welche Optionen von {base} zählen, ist noch offen, weil das Rennen nicht zu Ende ist.",

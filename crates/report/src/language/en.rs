@@ -37,6 +37,7 @@ pub(super) static WORDS: Words = Words {
     undecided_apart: "No decision: no two of these filesystems may be ranked against each other.",
     undecided_nothing: "No decision: nothing that was measured sets these filesystems apart.",
     searched: "No decision by speed: this was a search for the number of writers that each filesystem carries; the report shows them (--format text or html).",
+    screened_no_lane: "a lane that cannot be screened",
     screened_nothing: "No decision: no effect of the options of {base} could be told.",
     screened_because: "No decision: no effect of the options of {base} could be told: {why}.",
     screened_unfinished: "No decision yet: which options of {base} matter cannot be told yet, because the race is not over.",

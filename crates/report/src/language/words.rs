@@ -89,6 +89,8 @@ words! {
     undecided_nothing;
     /// A search for the largest number of writers.
     searched;
+    /// Stands for `{base}` where nobody could have screened a lane of that name.
+    screened_no_lane;
     /// `{base}`: options were screened, and no effect is told.
     screened_nothing;
     /// `{base}`, `{why}`: the same, for one reason.

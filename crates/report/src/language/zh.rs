@@ -37,6 +37,7 @@ pub(super) static WORDS: Words = Words {
     undecided_apart: "没有结论：这些文件系统中没有任何两个可以直接比较高下。",
     undecided_nothing: "没有结论：测得的数据不足以区分这些文件系统。",
     searched: "不按速度作结论：这次测的是每个文件系统能承受多少个写入者；结果见报告（--format text 或 html）。",
+    screened_no_lane: "一条无法筛选的赛道",
     screened_nothing: "暂无结论：{base} 各选项的效果都未能测出。",
     screened_because: "暂无结论：{base} 各选项的效果都未能测出：{why}。",
     screened_unfinished: "暂无结论：比赛尚未结束，还不能断定 {base} 的哪些选项有影响。",

@@ -102,7 +102,11 @@ fn of_options(finding: &ScreeningFinding, tongue: &Tongue) -> Phrase {
         }
     };
     let values = [
-        ("base", Phrase::default().name(&finding.base)),
+        (
+            "base",
+            screening::base(finding)
+                .map_or_else(|| Phrase::new(words.screened_no_lane), |of| Phrase::default().name(of)),
+        ),
         ("options", tongue.listed(named(&options), words.and)),
         ("why", Phrase::new(why)),
         ("open", few(named(&open))),

@@ -31,6 +31,8 @@ pub(crate) const TUNING_LEGEND: &str = "combinations of levels raced the default
      too high.";
 /// Stands where a figure is not known.
 pub(crate) const ABSENT: &str = "-";
+/// Stands for the lane where nobody could have screened one of that name.
+pub(crate) const NO_LANE: &str = "a lane that cannot be screened";
 /// Heads options that are never proposed.
 pub(crate) const PROMISES: &str =
     "these change what is promised after a power cut, or of what is read back, and are never proposed:";

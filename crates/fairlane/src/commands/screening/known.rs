@@ -6,8 +6,8 @@ use model::lane::LaneSpec;
 use model::record::{Header, Record};
 
 /// Has the options of a screening change and cost what their words do, whatever the record says of it, before anything is
-/// proposed of them. Lanes that are not what its options make are runs of no design then, so that nothing is told of them.
-/// Other records stay as they are.
+/// proposed of them. Lanes that are not what its options make are runs of no design then, so that nothing is told of them; a
+/// lane that nobody could have screened has no name then. Other records stay as they are.
 pub fn as_known(record: &mut Record) {
     let is_made = lanes_are_made(&record.header);
     let Some(screening) = &mut record.header.plan.screening else { return };
@@ -15,6 +15,9 @@ pub fn as_known(record: &mut Record) {
         screening.runs.iter_mut().for_each(|run| run.at_other.clear());
     }
     let base: Option<LaneSpec> = screening.base.parse().ok();
+    if !is_made && super::plan::screened(&screening.base).is_err() {
+        screening.base.clear();
+    }
     for factor in &mut screening.factors {
         *factor = screened_options::as_known(base.as_ref(), factor);
     }
@@ -57,6 +60,24 @@ mod tests {
         race.header.plan.screening = None;
         as_known(&mut race);
         assert_eq!(race.header.plan.screening, None);
+    }
+
+    #[test]
+    fn what_nobody_could_have_screened_is_not_shown_as_the_name_of_a_lane() {
+        let ours = screened().record;
+        let base = |text: &str| {
+            let mut theirs = ours.clone();
+            theirs.header.plan.screening.as_mut().unwrap().base = text.to_owned();
+            // A reader that comes second finds the same.
+            (0..2).for_each(|_| as_known(&mut theirs));
+            stats::screening::finding(&theirs).unwrap().base
+        };
+        for nothing in ["$(id); rm -rf /", "ext4,,noatime", "/etc", "tmpfs", ""] {
+            assert_eq!(base(nothing), "", "{nothing}");
+        }
+        for lane in ["ext4", "xfs", "ext4,noatime", "./of-my-own.toml"] {
+            assert_eq!(base(lane), lane);
+        }
     }
 
     #[test]
