@@ -35,6 +35,16 @@ fn a_complete_screening_names_the_one_that_tells_more() {
     let anew = err.split("more rounds take a screening anew: ").nth(1).expect("the command");
     assert!(anew.starts_with("fairlane screen ext4 ") && anew.trim_end().ends_with(" --rounds 4"), "{anew}");
     assert!(anew.contains("--option 'commit=5|30'") && !anew.contains("--seed"), "{anew}");
+    // More rounds, once what the first ones show is known, would be another look.
+    let before = std::fs::read(place.path().join("r.jsonl")).unwrap();
+    for time in [&[][..], &["--budget", "10h"][..]] {
+        let (_, err) = place.expect(2, &[&resume[..], &["--rounds", "3"], time].concat());
+        assert_one_sentence(&err, &["--rounds 3: only the rounds that were planned before r.jsonl began decide"]);
+        assert!(err.contains("screen anew: fairlane screen ext4 ") && err.trim_end().ends_with(" --rounds 3"), "{err}");
+    }
+    let (_, err) = place.expect(2, &[&resume[..], &["--rounds", "2", "--budget", "10h"]].concat());
+    assert_one_sentence(&err, &["r.jsonl is complete, and nothing of it is left to do"]);
+    assert_eq!(std::fs::read(place.path().join("r.jsonl")).unwrap(), before);
     place.assert_nothing_left();
 }
 

@@ -59,7 +59,8 @@ pub struct Screen {
     /// Leave this one of the usual options out; may be given again
     #[arg(long, value_name = "OPTION", conflicts_with = "resume")]
     pub without: Vec<String>,
-    /// Rounds of each workload; default: as many as the time allows, 3 to 12
+    /// Rounds of each workload; default: as many as the time allows, 3 to 12. With --resume none but those that it was begun
+    /// with
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub rounds: Option<u32>,
     /// Size of each lane; default: 1 GiB, more where filesystem, options or work ask for it, less where the disk has no room,
@@ -76,7 +77,7 @@ pub struct Screen {
     /// Go on with an interrupted screening, or with its confirmation. What a record may not choose by itself is typed again:
     /// a lane with options of mkfs, a kernel or a file of its own, options that are not in Fairlane's table, --erase,
     /// --allow-programs, and as root the folder of a record that is not among your own (--on)
-    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "workloads", "lane_size", "rounds", "margin", "seed", "with_self", "throttle", "disks", "output"])]
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["suite", "workloads", "lane_size", "margin", "seed", "with_self", "throttle", "disks", "output"])]
     pub resume: Option<String>,
     /// Write the record here; that of the confirmation beside it, as STEM-confirmed.jsonl
     #[arg(short, long, value_name = "RECORD")]

@@ -35,6 +35,7 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
             report::shell_line(&line)
         )));
     };
+    begun::check_rounds(&path, &record, options.rounds)?;
     let (typed_budget, is_tuning_typed) = (options.terms.budget, options.tune.is_some());
     let options = &begun::as_begun(options, &record);
     let typed = Typed { command: "screen", name, set: &options.set, terms: &options.terms };

@@ -56,6 +56,23 @@ pub fn check_options(plan: &Plan, options: &Screen) -> Result<(), Failure> {
     }
 }
 
+/// Refuses another number of rounds than that of the plan: only planned rounds decide (method 9.3), and who has seen what the
+/// first ones show would choose by it how many more there are.
+///
+/// # Errors
+/// Names the command of a screening anew with so many.
+pub fn check_rounds(path: &Path, record: &Record, typed: Option<u32>) -> Result<(), Failure> {
+    let Some(rounds) = typed.filter(|rounds| record.header.plan.rounds != Rounds::Fixed(*rounds)) else {
+        return Ok(());
+    };
+    let anew = anew_with(&record.header.plan, rounds).map_or_else(String::new, |line| format!(": {line}"));
+    Err(Failure::usage(format!(
+        "--rounds {rounds}: only the rounds that were planned before {} began decide what it tells; leave --rounds out, or screen \
+         anew{anew}",
+        path.display()
+    )))
+}
+
 /// How many rounds are raced already of a screening that goes on, a line for behind its plan; `None`: no whole one is.
 pub fn done(record: &Record) -> Option<String> {
     let plan = &record.header.plan;
@@ -95,6 +112,16 @@ pub fn complete(path: &Path, record: &Record) -> Failure {
 pub fn anew(record: &Record) -> Option<String> {
     let plan = &record.header.plan;
     let Rounds::Fixed(planned) = plan.rounds else { return None };
+    let raced = |workload: &str| {
+        let trials = record.trials.iter().filter(|trial| trial.workload == workload);
+        trials.map(|trial| trial.round).max().unwrap_or(0)
+    };
+    let is_short = plan.workloads.iter().any(|workload| raced(&workload.name) < planned);
+    anew_with(plan, if is_short { planned } else { planned.saturating_mul(2) })
+}
+
+/// The command of a plan with so many rounds, and neither its time nor its seed.
+fn anew_with(plan: &Plan, rounds: u32) -> Option<String> {
     let mut line: Vec<String> = Vec::new();
     let mut words = plan.again().iter();
     while let Some(word) = words.next() {
@@ -105,12 +132,6 @@ pub fn anew(record: &Record) -> Option<String> {
             line.push(word.clone());
         }
     }
-    let raced = |workload: &str| {
-        let trials = record.trials.iter().filter(|trial| trial.workload == workload);
-        trials.map(|trial| trial.round).max().unwrap_or(0)
-    };
-    let is_short = plan.workloads.iter().any(|workload| raced(&workload.name) < planned);
-    let rounds = if is_short { planned } else { planned.saturating_mul(2) };
     line.extend(["--rounds".to_owned(), rounds.to_string()]);
     (line.len() > 2).then(|| report::shell_line(&line))
 }
@@ -172,6 +193,26 @@ mod tests {
         assert!(said.contains(&format!("of 5 rounds each: {} 1", first.title)), "{said}");
         record.trials.clear();
         assert_eq!(done(&record), None);
+    }
+
+    #[test]
+    fn a_screening_that_was_begun_keeps_its_rounds_whether_it_is_over_or_not() {
+        for end in [None, Some(EndOutcome::Interrupted), Some(EndOutcome::Complete)] {
+            let mut record = record(BEGUN, end);
+            record.header.plan.rounds = Rounds::Fixed(4);
+            let check = |words: &[&str]| {
+                let rounds = typed(words).rounds;
+                check_rounds(Path::new("r.jsonl"), &record, rounds).map_err(|failure| failure.message)
+            };
+            assert_eq!(check(&[]), Ok(()));
+            assert_eq!(check(&["--rounds", "4"]), Ok(()), "it has so many");
+            for other in ["3", "8"] {
+                let said = check(&["--rounds", other]).unwrap_err();
+                assert!(said.starts_with(&format!("--rounds {other}: only the rounds that were planned")), "{said}");
+                let anew = "screen anew: fairlane screen ext4 --suite quick --option 'commit=5|30'";
+                assert!(said.contains(anew) && said.ends_with(&format!(" --rounds {other}")), "{said}");
+            }
+        }
     }
 
     #[test]
