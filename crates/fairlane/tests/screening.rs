@@ -347,7 +347,7 @@ fn made(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn a_dry_run_of_a_file_of_ones_own_designs_lanes_and_tries_none() {
+fn a_dry_run_of_a_file_of_ones_own_tries_its_options_by_its_commands_and_designs_lanes() {
     if !root() {
         return;
     }
@@ -360,12 +360,23 @@ fn a_dry_run_of_a_file_of_ones_own_designs_lanes_and_tries_none() {
     let column = "column 2: -I: 256, or 512; in no table, so never proposed";
     assert!(out.contains(column), "{out}");
     let one_line = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(one_line.contains("a program and not Fairlane mounts them"), "{out}");
-    assert!(!err.contains("on a small image"), "{err}");
+    assert!(!one_line.contains("not tried beforehand"), "{out}");
+    assert!(err.contains("trying 2 options on a sparse image of 128MiB, by the commands of its file"), "{err}");
     assert!(one_line.contains("none of these options may be proposed"), "{out}");
     assert!(!one_line.contains("for the confirmation") && !one_line.contains("r-confirmed.jsonl"), "{out}");
     assert!(!one_line.contains("race it against the default"), "{out}");
-    assert_eq!(made(&place), [""; 0], "nothing was made");
+    let tried = made(&place);
+    assert!(["-I 256", "-I 512"].iter().all(|words| tried.iter().any(|told| told.contains(words))), "{tried:?}");
+    place.assert_nothing_left();
+    // What its programs refuse is told before anything is laid out.
+    for (option, says) in
+        [("no_such_option", "no_such_option on (mount refuses it: "), ("-I 256|100", "-I 100 (sh refuses it: ")]
+    {
+        let words = ["screen", "./myfs.toml", "--option", "commit=5|30", "--option", option];
+        let (_, err) = place.expect(2, &[&words[..], &more[..]].concat());
+        assert!(err.contains("what --option names is refused: ") && err.contains(says), "{option}: {err}");
+        assert!(!err.contains("commit"), "{err}");
+    }
     for (words, says) in [
         (vec!["--option", "-d UUID=0a0b|x"], "names a device"),
         (vec!["--option", "-c made.by.nobody|myfs.toml"], "names a file"),

@@ -342,7 +342,7 @@ impl Running {
     }
 
     /// The same, with whether it refused what it was told: it ended by itself and said why.
-    fn not_done(&self, status: ExitStatus) -> NotDone {
+    pub(crate) fn not_done(&self, status: ExitStatus) -> NotDone {
         let printed = [self.stderr.text(), self.stdout.text()];
         let words = printed.each_ref().map(|text| last_words(text));
         let told = words.iter().find(|words| tells_error(words));

@@ -88,7 +88,7 @@ pub(crate) fn mount(request: &MountRequest, stop: &AtomicBool) -> Result<Option<
             mount::try_mount(row.mounted_as(), &request.source.to_string_lossy(), request.options, request.target)
                 .map(|()| None)
         }
-        Contestant::Custom(custom) => mount_custom(custom, request, stop).map_err(NotDone::from),
+        Contestant::Custom(custom) => mount_custom(custom, request, stop),
         Contestant::Directory(_) => Ok(None),
     }
 }
@@ -100,16 +100,14 @@ pub(crate) fn custom_mount_command(custom: &Custom, source: &Path, target: &Path
     fill(&custom.mount, source, target, &options.join(","))
 }
 
-fn mount_custom(custom: &Custom, request: &MountRequest, stop: &AtomicBool) -> Result<Option<Running>, LaneFailure> {
+fn mount_custom(custom: &Custom, request: &MountRequest, stop: &AtomicBool) -> Result<Option<Running>, NotDone> {
     let command = custom_mount_command(custom, request.source, request.target, request.options);
     match custom.kind {
         Kind::Kernel => {
-            command::run(&command, stop)?;
+            command::run_confined(&command, (None, None), stop)?;
             if !mount::is_mounted(request.target)? {
-                return Err(failed(format!(
-                    "the mount command of {} succeeded but mounted nothing; correct `mount` in its file",
-                    custom.name
-                )));
+                let said = "succeeded but mounted nothing; correct `mount` in its file";
+                return Err(failed(format!("the mount command of {} {said}", custom.name)).into());
             }
             Ok(None)
         }
@@ -123,14 +121,14 @@ fn mount_fuse(
     command: &[String],
     target: &Path,
     stop: &AtomicBool,
-) -> Result<Option<Running>, LaneFailure> {
+) -> Result<Option<Running>, NotDone> {
     let started = Instant::now();
     let mut running = Running::start(command)?;
     let mut ended = false;
     loop {
         if !ended && let Some(status) = running.wait(10)? {
             if !status.success() {
-                return Err(running.failure(status));
+                return Err(running.not_done(status));
             }
             ended = true;
         }
@@ -138,7 +136,7 @@ fn mount_fuse(
             // A daemon took over where its starter ends now; only one that stays is the filesystem itself.
             if !ended && let Some(status) = running.wait(DAEMON_GRACE_MS)? {
                 if !status.success() {
-                    return Err(running.failure(status));
+                    return Err(running.not_done(status));
                 }
                 ended = true;
             }
@@ -146,10 +144,11 @@ fn mount_fuse(
             return Ok((!ended).then_some(running));
         }
         if stop.load(Ordering::Relaxed) {
-            return Err(LaneFailure::Interrupted);
+            return Err(LaneFailure::Interrupted.into());
         }
         if started.elapsed() > FUSE_MOUNT_PATIENCE {
-            return Err(failed(format!("{} mounted nothing within 15 s; correct `mount` in its file", custom.name)));
+            let said = "mounted nothing within 15 s; correct `mount` in its file";
+            return Err(failed(format!("{} {said}", custom.name)).into());
         }
         if ended {
             std::thread::sleep(Duration::from_millis(10));

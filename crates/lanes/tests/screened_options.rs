@@ -53,6 +53,60 @@ fn what_mkfs_or_the_kernel_refuses_is_told_in_their_words_and_what_they_take_is_
 }
 
 #[test]
+fn a_filesystem_of_ones_own_is_tried_by_the_commands_of_its_file() {
+    if !privileged("trials of a filesystem of one's own") {
+        return;
+    }
+    let files = std::env::temp_dir().join(format!("fairlane-own-trial-{}", std::process::id()));
+    std::fs::create_dir(&files).unwrap();
+    let written = |name: &str, program: &str| {
+        let path = files.join(name);
+        let text =
+            format!("name = \"my\"\nmkfs = [\"true\", \"{{device}}\"]\nmount = [\"{program}\", \"{{directory}}\"]\n");
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/myfs.toml");
+    let told: Vec<(String, Result<Option<String>, String>)> = [
+        example.to_owned(),
+        format!("{example}(-I 512),noatime"),
+        format!("{example}(-I 100)"),
+        format!("{example},no_such_option"),
+        written("silent.toml", "false"),
+        written("nothing.toml", "true"),
+    ]
+    .into_iter()
+    .map(|lane| {
+        let scratch = Scratch::new();
+        let mut journal = scratch.journal();
+        let told = try_lane(&lane.parse().unwrap(), &scratch.path, &mut journal, &no_stop());
+        journal.finish().unwrap();
+        scratch.assert_nothing_left();
+        (lane, told.map(refusal).map_err(|error| error.to_string()))
+    })
+    .collect();
+    std::fs::remove_dir_all(&files).unwrap();
+    for ((lane, told), wanted) in told.iter().zip([
+        Ok(None),
+        Ok(None),
+        Ok(Some(["mkfs.ext4 refuses it: ", "100"])),
+        Ok(Some(["mount refuses it: ", "mount"])),
+        Ok(Some(["false refuses it: ", "it ended with status 1 and said nothing"])),
+        Err("mounted nothing; correct `mount` in its file"),
+    ]) {
+        match (told, wanted) {
+            (Ok(None), Ok(None)) => {}
+            (Ok(Some(why)), Ok(Some(parts))) => assert!(parts.iter().all(|part| why.contains(part)), "{lane}: {why}"),
+            (Err(said), Err(part)) => assert!(said.contains(part), "{lane}: {said}"),
+            _ => panic!("{lane}: {told:?}"),
+        }
+    }
+    // What its programs make of words nobody knows: other words are another filesystem.
+    assert_ne!(made(&format!("{example},relatime")), made(example));
+    assert_eq!(made(example), made(example));
+}
+
+#[test]
 fn a_mkfs_that_keeps_silent_is_asked_once_more_why_it_refuses() {
     if !privileged("trials of f2fs") {
         return;

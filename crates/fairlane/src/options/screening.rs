@@ -12,7 +12,7 @@ level, so that every round tells of all options at once. What is proposed then r
 anew, with another seed. Options are tried on an image first, in a dry run too; what mkfs or the \
 kernel refuses of the usual ones is left out and said, and of those that you name it ends the \
 command. Nothing that changes what is promised is proposed, and nothing \
-that is in no table. Of a filesystem of your own the options are named, and not tried.
+that is in no table. Of a filesystem of your own the options are named.
 
 --budget is the time of all of it but for --tune: 1h by default. A quarter of it, and at most 15 \
 minutes, is the confirmation's.

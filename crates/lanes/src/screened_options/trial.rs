@@ -32,16 +32,18 @@ pub enum Tried {
     Works(Made),
     /// Its mkfs, the kernel or the disk's queue refuses it: why, without a full stop.
     Refused(String),
-    /// It cannot be known here: it lives in a guest (found when that starts), in memory, or is mounted by a program.
+    /// It cannot be known here: it lives in a guest (found when that starts), or in memory.
     NotTried,
 }
 
 /// What was made, without what differs by chance: two lanes of which it is equal are one thing here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Made {
-    /// All that tells of the filesystem on its disk; where nothing does the words that its mkfs was told.
+    /// All that tells of the filesystem on its disk; where nothing does the words that its mkfs was told, and its mount
+    /// where a program mounts it.
     pub geometry: Vec<String>,
-    /// Options of the mount, as the kernel shows them.
+    /// Options of the mount, as the kernel shows them; empty where a program mounts it, because the kernel shows what that asks
+    /// for and not what it was told.
     pub mount: Vec<String>,
     /// Settings of its disk's queue: `nr_requests=64`.
     pub queue: Vec<String>,
@@ -54,7 +56,8 @@ type Step<T> = Result<Result<T, String>, LaneFailure>;
 
 /// What is tried.
 struct Trial<'a> {
-    row: &'static Filesystem,
+    /// The row of the table; `None`: its commands stand in a file of the user's own, or a FUSE program mounts it.
+    row: Option<&'static Filesystem>,
     contestant: Contestant,
     commands: Commands,
     /// Only settings of the image's queue: other layers are no option of a filesystem.
@@ -71,8 +74,8 @@ struct Trial<'a> {
     stop: &'a AtomicBool,
 }
 
-/// Formats and mounts a lane once, on a sparse image of 2 GiB in a folder of this run, and takes all of that away again. Its other
-/// layers, what lies above it and its past are left out.
+/// Formats and mounts a lane once, on a sparse image of 2 GiB in a folder of this run, and takes all of that away again: a filesystem
+/// of the user's own by the commands of its file. Its other layers, what lies above it and its past are left out.
 ///
 /// # Errors
 /// [`LaneFailure`] where nothing can be tried: without root, kernel, tools or room, where the machine fails, or where something
@@ -103,11 +106,11 @@ pub fn try_lane_of_size(
         return Ok(Tried::NotTried);
     }
     let contestant = Contestant::resolve(lane, &|row| availability::kernel_has(row.mounted_as(), row.module))?;
-    let Contestant::Row(row) = contestant else { return Ok(Tried::NotTried) };
-    if row.home != Home::Block {
-        return Ok(Tried::NotTried);
-    }
-    let contestant = Contestant::Row(row);
+    let row = match &contestant {
+        Contestant::Row(row) if row.home == Home::Block => Some(*row),
+        Contestant::Custom(_) => None,
+        Contestant::Row(_) | Contestant::Directory(_) => return Ok(Tried::NotTried),
+    };
     let commands = contestant.commands(lane)?;
     if let Some(device) = commands.devices.first() {
         let device = device.display();
@@ -117,13 +120,15 @@ pub fn try_lane_of_size(
     if !host::is_root() {
         return Err(privilege("formatting and mounting needs root: run it with sudo, or race all lanes in a guest"));
     }
-    let disks = lane.devices.max((row.least_devices)(&lane.mkfs_options)).min(MOST_DEVICES);
+    let least = row.map_or(1, |row| (row.least_devices)(&lane.mkfs_options));
+    let disks = lane.devices.max(least).min(MOST_DEVICES);
     let run_id = journal.path().file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let vm = match layers::vm_with(lane.vm().map(|of| of.options.as_slice()).unwrap_or_default()) {
         Ok(vm) => vm,
         Err(why) => return refusal_of_queue(why).map(Tried::Refused),
     };
     let top = lane.queue().filter(|_| !lane.has_built_layers());
+    let bytes = bytes.0.max(contestant.minimum_bytes()).next_multiple_of(4096);
     let trial = Trial {
         row,
         contestant,
@@ -133,7 +138,7 @@ pub fn try_lane_of_size(
         vm,
         on,
         disks,
-        bytes: bytes.0.max(row.minimum_bytes).next_multiple_of(4096),
+        bytes,
         run_id,
         stop,
     };
@@ -272,10 +277,10 @@ impl Trial<'_> {
         let printed = match format(self.commands.mkfs.clone()) {
             Ok(output) => output.map(|output| output.stdout).unwrap_or_default(),
             Err(why) => {
-                let program = self.row.mkfs.first().copied().unwrap_or("mkfs");
+                let program = self.commands.mkfs.first().map_or("mkfs", String::as_str);
                 let why = match why {
                     NotDone::Silent { status, failure } => {
-                        silent_refusal(status, failure, format(self.row.mkfs_command(&[])).map(drop))?
+                        silent_refusal(status, failure, format(self.plain_mkfs()).map(drop))?
                     }
                     why => refusal(why)?,
                 };
@@ -285,7 +290,7 @@ impl Trial<'_> {
         let geometry = self.geometry(&printed, first);
         let told = self.mount(&mounts.join("lane"), first, further, journal)?;
         devices.iter().try_for_each(|device| let_go::check(device, self.stop))?;
-        if let Some(forget) = self.row.forget.filter(|_| !further.is_empty()) {
+        if let Some(forget) = self.row.and_then(|row| row.forget).filter(|_| !further.is_empty()) {
             // What the kernel remembers of them it would look for on the next disks under these names.
             for device in devices {
                 let _ = forget(device);
@@ -297,14 +302,27 @@ impl Trial<'_> {
         })
     }
 
+    /// The command of its mkfs without options.
+    fn plain_mkfs(&self) -> Vec<String> {
+        match &self.contestant {
+            Contestant::Row(row) => row.mkfs_command(&[]),
+            Contestant::Custom(custom) => custom.mkfs_command(&[]),
+            Contestant::Directory(_) => Vec::new(),
+        }
+    }
+
     /// What tells two filesystems apart that its mkfs made.
     fn geometry(&self, printed: &str, device: &Path) -> Vec<String> {
-        let mut told = (self.row.makes)(printed, device);
+        let Some(row) = self.row else {
+            // Nobody knows what programs make of words: other words are another filesystem.
+            return [self.commands.mkfs.as_slice(), self.commands.mount_options.as_slice()].concat();
+        };
+        let mut told = (row.makes)(printed, device);
         if told.is_empty() {
             return self.commands.mkfs.clone();
         }
         // Of such lists not every word is seen in what was made.
-        let lists = self.commands.mkfs.windows(2).filter(|two| self.row.mkfs_lists.contains(&two[0].as_str()));
+        let lists = self.commands.mkfs.windows(2).filter(|two| row.mkfs_lists.contains(&two[0].as_str()));
         told.extend(lists.map(|two| two.join(" ")));
         told
     }
@@ -314,18 +332,25 @@ impl Trial<'_> {
         let made = DirBuilder::new().mode(0o700).create(target);
         made.map_err(|error| cannot(format!("make the directory {}", target.display()), error))?;
         let mut options = self.commands.mount_options.clone();
-        if let Some(key) = self.row.further_device_option {
+        if let Some(key) = self.row.and_then(|row| row.further_device_option) {
             options.extend(further.iter().map(|device| format!("{key}={}", device.display())));
         }
-        let source = Some(first.to_string_lossy().into_owned());
+        // What a program mounts names its source as it likes.
+        let source = self.row.map(|_| first.to_string_lossy().into_owned());
         let entry = journal.will(Thing::Mount { target: target.to_owned(), source })?;
         let request = MountRequest { contestant: &self.contestant, source: first, options: &options, target };
         let told = match formatting::mount(&request, self.stop) {
             Ok(process) => {
-                let shown = shown(target);
+                let shown = if self.row.is_some() { shown(target) } else { Ok(Vec::new()) };
                 formatting::unmount(&self.contestant, first, target, process).and(shown).map(Ok)
             }
-            Err(why) => refusal(why).map(Err),
+            Err(why) => {
+                // A program may have mounted it before it gave up.
+                while mount::is_mounted(target)? {
+                    mount::unmount_patiently(target)?;
+                }
+                refusal_of_mount(&self.contestant, why).map(Err)
+            }
         };
         if !mount::is_mounted(target)? {
             journal.done(entry)?;
@@ -354,6 +379,25 @@ fn refusal(why: NotDone) -> Result<String, LaneFailure> {
     }
 }
 
+/// The words in which the kernel, or a program that mounts, refuses what it was told. One that says nothing mounted the lane
+/// without options.
+///
+/// # Errors
+/// As [`refusal`].
+fn refusal_of_mount(contestant: &Contestant, why: NotDone) -> Result<String, LaneFailure> {
+    let Contestant::Custom(custom) = contestant else { return refusal(why) };
+    let why = match why {
+        NotDone::Silent { status, .. } => said_nothing(status),
+        why => refusal(why)?,
+    };
+    let program = custom.mount.first().map_or("mount", String::as_str);
+    Ok(format!("{program} refuses it: {why}"))
+}
+
+fn said_nothing(status: i32) -> String {
+    format!("it ended with status {status} and said nothing")
+}
+
 /// What stands for the words of a mkfs that ended with a status and said nothing. `plain`: what came of it on the same
 /// disk without options.
 ///
@@ -361,7 +405,7 @@ fn refusal(why: NotDone) -> Result<String, LaneFailure> {
 /// The failure itself, where it fails without options too.
 fn silent_refusal(status: i32, failure: LaneFailure, plain: Result<(), NotDone>) -> Result<String, LaneFailure> {
     match plain {
-        Ok(()) => Ok(format!("it ended with status {status} and said nothing")),
+        Ok(()) => Ok(said_nothing(status)),
         Err(NotDone::Failed(LaneFailure::Interrupted)) => Err(LaneFailure::Interrupted),
         Err(_) => Err(failure),
     }

@@ -26,9 +26,6 @@ const TRIED: &str = "tried";
 /// Why options of a lane in a guest are not tried.
 const IN_A_GUEST: &str = "options were not tried beforehand, because a guest's kernel mounts them: one that it refuses ends the \
     race before its first round";
-/// Why options of a lane are not tried that a program mounts, or that one of the user's own makes.
-const BY_A_PROGRAM: &str = "options were not tried beforehand, because a program and not Fairlane mounts them: one \
-    that mkfs or that program refuses ends the race before its first round";
 
 /// Why an option is left out that the lane sets.
 const SAID: &str = "the lane says it already";
@@ -115,7 +112,11 @@ pub fn settle_here(
     let is_tried = can_be_tried(base);
     if says && is_tried {
         let options = if factors.len() == 1 { "1 option".to_owned() } else { format!("{} options", factors.len()) };
-        terminal::say!("trying {options} on a sparse image of {}", place.size);
+        let by = match base.contestant {
+            Contestant::Custom(_) => ", by the commands of its file",
+            _ => "",
+        };
+        terminal::say!("trying {options} on a sparse image of {}{by}", place.size);
     }
     let excludes = |one: &str, other: &str| excludes(base, one, other);
     let mut is_untried = false;
@@ -176,10 +177,7 @@ fn without_queue(
 
 /// What is said where a lane's options are not tried; `None`: without root the check of the lanes says what is missing.
 fn why_untried(base: &LaneSpec) -> Option<&'static str> {
-    match planning::in_guest(base) {
-        true => Some(IN_A_GUEST),
-        false => lanes::host::is_root().then_some(BY_A_PROGRAM),
-    }
+    planning::in_guest(base).then_some(IN_A_GUEST)
 }
 
 fn sets_queue(level: &OptionLevel) -> bool {
@@ -211,10 +209,9 @@ pub fn working<T>(base: &LaneSpec, lanes: Vec<(T, LaneSpec)>, place: Place) -> R
     })
 }
 
-/// A guest's kernel is not asked, nor are programs of the user's own, and without root the check of the lanes says what
-/// is missing.
+/// A guest's kernel is not asked, and without root the check of the lanes says what is missing.
 fn can_be_tried(base: &LaneSpec) -> bool {
-    !planning::in_guest(base) && !matches!(base.contestant, Contestant::Custom(_)) && lanes::host::is_root()
+    !planning::in_guest(base) && lanes::host::is_root()
 }
 
 /// Gives `work` what tries a lane on a small image, journalled and undone; where lanes cannot be tried, all of them work.

@@ -45,7 +45,8 @@ pub struct Planned {
     pub kernel: Option<KernelLock>,
 }
 
-/// Options become a plan. Options of a filesystem of the table are tried on a small image; nothing else is touched.
+/// Options become a plan. They are tried on a small image, of a filesystem of the user's own by the commands of its file; nothing
+/// else is touched.
 ///
 /// # Errors
 /// With the documented exit statuses.

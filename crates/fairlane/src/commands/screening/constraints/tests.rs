@@ -59,13 +59,12 @@ fn what_the_lane_says_itself_is_left_out_however_it_is_written() {
 }
 
 #[test]
-fn options_of_a_file_of_ones_own_are_settled_without_a_trial_and_without_opening_it() {
+fn options_of_a_file_of_ones_own_are_settled_by_their_words_where_it_is_not_opened() {
     let own = |lane: &str| lane.parse::<LaneSpec>().unwrap();
-    assert!(!can_be_tried(&own("./no-such.toml")));
+    assert_eq!(can_be_tried(&own("./no-such.toml")), lanes::host::is_root());
+    assert!(!can_be_tried(&own("./no-such.toml@uml")));
     assert_eq!(why_untried(&own("./no-such.toml@uml")), Some(IN_A_GUEST));
-    if lanes::host::is_root() {
-        assert_eq!(why_untried(&own("./no-such.toml")), Some(BY_A_PROGRAM));
-    }
+    assert_eq!(why_untried(&own("./no-such.toml")), None);
     let mut block = factor("-b", &["1024", "4096"]);
     for (level, bytes) in [(&mut block.usual, "1024"), (&mut block.other, "4096")] {
         (level.mount, level.mkfs) = (Vec::new(), vec!["-b".to_owned(), bytes.to_owned()]);
