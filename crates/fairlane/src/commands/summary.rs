@@ -27,9 +27,12 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
     let searched = |of: Parts| Parts { round: of.round * steps, ..of };
     let timelines: Vec<Parts> = timelines(plan, &setting).into_iter().map(searched).collect();
     let raced = |rounds: u32| timelines.iter().fold(Work::default(), |sum, parts| sum + parts.of_rounds(rounds));
-    // A screening has room for rounds that are run again.
-    let again = |rounds: u32| if plan.screening.is_some() { f64::from(planned_repeats(rounds)) } else { 0.0 };
-    let planned = |rounds: u32| timelines.iter().fold(raced(rounds), |sum, parts| sum + parts.round * again(rounds));
+    // A screening has room for rounds that are run again, with what checks the first one.
+    let again = |parts: &Parts, rounds: u32| match plan.screening {
+        Some(_) => parts.checked + parts.round * f64::from(planned_repeats(rounds)),
+        None => Work::default(),
+    };
+    let planned = |rounds: u32| timelines.iter().fold(raced(rounds), |sum, parts| sum + again(parts, rounds));
     let (least, most) = (planned(rounds.0), planned(rounds.1));
     // A race ends when all is decided or the time is up: the forecast is the longer of the two ends, but
     // every workload is raced to its first look where there is time for it.
@@ -83,8 +86,12 @@ fn passes(plan: &Plan, lane_set: &LaneSet) -> PlannedPasses {
 /// What each workload is expected to take.
 pub fn expected(plan: &Plan, lane_set: &LaneSet) -> Vec<Expected> {
     let setting = setting(plan, lane_set);
-    let of =
-        |parts: Parts| Expected { once: parts.once.seconds, round: parts.round.seconds, probe: parts.probe.seconds };
+    let of = |parts: Parts| Expected {
+        once: parts.once.seconds,
+        checked: parts.checked.seconds,
+        round: parts.round.seconds,
+        probe: parts.probe.seconds,
+    };
     timelines(plan, &setting).into_iter().map(of).collect()
 }
 

@@ -145,6 +145,8 @@ pub struct FakeLanes<'a> {
     pub faults: Vec<(When, Fault)>,
     /// Lanes whose n-th mkfs fails, n from 1.
     pub failed_mkfs: Vec<(usize, u32)>,
+    /// Lanes that change once more before the end of every six slices.
+    pub restless: BTreeSet<usize>,
     /// The only workload that is noisy; `None`: all are.
     pub noise_in: Option<&'static str>,
     /// Lanes that stay mounted when they are closed.
@@ -174,6 +176,7 @@ impl<'a> FakeLanes<'a> {
             speeds: speeds.to_vec(),
             faults: Vec::new(),
             failed_mkfs: Vec::new(),
+            restless: BTreeSet::new(),
             noise_in: None,
             stuck: BTreeSet::new(),
             busy_until: 0.0,
@@ -247,7 +250,8 @@ impl<'a> FakeLanes<'a> {
                 let of_step = deviate(work.seed, lane as u64, u64::from(work.steps));
                 let is_noisy = self.noise_in.is_none_or(|noisy| noisy == work.workload.name);
                 let noise = if is_noisy { speed.noise } else { 0.0 };
-                speed.rate * (noise * of_round + 0.01 * of_step).exp()
+                let changes = if self.restless.contains(&lane) { (work.steps as i32 + 1) / 6 } else { 0 };
+                0.4_f64.powi(changes) * speed.rate * (noise * of_round + 0.01 * of_step).exp()
             }
             _ => DISK_RATE,
         };

@@ -259,7 +259,7 @@ impl Race<'_> {
                 self.probe(workload, round, places, round_seed(self.plan().seed, index, round))?;
             }
             let begun = self.runner.clock.now();
-            let left = self.deadline(index).map(|deadline| (deadline - self.elapsed_seconds()).max(0.0));
+            let left = self.longer_until(index).map(|until| (until - self.elapsed_seconds()).max(0.0));
             let until = left.map(|left| begun + Duration::from_secs_f64(left));
             self.runner.longer = Longer { until, seconds: 0.0 };
             let cool = self.runner.lanes.cpu_throttle_events();

@@ -4,6 +4,7 @@ use super::race_tests::{RANDOM_READ, RANDOM_WRITE, Scene};
 use model::findings::EffectVerdict;
 use model::plan::Rounds;
 use model::screening::{Factor, OptionClass, OptionLevel, Screening, ScreeningRun};
+use std::collections::BTreeSet;
 
 /// What each option does to the rate at its other level.
 const EFFECTS: [(&str, f64); 3] = [("plain", 1.0), ("fast", 1.25), ("slow", 0.8)];
@@ -77,6 +78,33 @@ fn a_time_that_is_too_short_is_shared_by_all_work() {
     assert!(seconds < 0.75 * whole, "{seconds} s of {whole} s");
     assert!(rounds.iter().all(|rounds| (1..4).contains(rounds)), "{rounds:?}");
     assert!(rounds[0].abs_diff(rounds[1]) <= 1, "{rounds:?}");
+}
+
+#[test]
+fn planned_rounds_come_before_slices_that_are_made_once_more() {
+    let [write, read] = [RANDOM_WRITE, RANDOM_READ].map(|text| text.replace("slices = 4", "slices = 6"));
+    let race = |budget: Option<f64>, is_restless: bool| {
+        let (scene, mut speeds) = scene(&[&write, &read], 4, budget, 0.01);
+        // Windows of few operations are put together, and fewer of them tell of no change.
+        speeds.iter_mut().for_each(|(rate, _)| *rate *= 50.0);
+        let mut lanes = scene.lanes(&speeds);
+        lanes.restless.extend(is_restless.then_some(0));
+        let raced = scene.race(&mut lanes);
+        assert!(raced.is_complete());
+        let slices: BTreeSet<_> = raced.record.trials.iter().map(|trial| trial.system.windows).collect();
+        (scene.clock.seconds(), [raced.rounds("random-write"), raced.rounds("random-read")], slices)
+    };
+    let (whole, rounds, slices) = race(None, false);
+    assert_eq!((rounds, slices), ([4, 4], BTreeSet::from([6])));
+    // Made four times in every round, they would leave time for few more than the two rounds that are owed.
+    let (seconds, rounds, slices) = race(Some(1.5 * whole), true);
+    assert!(rounds.iter().sum::<u32>() >= 7, "{rounds:?}");
+    assert!(seconds < 1.6 * whole, "{seconds} s, and {whole} s without them");
+    assert!(slices.contains(&6) && slices.iter().any(|count| *count > 6), "{slices:?}");
+    // Where there is time for all of it, all of it is made.
+    let (seconds, rounds, slices) = race(Some(100.0 * whole), true);
+    assert_eq!((rounds, slices), ([4, 4], BTreeSet::from([24])));
+    assert!(seconds > 2.0 * whole, "{seconds} s, and {whole} s without them");
 }
 
 #[test]

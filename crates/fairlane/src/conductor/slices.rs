@@ -20,7 +20,7 @@ pub const EXTENSIONS: usize = 3;
 /// How long a round may be made where a lane has not settled, and how much longer it was made.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Longer {
-    /// When the budget ends; `None`: there is none.
+    /// When the time for that ends: the budget's, and of a screening what its planned rounds leave of it; `None`: never.
     pub until: Option<Instant>,
     /// Seconds beyond the slices that were planned.
     pub seconds: f64,
@@ -72,7 +72,7 @@ impl Runner<'_> {
     }
 
     /// Steady work: all lanes are mounted, and slices alternate between them, so that a burst of
-    /// noise hits all alike. Where one of them is still changing, all go on, as long as the budget lasts.
+    /// noise hits all alike. Where one of them is still changing, all go on, as long as there is time for it.
     /// Lanes that take turns on one device do not: how much is measured must not depend on the lane. A
     /// single slice is an article's own method, and no more is made of it.
     pub(super) fn steady(

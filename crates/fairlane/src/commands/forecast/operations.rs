@@ -41,9 +41,10 @@ impl Setting {
             sum + self.remount_seconds() + read + opened
         });
         Parts {
-            once: (self.visit() + checked + Work::seconds(compared)) * self.lanes,
+            checked: (self.visit() + checked + Work::seconds(compared)) * self.lanes,
             round: lane * self.lanes + waits,
             probe: self.flushes(),
+            ..Parts::default()
         }
     }
 

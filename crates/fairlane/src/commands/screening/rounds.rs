@@ -124,7 +124,7 @@ mod tests {
         Plan { screening: Some(screening), budget_seconds: budget, rounds, ..record.header.plan }
     }
 
-    const TEN_SECONDS: Expected = Expected { once: 0.0, round: 10.0, probe: 0.0 };
+    const TEN_SECONDS: Expected = Expected { once: 0.0, checked: 0.0, round: 10.0, probe: 0.0 };
 
     #[test]
     fn a_quarter_of_the_time_and_no_more_than_fifteen_minutes_is_the_confirmations() {
