@@ -6,6 +6,7 @@
 
 mod commit_interval;
 mod dialect;
+mod formatted;
 mod join;
 mod kernel_settings;
 mod level_words;

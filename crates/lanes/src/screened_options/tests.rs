@@ -269,19 +269,45 @@ fn a_level_of_a_stranger_s_record_passes_the_checks_of_words_too() {
     }
 }
 
-#[test]
-fn a_lane_in_a_guest_is_not_tried_here() {
-    let folder = std::env::temp_dir().join(format!("fairlane-trial-guest-{}", std::process::id()));
+/// What comes of lanes that are tried, of which nothing is left.
+fn tried<const N: usize>(test: &str, lanes: [&str; N]) -> [Result<Tried, crate::LaneFailure>; N] {
+    let folder = std::env::temp_dir().join(format!("fairlane-trial-{test}-{}", std::process::id()));
     std::fs::create_dir(&folder).unwrap();
     let mut journal = crate::undo::Journal::begin(&folder, "trial").unwrap();
     let stop = std::sync::atomic::AtomicBool::new(false);
-    let told: Vec<_> = ["ext4(-O bogus)@uml", "xfs@qemu", "tmpfs"]
-        .map(|lane| try_lane(&lane.parse().unwrap(), &folder, &mut journal, &stop))
-        .into();
+    let told = lanes.map(|lane| try_lane(&lane.parse().unwrap(), &folder, &mut journal, &stop));
     journal.finish().unwrap();
     let empty = std::fs::read_dir(&folder).unwrap().count() == 0;
     std::fs::remove_dir_all(&folder).unwrap();
-    assert!(told.iter().all(|told| told == &Ok(Tried::NotTried)) && empty, "{told:?}");
+    assert!(empty, "{told:?}");
+    told
+}
+
+#[test]
+fn a_lane_that_its_guest_formats_is_not_tried_here() {
+    for told in
+        tried("guest", ["btrfs@uml", "ext4/crypt@uml", "ext4(-O bogus)/raid0:2@qemu", "./no-such.toml@uml", "tmpfs"])
+    {
+        assert_eq!(told, Ok(Tried::NotTried));
+    }
+}
+
+#[test]
+fn of_a_lane_in_a_guest_its_mkfs_alone_is_tried_and_needs_no_root() {
+    if crate::command::find_program("mkfs.ext4").is_none() {
+        eprintln!("trials of lanes in guests: skipped, because mkfs.ext4 is missing");
+        return;
+    }
+    let lanes =
+        ["ext4(-O bogus)@uml", "ext4@uml", "ext4(-O flex_bg)@uml", "ext4(-O ^flex_bg)@uml", "ext4,no_such@qemu"];
+    let [refused, plain, alike, other, mounted] = tried("mkfs", lanes).map(Result::unwrap);
+    let Tried::Refused(why) = &refused else { panic!("{refused:?}") };
+    assert!(why.starts_with("mkfs.ext4 refuses it: ") && why.contains("bogus"), "{why}");
+    assert!(matches!(plain, Tried::Works(_)), "{plain:?}");
+    assert_eq!(alike, plain);
+    assert_ne!(other, plain);
+    // No kernel was asked, and it may be another lane.
+    assert!(matches!(mounted, Tried::Works(_)) && mounted != plain, "{mounted:?}");
 }
 
 /// A file of the user's own, in a folder that goes with it.

@@ -1,5 +1,6 @@
 //! A lane tried on a small image: what its mkfs, the kernel or the disk's queue refuses shows before a race is laid out.
 
+use super::formatted;
 use crate::availability;
 use crate::contestant::{Commands, Contestant};
 use crate::failure::{LaneFailure, NotDone, cannot, failed, privilege};
@@ -32,7 +33,7 @@ pub enum Tried {
     Works(Made),
     /// Its mkfs, the kernel or the disk's queue refuses it: why, without a full stop.
     Refused(String),
-    /// It cannot be known here: it lives in a guest (found when that starts), or in memory.
+    /// It cannot be known here: a guest makes it too (found when that starts), or it lives in memory.
     NotTried,
 }
 
@@ -43,7 +44,7 @@ pub struct Made {
     /// where a program mounts it.
     pub geometry: Vec<String>,
     /// Options of the mount, as the kernel shows them; empty where a program mounts it, because the kernel shows what that asks
-    /// for and not what it was told.
+    /// for and not what it was told, and of a lane in a guest.
     pub mount: Vec<String>,
     /// Settings of its disk's queue: `nr_requests=64`.
     pub queue: Vec<String>,
@@ -75,7 +76,8 @@ struct Trial<'a> {
 }
 
 /// Formats and mounts a lane once, on a sparse image of 2 GiB in a folder of this run, and takes all of that away again: a filesystem
-/// of the user's own by the commands of its file. Its other layers, what lies above it and its past are left out.
+/// of the user's own by the commands of its file. Its other layers, what lies above it and its past are left out. A lane in a guest is
+/// formatted here and not mounted.
 ///
 /// # Errors
 /// [`LaneFailure`] where nothing can be tried: without root, kernel, tools or room, where the machine fails, or where something
@@ -102,8 +104,10 @@ pub fn try_lane_of_size(
     journal: &mut Journal,
     stop: &AtomicBool,
 ) -> Result<Tried, LaneFailure> {
-    if matches!(lane.venue, Some(Venue::Uml | Venue::Qemu(_) | Venue::Library)) {
-        return Ok(Tried::NotTried);
+    match lane.venue {
+        Some(Venue::Uml | Venue::Qemu(_)) => return formatted::try_mkfs(lane, bytes, folder, journal, stop),
+        Some(Venue::Library) => return Ok(Tried::NotTried),
+        _ => {}
     }
     let contestant = Contestant::resolve(lane, &|row| availability::kernel_has(row.mounted_as(), row.module))?;
     let row = match &contestant {
@@ -142,7 +146,7 @@ pub fn try_lane_of_size(
         run_id,
         stop,
     };
-    trial.check_room(folder)?;
+    check_room(folder, trial.bytes, trial.disks)?;
     let mut folders = RunFolder::plan(folder, &trial.run_id, "trial")?;
     let told = trial.in_folders(&mut folders, journal);
     let mut removed = Ok(());
@@ -161,22 +165,22 @@ pub fn no_queue(lane: &LaneSpec, on: &[PathBuf]) -> Option<String> {
     on.iter().find_map(|device| layers::queue_with(device, &[]).err()).map(|error| error.to_string())
 }
 
-impl Trial<'_> {
-    /// Where the disk is full mkfs fails for another reason than an option.
-    fn check_room(&self, folder: &Path) -> Result<(), LaneFailure> {
-        let needed = self.bytes.min(WRITTEN_BYTES).saturating_mul(self.disks.into());
-        let free = host::find(folder)?.free_bytes;
-        match needed <= free {
-            true => Ok(()),
-            false => Err(failed(format!(
-                "{} has {} free, and an image on which options are tried may take {}; free some space, or choose another place",
-                folder.display(),
-                human_bytes(free as f64),
-                human_bytes(needed as f64)
-            ))),
-        }
+/// Where the disk is full mkfs fails for another reason than an option.
+pub(super) fn check_room(folder: &Path, bytes: u64, disks: u32) -> Result<(), LaneFailure> {
+    let needed = bytes.min(WRITTEN_BYTES).saturating_mul(disks.into());
+    let free = host::find(folder)?.free_bytes;
+    match needed <= free {
+        true => Ok(()),
+        false => Err(failed(format!(
+            "{} has {} free, and an image on which options are tried may take {}; free some space, or choose another place",
+            folder.display(),
+            human_bytes(free as f64),
+            human_bytes(needed as f64)
+        ))),
     }
+}
 
+impl Trial<'_> {
     fn in_folders(&self, folders: &mut [RunFolder], journal: &mut Journal) -> Result<Tried, LaneFailure> {
         folders.iter_mut().try_for_each(|folder| folder.make(journal))?;
         let (Some(first), Some(last)) = (folders.first(), folders.last()) else {
@@ -277,14 +281,8 @@ impl Trial<'_> {
         let printed = match format(self.commands.mkfs.clone()) {
             Ok(output) => output.map(|output| output.stdout).unwrap_or_default(),
             Err(why) => {
-                let program = self.commands.mkfs.first().map_or("mkfs", String::as_str);
-                let why = match why {
-                    NotDone::Silent { status, failure } => {
-                        silent_refusal(status, failure, format(self.plain_mkfs()).map(drop))?
-                    }
-                    why => refusal(why)?,
-                };
-                return Ok(Tried::Refused(format!("{program} refuses it: {why}")));
+                let plain = || format(self.plain_mkfs()).map(drop);
+                return refusal_of_mkfs(&self.commands.mkfs, why, plain).map(Tried::Refused);
             }
         };
         let geometry = self.geometry(&printed, first);
@@ -317,14 +315,7 @@ impl Trial<'_> {
             // Nobody knows what programs make of words: other words are another filesystem.
             return [self.commands.mkfs.as_slice(), self.commands.mount_options.as_slice()].concat();
         };
-        let mut told = (row.makes)(printed, device);
-        if told.is_empty() {
-            return self.commands.mkfs.clone();
-        }
-        // Of such lists not every word is seen in what was made.
-        let lists = self.commands.mkfs.windows(2).filter(|two| row.mkfs_lists.contains(&two[0].as_str()));
-        told.extend(lists.map(|two| two.join(" ")));
-        told
+        geometry(row, &self.commands.mkfs, (printed, device))
     }
 
     /// Mounts it and unmounts it again; answers the options that the kernel showed.
@@ -359,6 +350,18 @@ impl Trial<'_> {
     }
 }
 
+/// What tells two filesystems of a row apart that its mkfs made by this command, which printed that on this device.
+pub(super) fn geometry(row: &Filesystem, command: &[String], (printed, device): (&str, &Path)) -> Vec<String> {
+    let mut told = (row.makes)(printed, device);
+    if told.is_empty() {
+        return command.to_vec();
+    }
+    // Of such lists not every word is seen in what was made.
+    let lists = command.windows(2).filter(|two| row.mkfs_lists.contains(&two[0].as_str()));
+    told.extend(lists.map(|two| two.join(" ")));
+    told
+}
+
 /// The options of what is mounted there.
 fn shown(target: &Path) -> Result<Vec<String>, LaneFailure> {
     let mounts = mountinfo::read().map_err(|error| cannot("read /proc/self/mountinfo", error))?;
@@ -377,6 +380,22 @@ fn refusal(why: NotDone) -> Result<String, LaneFailure> {
         NotDone::Refused { words, .. } => Ok(words.trim_end_matches('.').to_owned()),
         NotDone::Silent { failure, .. } | NotDone::OfMachine(failure) | NotDone::Failed(failure) => Err(failure),
     }
+}
+
+/// The words in which a mkfs refuses what it was told, behind its name. `plain`: makes the same without options.
+///
+/// # Errors
+/// As [`refusal`].
+pub(super) fn refusal_of_mkfs(
+    command: &[String],
+    why: NotDone,
+    plain: impl FnOnce() -> Result<(), NotDone>,
+) -> Result<String, LaneFailure> {
+    let why = match why {
+        NotDone::Silent { status, failure } => silent_refusal(status, failure, plain())?,
+        why => refusal(why)?,
+    };
+    Ok(format!("{} refuses it: {why}", command.first().map_or("mkfs", String::as_str)))
 }
 
 /// The words in which the kernel, or a program that mounts, refuses what it was told. One that says nothing mounted the lane

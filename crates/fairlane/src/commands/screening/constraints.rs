@@ -24,8 +24,11 @@ use std::sync::atomic::AtomicBool;
 /// What lanes are called that are only tried.
 const TRIED: &str = "tried";
 /// Why options of a lane in a guest are not tried.
-const IN_A_GUEST: &str = "options were not tried beforehand, because a guest's kernel mounts them: one that it refuses ends the \
+const IN_A_GUEST: &str = "options were not tried beforehand, because a guest makes and mounts them: one that it refuses ends the \
     race before its first round";
+/// The same where their mkfs was.
+const MOUNTED_IN_A_GUEST: &str = "options of mkfs were tried beforehand, and no others, because a guest's kernel mounts them: one \
+    that it refuses ends the race before its first round";
 
 /// Why an option is left out that the lane sets.
 const SAID: &str = "the lane says it already";
@@ -109,8 +112,7 @@ pub fn settle_here(
     (place, says): (Place, bool),
 ) -> Result<(Settled, Vec<String>), Failure> {
     let (factors, of_queue) = without_queue(base, factors, place.on)?;
-    let is_tried = can_be_tried(base);
-    if says && is_tried {
+    if says && can_be_tried(base) && !planning::in_guest(base) {
         let options = if factors.len() == 1 { "1 option".to_owned() } else { format!("{} options", factors.len()) };
         let by = match base.contestant {
             Contestant::Custom(_) => ", by the commands of its file",
@@ -126,7 +128,7 @@ pub fn settle_here(
         })
     })?;
     let mut notes: Vec<String> = Vec::new();
-    if let Some(why) = why_untried(base).filter(|_| is_untried) {
+    if let Some(why) = why_untried(base, is_untried) {
         notes.extend(settled.factors.iter().filter_map(|factor| perhaps_meant(base, factor)));
         let without =
             if room.are_named { "without its --option it is left out" } else { "--without NAME leaves it out" };
@@ -175,9 +177,10 @@ fn without_queue(
     }
 }
 
-/// What is said where a lane's options are not tried; `None`: without root the check of the lanes says what is missing.
-fn why_untried(base: &LaneSpec) -> Option<&'static str> {
-    planning::in_guest(base).then_some(IN_A_GUEST)
+/// What is said where options of a lane are not tried. `is_untried`: nor is its mkfs. `None`: they are, and without root the check of
+/// the lanes says what is missing.
+fn why_untried(base: &LaneSpec, is_untried: bool) -> Option<&'static str> {
+    planning::in_guest(base).then_some(if is_untried { IN_A_GUEST } else { MOUNTED_IN_A_GUEST })
 }
 
 fn sets_queue(level: &OptionLevel) -> bool {
@@ -209,9 +212,10 @@ pub fn working<T>(base: &LaneSpec, lanes: Vec<(T, LaneSpec)>, place: Place) -> R
     })
 }
 
-/// A guest's kernel is not asked, and without root the check of the lanes says what is missing.
+/// Lanes of guests are formatted as files, and their kernel is not asked; without root the check of the others says what is
+/// missing.
 fn can_be_tried(base: &LaneSpec) -> bool {
-    !planning::in_guest(base) && lanes::host::is_root()
+    planning::in_guest(base) || lanes::host::is_root()
 }
 
 /// Gives `work` what tries a lane on a small image, journalled and undone; where lanes cannot be tried, all of them work.

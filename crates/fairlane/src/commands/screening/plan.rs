@@ -131,7 +131,8 @@ fn check_here(base: &LaneSpec) -> Result<(), Failure> {
     }
 }
 
-/// Refuses before options are tried what a race of their lanes would be refused for behind that. In guests nothing is tried.
+/// Refuses before options are tried what a race of their lanes would be refused for behind that. In guests only mkfs is tried,
+/// which takes a moment.
 fn check_before_trial(
     plan: &Plan,
     base: &LaneSpec,

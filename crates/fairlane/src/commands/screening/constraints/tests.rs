@@ -62,9 +62,10 @@ fn what_the_lane_says_itself_is_left_out_however_it_is_written() {
 fn options_of_a_file_of_ones_own_are_settled_by_their_words_where_it_is_not_opened() {
     let own = |lane: &str| lane.parse::<LaneSpec>().unwrap();
     assert_eq!(can_be_tried(&own("./no-such.toml")), lanes::host::is_root());
-    assert!(!can_be_tried(&own("./no-such.toml@uml")));
-    assert_eq!(why_untried(&own("./no-such.toml@uml")), Some(IN_A_GUEST));
-    assert_eq!(why_untried(&own("./no-such.toml")), None);
+    assert_eq!(why_untried(&own("./no-such.toml"), true), None);
+    assert!(["xfs@uml", "ext4@qemu"].iter().all(|lane| can_be_tried(&own(lane))));
+    assert_eq!(why_untried(&own("xfs@uml"), true), Some(IN_A_GUEST));
+    assert_eq!(why_untried(&own("xfs@uml"), false), Some(MOUNTED_IN_A_GUEST));
     let mut block = factor("-b", &["1024", "4096"]);
     for (level, bytes) in [(&mut block.usual, "1024"), (&mut block.other, "4096")] {
         (level.mount, level.mkfs) = (Vec::new(), vec!["-b".to_owned(), bytes.to_owned()]);
