@@ -2,6 +2,7 @@
 
 use engine::{EngineError, Observer, OpenTarget, Tally, Window, Work};
 use model::agent::{Devices, Part, Reply, Request, Room, Target};
+use model::ranks::Clients;
 use model::trial::{Group, SystemUse};
 use model::workload::{Kind, Workload};
 use sampler::Sampler;
@@ -30,6 +31,7 @@ struct Trial {
     work: Box<dyn Work>,
     workload: Workload,
     seed: u64,
+    clients: Clients,
     tallies: Vec<(Tally, SystemUse)>,
     system: SystemUse,
     /// Phases tell apart what the system did in each; slices of steady work have one group only.
@@ -111,7 +113,7 @@ impl Session {
                 self.note = Some(path.clone());
                 Ok(Reply::Done)
             }
-            Request::Prepare { workload, seed } => self.prepare(workload, *seed),
+            Request::Prepare { workload, seed, clients } => self.prepare(workload, *seed, *clients),
             Request::Again => self.again(),
             Request::Slice { warm_up_seconds, seconds, threads } => self.slice(*warm_up_seconds, *seconds, *threads),
             Request::Phase { group, part, threads } => self.phase(group, *part, *threads),
@@ -153,18 +155,19 @@ impl Session {
         self.attached.as_mut().ok_or_else(not_attached)
     }
 
-    fn prepare(&mut self, workload: &Workload, seed: u64) -> Result<Reply, Refusal> {
+    fn prepare(&mut self, workload: &Workload, seed: u64, clients: Clients) -> Result<Reply, Refusal> {
         // First the old workload's files and buffers go, so that two never hold memory together.
         self.trial = None;
         let (stop, note) = (self.stop.clone(), self.note.clone());
         let attached = self.attached()?;
         let begun = Instant::now();
-        let work = engine::prepare_noted(&attached.place, workload, seed, note, stop)?;
+        let work = engine::prepare_noted(&attached.place, workload, (seed, clients), note, stop)?;
         let seconds = begun.elapsed().as_secs_f64();
         self.trial = Some(Trial {
             work,
             workload: workload.clone(),
             seed,
+            clients,
             tallies: Vec::new(),
             system: SystemUse::default(),
             in_phases: false,
@@ -175,7 +178,7 @@ impl Session {
 
     fn again(&mut self) -> Result<Reply, Refusal> {
         let stop = self.stop.clone();
-        let Trial { work, workload, seed, tallies, system, in_phases, before } =
+        let Trial { work, workload, seed, clients, tallies, system, in_phases, before } =
             self.trial.take().ok_or("no workload is prepared; send prepare first")?;
         if !workload.traits().schedule().is_steps() {
             return Err("only operations on files begin again; send prepare for other work".into());
@@ -183,9 +186,9 @@ impl Session {
         // As in `prepare`, and what is measured so far goes on.
         drop(work);
         let begun = Instant::now();
-        let work = engine::prepare(&self.attached()?.place, &workload, seed, stop)?;
+        let work = engine::prepare_noted(&self.attached()?.place, &workload, (seed, clients), None, stop)?;
         let seconds = begun.elapsed().as_secs_f64();
-        self.trial = Some(Trial { work, workload, seed, tallies, system, in_phases, before });
+        self.trial = Some(Trial { work, workload, seed, clients, tallies, system, in_phases, before });
         Ok(Reply::Took { seconds })
     }
 

@@ -48,15 +48,12 @@ fn io_workload(rw: Pattern, ioengine: &str, iodepth: u32) -> Request {
         slice_seconds: 0.02,
         ..Io::default()
     };
-    Request::Prepare {
-        workload: Workload { name: "w".into(), title: "a workload".into(), kind: Kind::Io(Box::new(io)) },
-        seed: 11,
-    }
+    Request::prepare(Workload { name: "w".into(), title: "a workload".into(), kind: Kind::Io(Box::new(io)) }, 11)
 }
 
 fn small_files(files: u64) -> Request {
     let kind = Kind::SmallFiles(SmallFiles { files, size: Bytes(2000), directories: 4 });
-    Request::Prepare { workload: Workload { name: "s".into(), title: "small files".into(), kind }, seed: 11 }
+    Request::prepare(Workload { name: "s".into(), title: "small files".into(), kind }, 11)
 }
 
 fn slice(threads: bool) -> Request {
@@ -323,7 +320,7 @@ fn operations_begin_again_and_other_work_does_not() {
     let folder = tempfile::tempdir_in("/var/tmp").unwrap();
     let text = r#"{ "name": "o", "title": "o", "kind": "operations", "files": [{ "name": "a", "count": 10 }],
         "step": [{ "operation": "create", "files": "a" }] }"#;
-    let operations = Request::Prepare { workload: serde_json::from_str(text).unwrap(), seed: 11 };
+    let operations = Request::prepare(serde_json::from_str(text).unwrap(), 11);
     let replies = converse(&[
         attach_to(folder.path()),
         Request::Again,
@@ -351,7 +348,7 @@ fn a_step_that_the_filesystem_lacks_is_told_apart_and_what_was_done_before_it_st
                  { "operation": "stat", "files": "a" }] }"#;
     let replies = converse(&[
         attach_to(folder.path()),
-        Request::Prepare { workload: serde_json::from_str(text).unwrap(), seed: 11 },
+        Request::prepare(serde_json::from_str(text).unwrap(), 11),
         phase("create"),
         phase("reflink"),
         phase("stat"),

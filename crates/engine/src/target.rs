@@ -185,6 +185,8 @@ pub(crate) enum Access {
     Write,
     /// A new file; what had its name is removed.
     Create,
+    /// A file that is made where it is not there, and stays as it is where it is: others write it, too.
+    Shared,
 }
 
 /// Opens `name` in the directory.
@@ -198,6 +200,7 @@ pub(crate) fn open_file(
         Access::Read => ("open", OFlags::RDONLY),
         Access::Write => ("open", OFlags::WRONLY),
         Access::Create => ("create", OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL),
+        Access::Shared => ("create", OFlags::WRONLY | OFlags::CREATE),
     };
     let direct_flag = if direct { OFlags::DIRECT } else { OFlags::empty() };
     let flags = flags | direct_flag | OFlags::NOFOLLOW | OFlags::CLOEXEC;

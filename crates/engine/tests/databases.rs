@@ -25,7 +25,7 @@ fn oltp(server: Server, script: &str, more: &str) -> Oltp {
 
 fn prepare(place: &OpenTarget, oltp: &Oltp, note: Option<PathBuf>) -> Result<Box<dyn Work>, EngineError> {
     let workload = Workload { name: "t".into(), title: "t".into(), kind: Kind::Oltp(Box::new(oltp.clone())) };
-    engine::prepare_noted(place, &workload, 42, note, Arc::new(AtomicBool::new(false)))
+    engine::prepare_noted(place, &workload, (42, model::ranks::Clients::ALONE), note, Arc::new(AtomicBool::new(false)))
 }
 
 fn phase(work: &mut dyn Work, place: &OpenTarget, oltp: &Oltp, group: usize) -> Result<Window, EngineError> {

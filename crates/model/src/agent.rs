@@ -5,6 +5,7 @@
 //! ends when its standard input closes.
 
 use crate::flag::Flag;
+use crate::ranks::Clients;
 use crate::trial::{Group, JobUse, SystemUse};
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ pub enum Request {
         workload: Workload,
         /// Seed of this round, the same for every lane.
         seed: u64,
+        /// Which of several clients this is.
+        #[serde(default, skip_serializing_if = "Clients::is_alone")]
+        clients: Clients,
     },
     /// Begins the prepared work of operations once more, in a new folder; what was there is removed.
     /// What follows counts with what came before it.
@@ -242,6 +246,11 @@ impl Room {
 
 /// A line of the protocol, made and read here alone: whoever does it itself takes all of its code again.
 impl Request {
+    /// [`Request::Prepare`] for an agent that works alone.
+    pub fn prepare(workload: Workload, seed: u64) -> Request {
+        Request::Prepare { workload, seed, clients: Clients::ALONE }
+    }
+
     /// As one line, without its end.
     ///
     /// # Errors

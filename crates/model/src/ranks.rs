@@ -12,6 +12,34 @@ pub struct JobRanks {
     pub nodes: u32,
 }
 
+/// Which of several clients works, where they do the same work at the same time: a rank of an MPI job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clients {
+    /// Its number, from 0.
+    pub number: u32,
+    /// The one whose part it reads of what they share, where its work changes nothing: one on another machine, so that
+    /// nothing is read from the cache of the machine that wrote it.
+    pub reads: u32,
+    /// How many there are, at least 1.
+    pub of: u32,
+}
+
+impl Clients {
+    /// The only one.
+    pub const ALONE: Clients = Clients { number: 0, reads: 0, of: 1 };
+
+    /// Whether there is no other.
+    pub fn is_alone(&self) -> bool {
+        self.of <= 1
+    }
+}
+
+impl Default for Clients {
+    fn default() -> Self {
+        Clients::ALONE
+    }
+}
+
 /// The ranks of one group of a trial. They are workers: the group's own figures are those of all of them together, from
 /// the common start to when the last was done.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -64,11 +64,13 @@ enum Kind {
     General(Box<General>),
 }
 
-/// Whole blocks of one file.
+/// Whole blocks of one file, evenly spaced.
 #[derive(Debug, Clone, Copy)]
 struct Blocks {
     start: u64,
     bytes: u32,
+    /// Bytes from the start of one to that of the next.
+    stride: u64,
     /// How many there are.
     count: u64,
     /// Operations of one loop.
@@ -193,6 +195,31 @@ impl Places {
         Ok(Places { kind: Kind::General(Box::new(general)), loop_bytes })
     }
 
+    /// The places of one of `of` workers who share the blocks of one file in turn: `size` bytes of them in all, every
+    /// `of`-th block, from block `number` on. They come in the order in which blocks that lie together would.
+    ///
+    /// # Errors
+    /// [`EngineError::Unsuitable`] where there is no room for a block, or the work is none of one kind of block.
+    pub fn strided(io: &Io, size: u64, (number, of): (u64, u64), seed: u64) -> Result<Places, EngineError> {
+        let mut places = Places::new(io, &[(0, size)], seed)?;
+        let spread = |blocks: &mut Blocks| {
+            let bytes = u64::from(blocks.bytes);
+            (blocks.start, blocks.stride) = (number * bytes, of * bytes);
+        };
+        match &mut places.kind {
+            Kind::Sequential(Sequential { blocks, next, end, .. }) => {
+                spread(blocks);
+                (*next, *end) = (blocks.start, blocks.start + blocks.count * blocks.stride);
+            }
+            Kind::Shuffled(Shuffled { blocks, .. }) | Kind::Uniform(Uniform { blocks, .. }) => spread(blocks),
+            Kind::General(_) => {
+                let what = "blocks that go round are of one length and in a plain order; use file = \"segmented\"";
+                return Err(EngineError::Unsuitable(what.to_owned()));
+            }
+        }
+        Ok(places)
+    }
+
     /// The next place, or `None` when one loop is complete; then until [`Places::restart`].
     #[inline]
     // Not an iterator: it goes on after its end.
@@ -255,7 +282,7 @@ impl Kind {
         }
         let count = (end - start) / bytes;
         let per_loop = io.io_size.map_or(count, |size| size.0.div_ceil(bytes));
-        let blocks = Blocks { start, bytes: bytes as u32, count, per_loop, left: per_loop };
+        let blocks = Blocks { start, bytes: bytes as u32, stride: bytes, count, per_loop, left: per_loop };
         let seed = seed ^ PLACES_STREAM;
         if !io.rw.random() {
             let direction = match Mix::new(io, seed) {
@@ -294,7 +321,7 @@ impl Sequential {
             self.next = self.blocks.start;
         }
         let offset = self.next;
-        self.next = offset + u64::from(self.blocks.bytes);
+        self.next = offset + self.blocks.stride;
         Some(Span { file: 0, offset, bytes: self.blocks.bytes, direction: self.direction })
     }
 }
@@ -333,7 +360,7 @@ impl Uniform {
 impl Blocks {
     #[inline]
     fn span(&self, block: u64, direction: Direction) -> Span {
-        Span { file: 0, offset: self.start + block * u64::from(self.bytes), bytes: self.bytes, direction }
+        Span { file: 0, offset: self.start + block * self.stride, bytes: self.bytes, direction }
     }
 }
 

@@ -208,6 +208,7 @@ impl JobsWork {
                 io: io.clone(),
                 worker: worker as u32,
                 files: files.clone(),
+                part: None,
                 // With randrepeat every worker and every run of the job draws the same offsets.
                 seed: self.seed ^ ((worker as u64) << 40) ^ ((job as u64) << 52),
                 whole: true,

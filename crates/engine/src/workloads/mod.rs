@@ -14,6 +14,7 @@ mod mix;
 mod pace;
 mod populate;
 pub(crate) mod replay;
+mod shared;
 mod small_files;
 mod steady;
 mod streams;
@@ -37,6 +38,7 @@ use crate::target::OpenTarget;
 use crate::window::Window;
 use model::Flag;
 use model::agent::Part;
+use model::ranks::Clients;
 use model::trial::JobUse;
 use model::workload::{Kind, Workload};
 use std::path::PathBuf;
@@ -169,18 +171,18 @@ pub fn prepare(
     seed: u64,
     stop: Arc<AtomicBool>,
 ) -> Result<Box<dyn Work>, EngineError> {
-    prepare_noted(place, workload, seed, None, stop)
+    prepare_noted(place, workload, (seed, Clients::ALONE), None, stop)
 }
 
-/// As [`prepare`]; a process that outlives a request notes its id and start in the file `note` while it
-/// runs, for whoever cleans up after a crash.
+/// As [`prepare`], by one of several clients; a process that outlives a request notes its id and start in the file `note`
+/// while it runs, for whoever cleans up after a crash.
 ///
 /// # Errors
 /// As [`prepare`].
 pub fn prepare_noted(
     place: &OpenTarget,
     workload: &Workload,
-    seed: u64,
+    (seed, clients): (u64, Clients),
     note: Option<PathBuf>,
     stop: Arc<AtomicBool>,
 ) -> Result<Box<dyn Work>, EngineError> {
@@ -194,7 +196,7 @@ pub fn prepare_noted(
         )));
     }
     Ok(match &workload.kind {
-        Kind::Io(io) => Box::new(SteadyWork::prepare(place, io, seed, stop)?),
+        Kind::Io(io) => Box::new(SteadyWork::prepare(place, io, (seed, clients), stop)?),
         Kind::Jobs(jobs) => Box::new(JobsWork::prepare(place, jobs, seed, stop)?),
         Kind::Fio(run) => Box::new(FioWork::prepare(place, run, stop)?),
         Kind::Operations(operations) => {

@@ -2,12 +2,13 @@
 //! answered from unwritten extents, without the disk.
 
 use super::heed;
+use super::shared::SharedPart;
 use super::worker::check_result;
 use crate::data::Contents;
 use crate::error::{EngineError, alignment_remedy};
 use crate::io::{Action, Completion, IoEngine, Operation, OperationFlags, Setup};
 use crate::target::{Access, open_file, remove_file};
-use model::job::{Data, Io};
+use model::job::{Data, FileLayout, Io};
 use rustix::fs::{Advice, fadvise, fsync};
 use std::collections::HashMap;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -49,8 +50,8 @@ pub(super) fn populate(
         let engine = crate::io::find("sync")?;
         let contents = contents(io, tail, 1, seed ^ tail)?;
         let path = directory.0.join(name);
-        let range = size_bytes - tail..size_bytes;
-        write_range(&Writer { engine, file: buffered, path: &path, direct: false, depth: 1, stop }, contents, range)?;
+        let writer = Writer { engine, file: buffered, path: &path, direct: false, depth: 1, stop };
+        write_at(&writer, contents, std::iter::once(size_bytes - tail))?;
     }
     fsync(&*file).map_err(|errno| EngineError::file("sync", directory.0.join(name), errno))?;
     let _ = fadvise(&*file, 0, None, Advice::DontNeed);
@@ -92,7 +93,71 @@ fn write_blocks(
         };
         let contents = contents(io, BLOCK_BYTES, depth, seed)?;
         let path = directory.0.join(name);
-        write_range(&Writer { engine, file: file.clone(), path: &path, direct, depth, stop }, contents, 0..whole)?;
+        let writer = Writer { engine, file: file.clone(), path: &path, direct, depth, stop };
+        write_at(&writer, contents, (0..whole).step_by(BLOCK_BYTES as usize))?;
+    }
+    Ok(file)
+}
+
+/// Writes one worker's part of a file that others write at the same time, and `fsync`s it, as [`populate`] does with a
+/// whole one. Blocks that go round are written one by one, so that each client has written what it owns.
+///
+/// # Errors
+/// As [`populate`].
+pub(super) fn populate_part(
+    directory: (&Path, BorrowedFd<'_>),
+    name: &str,
+    part: &SharedPart,
+    io: &Io,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<(), EngineError> {
+    let direct = io.data == Data::Incompressible;
+    let write = |direct: bool| write_part(directory, name, part, (io, seed), stop, direct);
+    let file = match write(direct) {
+        Err(error) if !matches!(error, EngineError::Interrupted) && refuses_direct(error.errno()) => write(false)?,
+        written => written?,
+    };
+    fsync(&*file).map_err(|errno| EngineError::file("sync", directory.0.join(name), errno))?;
+    let _ = fadvise(&*file, 0, None, Advice::DontNeed);
+    fsync(directory.1).map_err(|errno| EngineError::file("sync", directory.0, errno))
+}
+
+fn write_part(
+    directory: (&Path, BorrowedFd<'_>),
+    name: &str,
+    part: &SharedPart,
+    (io, seed): (&Io, u64),
+    stop: &AtomicBool,
+    direct: bool,
+) -> Result<Rc<OwnedFd>, EngineError> {
+    let file = open_file(directory, name, Access::Shared, direct)?;
+    let path = directory.0.join(name);
+    let (size, block) = (io.size.get(), io.bs.get());
+    let (engine, depth) = match crate::io::find("io_uring") {
+        Ok(engine) => (engine, DEPTH),
+        Err(_) => (crate::io::find("sync")?, 1),
+    };
+    if io.file == FileLayout::Strided {
+        // As much in flight as of large blocks.
+        let depth = depth.min((u64::from(DEPTH) * BLOCK_BYTES / block).max(1) as u32);
+        let contents = contents(io, block, depth, seed)?;
+        let writer = Writer { engine, file: file.clone(), path: &path, direct, depth, stop };
+        write_at(&writer, contents, (0..size / block).map(|number| part.block(number, block)))?;
+        return Ok(file);
+    }
+    let writer = Writer { engine, file: file.clone(), path: &path, direct, depth, stop };
+    let (start, tail) = (part.start(size), size % BLOCK_BYTES);
+    if size > tail {
+        let contents = contents(io, BLOCK_BYTES, depth, seed)?;
+        write_at(&writer, contents, (start..start + size - tail).step_by(BLOCK_BYTES as usize))?;
+    }
+    if tail > 0 {
+        // Not a whole direct block perhaps.
+        let buffered = open_file(directory, name, Access::Write, false)?;
+        let contents = contents(io, tail, 1, seed ^ tail)?;
+        let writer = Writer { file: buffered, direct: false, depth: 1, ..writer };
+        write_at(&writer, contents, std::iter::once(start + size - tail))?;
     }
     Ok(file)
 }
@@ -106,8 +171,12 @@ struct Writer<'a> {
     stop: &'a AtomicBool,
 }
 
-/// Writes the range in blocks of the buffers' length, of which it is a multiple.
-fn write_range(writer: &Writer<'_>, mut contents: Contents, range: std::ops::Range<u64>) -> Result<(), EngineError> {
+/// Writes a block of the buffers' length at each of these offsets.
+fn write_at(
+    writer: &Writer<'_>,
+    mut contents: Contents,
+    offsets: impl Iterator<Item = u64>,
+) -> Result<(), EngineError> {
     let mut queue = (writer.engine.open)(Setup {
         files: vec![Some(writer.file.clone())],
         writes: true,
@@ -116,21 +185,22 @@ fn write_range(writer: &Writer<'_>, mut contents: Contents, range: std::ops::Ran
         flags: OperationFlags::default(),
     })?;
     let bytes = contents.memory().chunk_bytes() as u64;
-    let mut offsets: HashMap<u32, u64> = HashMap::new();
+    let mut offsets = offsets.peekable();
+    let mut in_flight: HashMap<u32, u64> = HashMap::new();
     let mut completions: Vec<Completion> = Vec::with_capacity(writer.depth as usize);
-    let mut next = range.start;
-    while next < range.end || !offsets.is_empty() {
+    while offsets.peek().is_some() || !in_flight.is_empty() {
         heed(writer.stop)?;
-        while next < range.end && offsets.len() < writer.depth as usize {
+        while in_flight.len() < writer.depth as usize
+            && let Some(offset) = offsets.next()
+        {
             let chunk = contents.take();
             contents.renew(chunk, bytes as u32);
-            queue.queue(Operation { chunk, file: 0, offset: next, bytes: bytes as u32, action: Action::Write })?;
-            offsets.insert(chunk, next);
-            next += bytes;
+            queue.queue(Operation { chunk, file: 0, offset, bytes: bytes as u32, action: Action::Write })?;
+            in_flight.insert(chunk, offset);
         }
         queue.reap(1, &mut completions)?;
         for Completion { chunk, result } in completions.drain(..) {
-            let offset = offsets.remove(&chunk).unwrap_or_default();
+            let offset = in_flight.remove(&chunk).unwrap_or_default();
             contents.give_back(chunk);
             check_result(result, Action::Write, bytes, offset, writer.path.to_owned(), |errno| {
                 alignment_remedy(errno, writer.direct)

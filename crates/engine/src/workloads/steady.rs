@@ -6,16 +6,18 @@ use super::direct::DirectFiles;
 use super::files::{self, FilePlan};
 use super::memory;
 use super::populate::populate;
+use super::shared::{self, SharedPart};
 use super::worker::{Call, Counts, Tallied, Task, Until, Worker, windows};
 use super::{Observer, Work};
 use crate::clock::{nanoseconds, seconds};
 use crate::compressibility;
 use crate::error::EngineError;
 use crate::io;
-use crate::target::{Access, OpenTarget, open_file};
+use crate::target::{Access, Directory, OpenTarget, open_file};
 use crate::window::{BANDWIDTH, LATENCY_P99, OPERATIONS_PER_SECOND, Window};
 use crate::workers::end_naps_on_time;
-use model::job::{Data, Direction, Io, Pattern, Rate, RateProcess};
+use model::job::{Data, Direction, FileLayout, Io, Pattern, Rate, RateProcess};
+use model::ranks::Clients;
 use model::{Flag, NoteKind};
 use pooled::PooledWorkers;
 use std::collections::BTreeSet;
@@ -48,17 +50,23 @@ enum Workers {
 
 impl SteadyWork {
     /// Makes the files that the work needs: written in full and synced, or an empty one to append to.
-    /// Devices are taken as they are; writing work overwrites their first `io.size` bytes.
+    /// Devices are taken as they are; writing work overwrites their first `io.size` bytes. Of a file that clients share,
+    /// each makes the parts of its own workers.
     ///
     /// # Errors
     /// Where the I/O engine or O_DIRECT does not work here, the device is too small, or a call
     /// fails.
-    pub fn prepare(place: &OpenTarget, io: &Io, seed: u64, stop: Arc<AtomicBool>) -> Result<Self, EngineError> {
+    pub fn prepare(
+        place: &OpenTarget,
+        io: &Io,
+        (seed, clients): (u64, Clients),
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, EngineError> {
         let null = place.is_null() || io.ioengine == "null";
         if !null {
             io::find(&io.ioengine)?;
         }
-        fits(place, io)?;
+        fits(place, io, clients)?;
         if !null {
             memory::check_buffers(std::iter::once(io))?;
         }
@@ -70,21 +78,10 @@ impl SteadyWork {
             notes.extend(ratio.map(told));
         }
         end_naps_on_time();
-        let plans: Vec<Vec<FilePlan>> = (0..io.numjobs).map(|worker| plan(io, worker, seed)).collect();
+        let plans = (0..io.numjobs).map(|worker| plan(io, worker, (seed, clients)));
+        let plans = plans.collect::<Result<Vec<Vec<FilePlan>>, EngineError>>()?;
         if let (false, Some(directory)) = (null || io.rw == Pattern::Append, place.directory()) {
-            if let (true, Some(first)) = (io.direct, plans.iter().flatten().next()) {
-                // Before the long part: a filesystem without direct I/O says so at once.
-                files::make_parents(directory, &first.name)?;
-                open_file(directory, &first.name, Access::Create, true)?;
-            }
-            // Workers may share their files: each is written once.
-            let mut made = BTreeSet::new();
-            for file in plans.iter().flatten() {
-                if made.insert(&file.name) {
-                    files::make_parents(directory, &file.name)?;
-                    populate(directory, &file.name, file.size, io, seed ^ (made.len() as u64 - 1), &stop)?;
-                }
-            }
+            make_files(directory, io, &plans, (seed, clients), &stop)?;
         }
         let direct = match place.directory() {
             Some(directory) if io.direct && !null && io.rw != Pattern::Append => {
@@ -96,6 +93,7 @@ impl SteadyWork {
             io: io.clone(),
             worker,
             files,
+            part: SharedPart::worked_on(io, clients, worker),
             seed: seed ^ u64::from(worker).rotate_left(40),
             whole: false,
         };
@@ -139,25 +137,56 @@ pub(super) fn primary_metric(io: &Io, direction: Direction) -> &'static str {
     }
 }
 
+/// Makes the files, written in full and synced; of one that clients share, what this one owns.
+fn make_files(
+    directory: Directory<'_>,
+    io: &Io,
+    plans: &[Vec<FilePlan>],
+    (seed, clients): (u64, Clients),
+    stop: &AtomicBool,
+) -> Result<(), EngineError> {
+    let is_shared = io.file != FileLayout::Own;
+    if let Some(first) = plans.iter().flatten().next().filter(|_| io.direct || is_shared) {
+        // What an earlier work left goes, unless another client may be at work in it by now. And before the long part: a
+        // filesystem without direct I/O says so at once.
+        let access = if is_shared && !clients.is_alone() { Access::Shared } else { Access::Create };
+        files::make_parents(directory, &first.name)?;
+        open_file(directory, &first.name, access, io.direct)?;
+    }
+    if is_shared {
+        return shared::make_parts(directory, io, clients, seed, stop);
+    }
+    // Workers may share their files: each is written once.
+    let mut made = BTreeSet::new();
+    for file in plans.iter().flatten() {
+        if made.insert(&file.name) {
+            files::make_parents(directory, &file.name)?;
+            populate(directory, &file.name, file.size, io, seed ^ (made.len() as u64 - 1), stop)?;
+        }
+    }
+    Ok(())
+}
+
 /// One file of equal name in every lane, unless the workload says otherwise.
-fn plan(io: &Io, worker: u32, seed: u64) -> Vec<FilePlan> {
+fn plan(io: &Io, worker: u32, (seed, clients): (u64, Clients)) -> Result<Vec<FilePlan>, EngineError> {
+    if io.file != FileLayout::Own {
+        return Ok(vec![FilePlan { name: shared::FILE_NAME.to_owned(), size: shared::whole_bytes(io, clients)? }]);
+    }
     let plain = io.nrfiles == 1 && io.numjobs == 1 && io.filename.is_empty() && io.filename_format.is_empty();
-    match plain && io.filesize.is_none() {
+    Ok(match plain && io.filesize.is_none() {
         true => vec![FilePlan { name: FILE_NAME.to_owned(), size: io.size.get() }],
         false => files::plan("fairlane", io, worker, seed),
-    }
+    })
 }
 
 /// A device must hold the work.
-fn fits(place: &OpenTarget, io: &Io) -> Result<(), EngineError> {
+fn fits(place: &OpenTarget, io: &Io, clients: Clients) -> Result<(), EngineError> {
+    let bytes = if io.file == FileLayout::Own { io.size.get() } else { shared::whole_bytes(io, clients)? };
     match place {
-        OpenTarget::Device { path, size_bytes } if io.size.get() > *size_bytes => {
-            Err(EngineError::Unsuitable(format!(
-                "{} holds {size_bytes} bytes, the workload needs {}; lower its size",
-                model::text::escaped_path(path),
-                io.size.get()
-            )))
-        }
+        OpenTarget::Device { path, size_bytes } if bytes > *size_bytes => Err(EngineError::Unsuitable(format!(
+            "{} holds {size_bytes} bytes, the workload needs {bytes}; lower its size",
+            model::text::escaped_path(path)
+        ))),
         _ => Ok(()),
     }
 }

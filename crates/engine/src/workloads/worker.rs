@@ -14,6 +14,7 @@ pub(super) use complete::check_result;
 use super::Observer;
 use super::files::{self, FilePlan};
 use super::pace::Pace;
+use super::shared::SharedPart;
 use super::verifier::Verifier;
 use crate::clock::Clock;
 use crate::data::Contents;
@@ -152,6 +153,8 @@ pub(super) struct Task {
     pub(super) worker: u32,
     /// Its files.
     pub(super) files: Vec<FilePlan>,
+    /// Its part of the one file that all workers share; `None`: it has files of its own.
+    pub(super) part: Option<SharedPart>,
     /// Seed of its offsets and data.
     pub(super) seed: u64,
     /// Whether it belongs to a job file: fsyncs count as operations of their own.
@@ -250,7 +253,6 @@ impl Worker {
     pub(super) fn new(place: &OpenTarget, task: Task, verifier: Option<Verifier>) -> Result<Self, EngineError> {
         let io = &task.io;
         let null = place.is_null() || io.ioengine == "null";
-        let ranges = files::ranges(io, &task.files, task.worker);
         let contents = Contents::for_job(io, task.seed)?;
         let device = match place {
             OpenTarget::Device { path, .. } => Some(path.clone()),
@@ -272,7 +274,7 @@ impl Worker {
         let mut worker = Worker {
             clock: Clock::get(),
             depth: io.iodepth,
-            places: Places::new(io, &ranges, task.seed)?,
+            places: places_of(&task)?,
             flights: vec![NOTHING; contents.memory().chunks() as usize],
             completions: Vec::with_capacity(io.iodepth as usize),
             contents,
@@ -496,6 +498,14 @@ impl Worker {
                 Err(error)
             }
         }
+    }
+}
+
+/// Where a worker's operations go.
+fn places_of(Task { io, worker, files, part, seed, .. }: &Task) -> Result<Places, EngineError> {
+    match part {
+        Some(part) => part.places(io, *seed),
+        None => Places::new(io, &files::ranges(io, files, *worker), *seed),
     }
 }
 

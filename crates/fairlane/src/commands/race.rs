@@ -9,7 +9,7 @@ use super::screen::Channel;
 use super::without_root;
 use crate::failure::Failure;
 use crate::options::{FindMaxBy, LaneState, Passes, Race};
-use crate::ranks::job::{Job, only_reads};
+use crate::ranks::job::{Job, only_reads, works_in_one_folder};
 use crate::ranks::{bound, check};
 use crate::suites;
 use lanes::states::State;
@@ -114,6 +114,11 @@ fn of_ranks(plan: &Plan, JobRanks { ranks, nodes }: JobRanks, elsewhere: bool) -
             false => "another rank",
         };
         notes.push(format!("{}: each rank reads what {whose} wrote", reading.join("; ")));
+    }
+    let together: Vec<&str> =
+        plan.workloads.iter().filter(|of| works_in_one_folder(of)).map(|workload| workload.title.as_str()).collect();
+    if !together.is_empty() {
+        notes.push(format!("{}: all ranks work in one folder, on one file", together.join("; ")));
     }
     notes
 }

@@ -207,12 +207,12 @@ impl AgentProcess {
     /// A request as the agent's own place has it: in a guest the trace lies elsewhere.
     fn as_understood<'a>(&self, request: &'a Request) -> Cow<'a, Request> {
         match (&self.place, request) {
-            (Location::Guest { .. }, Request::Prepare { workload, seed })
+            (Location::Guest { .. }, Request::Prepare { workload, seed, clients })
                 if let Kind::Replay(replay) = &workload.kind =>
             {
                 let there = Box::new(Replay { trace: PathBuf::from(TRACE), ..(**replay).clone() });
                 let workload = Workload { kind: Kind::Replay(there), ..workload.clone() };
-                Cow::Owned(Request::Prepare { workload, seed: *seed })
+                Cow::Owned(Request::Prepare { workload, seed: *seed, clients: *clients })
             }
             _ => Cow::Borrowed(request),
         }

@@ -54,7 +54,7 @@ impl Runner<'_> {
     ) -> Result<(), CallError> {
         let lane = trial_run.lane;
         self.call(lane, &Request::Attach { target: Target::Null, devices: Devices::default() })?;
-        self.call(lane, &Request::Prepare { workload: workload.clone(), seed })?;
+        self.call(lane, &Request::prepare(workload.clone(), seed))?;
         let begun = self.clock.now();
         let (warm_up_seconds, seconds) = (appenders.warm_up_seconds, appenders.seconds);
         self.measured(trial_run, &Request::Slice { warm_up_seconds, seconds, threads: false })?;

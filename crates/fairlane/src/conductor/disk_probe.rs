@@ -99,7 +99,7 @@ impl Runner<'_> {
         };
         // What was in the device's cache before is not charged to this.
         self.call(lane, &Request::Sync)?;
-        self.call(lane, &Request::Prepare { workload: work(Pattern::Write, WRITE_SECONDS), seed })?;
+        self.call(lane, &Request::prepare(work(Pattern::Write, WRITE_SECONDS), seed))?;
         let slice = |seconds: f64| Request::Slice { warm_up_seconds: 0.0, seconds, threads: false };
         let begun = self.clock.now();
         self.call(lane, &slice(WRITE_SECONDS))?;
@@ -113,7 +113,7 @@ impl Runner<'_> {
             Reply::Finished { groups, system, .. } => (groups, system),
             other => return Err(unexpected(&Request::Finish, &other)),
         };
-        self.call(lane, &Request::Prepare { workload: work(Pattern::Read, READ_SECONDS), seed })?;
+        self.call(lane, &Request::prepare(work(Pattern::Read, READ_SECONDS), seed))?;
         self.call(lane, &slice(READ_SECONDS))?;
         let read = match self.call(lane, &Request::Finish)? {
             Reply::Finished { groups, .. } => groups,

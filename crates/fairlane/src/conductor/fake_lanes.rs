@@ -282,7 +282,7 @@ impl<'a> FakeLanes<'a> {
                 agent.target = None;
                 Ok(Reply::Done)
             }
-            Request::Prepare { workload, seed } => {
+            Request::Prepare { workload, seed, .. } => {
                 assert!(agent.target.is_some(), "work is prepared in a lane that the agent has");
                 if matches!(agent.target, Some(Target::Directory(_))) {
                     *self.trials.entry((lane, workload.name.clone())).or_default() += 1;

@@ -200,7 +200,7 @@ impl Runner<'_> {
         self.slack = TimeAllowance::new(&self.throttles, &work);
         for spot in spots {
             self.call(spot.lane, &Request::Attach { target: spot.target.clone(), devices: spot.devices.clone() })?;
-            self.call(spot.lane, &Request::Prepare { workload: work.clone(), seed })?;
+            self.call(spot.lane, &Request::prepare(work.clone(), seed))?;
         }
         // The emulated disk is the disk: its ceilings are those under the throttle of all lanes. Where a
         // lane has limits of its own, those are its ceiling.

@@ -157,7 +157,7 @@ impl Play<'_> {
         stop: &AtomicBool,
     ) -> Result<Option<String>, CallError> {
         let name = &self.work.name;
-        match agent.call(&Request::Prepare { workload: self.work.clone(), seed }, stop) {
+        match agent.call(&Request::prepare(self.work.clone(), seed), stop) {
             Err(CallError::Unsupported { errno, .. }) => {
                 return Ok(Some(format!(
                     "workload {name}: lane {lane} cannot make its directories{}; change names, or leave the lane out",

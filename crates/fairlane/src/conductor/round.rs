@@ -224,7 +224,7 @@ impl Runner<'_> {
             if let Some(path) = runner.note_of(workload, trial_run.lane) {
                 runner.tell(trial_run.lane, &Request::Note { path })?;
             }
-            let seconds = runner.tell(trial_run.lane, &Request::Prepare { workload: workload.clone(), seed })?;
+            let seconds = runner.tell(trial_run.lane, &Request::prepare(workload.clone(), seed))?;
             let synced = runner.tell(trial_run.lane, &Request::Sync)?;
             trial_run.charge("populate", seconds + synced);
             Ok(())

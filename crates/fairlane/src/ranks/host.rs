@@ -92,7 +92,7 @@ impl RankHost {
         }
     }
 
-    fn ask_agent(&mut self, lane: u32, request: &Request, of: u32) -> Answer {
+    fn ask_agent(&mut self, lane: u32, request: &Request, of: Option<u32>) -> Answer {
         let done = Answer::Agent { reply: Box::new(Reply::Done), moments: None };
         if *request == Request::Detach && !self.agents.contains_key(&lane) {
             return done;
@@ -119,19 +119,20 @@ impl RankHost {
     }
 
     /// The request as this rank's agent gets it: with a folder and a seed of its own.
-    fn own_request(&self, request: &Request, of: u32) -> Result<Request, String> {
+    fn own_request(&self, request: &Request, of: Option<u32>) -> Result<Request, String> {
         match request {
             Request::Attach { target: Target::Directory(lane), devices } => {
                 let folder = folder_of(of, lane);
-                if of == self.rank {
+                if of.is_none_or(|of| of == self.rank) {
                     let made = folder.clone();
                     let made = within(MOST_SILENCE, move || make(&made)).unwrap_or(Err(Errno::TIMEDOUT));
                     made.map_err(|errno| format!("cannot make the folder {}: {errno}", folder.display()))?;
                 }
                 Ok(Request::Attach { target: Target::Directory(folder), devices: devices.clone() })
             }
-            Request::Prepare { workload, seed } => {
-                Ok(Request::Prepare { workload: workload.clone(), seed: seed_of(*seed, self.rank) })
+            Request::Prepare { workload, seed, clients } => {
+                let seed = seed_of(*seed, self.rank);
+                Ok(Request::Prepare { workload: workload.clone(), seed, clients: *clients })
             }
             other => Ok(other.clone()),
         }
@@ -240,7 +241,7 @@ fn look(rank: u32, directory: &Path, folder: &Path, token: &str) -> Option<Troub
         }
         Ok(_) | Err(_) => return Some(Trouble::NotShared),
     }
-    let own = folder_of(rank, folder);
+    let own = folder_of(Some(rank), folder);
     make(&own).and_then(|()| rustix::fs::rmdir(&own)).err().map(not_allowed)
 }
 

@@ -10,8 +10,9 @@ use crate::conductor::agent_process::{CallError, checked};
 use crate::failure::Failure;
 use lanes::LaneFailure;
 use model::agent::{Devices, FilesystemProcesses, Reply, Request};
+use model::job::FileLayout;
 use model::lane::LaneSpec;
-use model::ranks::JobRanks;
+use model::ranks::{Clients, JobRanks};
 use model::text::escaped_path;
 use model::workload::{Kind, Workload};
 use std::collections::BTreeMap;
@@ -79,7 +80,10 @@ pub struct Job {
 #[derive(Default)]
 struct LaneWork {
     attached: Option<Request>,
-    /// The next sync is the one after the files were made, and then each rank reads those of another.
+    /// All ranks work in one folder.
+    is_shared: bool,
+    /// The next sync is the one after the files were made, and then each rank reads those of another, or sees what all
+    /// have made.
     shifts: bool,
     groups: Vec<RankGroup>,
 }
@@ -184,12 +188,19 @@ impl Job {
         match request {
             Request::Attach { .. } => work.attached = Some(request.clone()),
             Request::Prepare { workload, .. } => {
-                *work = LaneWork { attached: work.attached.take(), shifts: only_reads(workload), groups: Vec::new() };
+                let is_shared = works_in_one_folder(workload);
+                let moves = is_shared != work.is_shared;
+                let shifts = is_shared || only_reads(workload);
+                *work = LaneWork { attached: work.attached.take(), is_shared, shifts, groups: Vec::new() };
+                if moves {
+                    self.attach_again(lane, &|rank| (!is_shared).then_some(rank), stop, waiting)?;
+                }
             }
             _ => {}
         }
+        let is_shared = self.lanes.get(&lane).is_some_and(|work| work.is_shared);
         let sent_ns = monotonic_ns();
-        let replies = self.ask_agents(lane, request, &|rank| rank, stop, waiting)?;
+        let replies = self.ask_agents(lane, request, &|rank| (!is_shared).then_some(rank), stop, waiting)?;
         let work = self.lanes.entry(lane).or_default();
         if let Some(refusal) = combine::refusal(&replies, nodes) {
             if let (Reply::Failed { unsupported: true, .. }, Request::Phase { group, .. }) = (&refusal, request) {
@@ -210,13 +221,28 @@ impl Job {
         checked(reply, stop)
     }
 
-    /// All files are made and synced: from here on each rank reads those of a rank on the next machine.
+    /// All files are made and synced: from here on each rank reads those of a rank on the next machine. What all share is
+    /// let go of and opened again, so that every machine sees what the others have made.
     fn shift(&mut self, lane: usize, stop: &AtomicBool, waiting: &mut dyn FnMut()) -> Result<(), CallError> {
-        let work = self.lanes.entry(lane).or_default();
-        let Some(attach) = work.attached.clone().filter(|_| self.size > 1) else { return Ok(()) };
+        if self.size < 2 {
+            return Ok(());
+        }
+        let is_shared = self.lanes.get(&lane).is_some_and(|work| work.is_shared);
         let peers = peers(&self.nodes);
-        let of = |rank: u32| peers.get(rank as usize).copied().unwrap_or(rank);
-        let replies = self.ask_agents(lane, &attach, &of, stop, waiting)?;
+        let of = |rank: u32| (!is_shared).then(|| peers.get(rank as usize).copied().unwrap_or(rank));
+        self.attach_again(lane, &of, stop, waiting)
+    }
+
+    /// The agents of a lane take other folders of it, or the same ones anew.
+    fn attach_again(
+        &mut self,
+        lane: usize,
+        folder_of: &dyn Fn(u32) -> Option<u32>,
+        stop: &AtomicBool,
+        waiting: &mut dyn FnMut(),
+    ) -> Result<(), CallError> {
+        let Some(attach) = self.lanes.get(&lane).and_then(|work| work.attached.clone()) else { return Ok(()) };
+        let replies = self.ask_agents(lane, &attach, folder_of, stop, waiting)?;
         match combine::refusal(&replies, self.ranks().nodes) {
             Some(refusal) => checked(refusal, stop).map(drop),
             None => Ok(()),
@@ -281,19 +307,24 @@ impl Job {
         named(rank, self.nodes.get(rank as usize).copied().unwrap_or(0), self.ranks().nodes)
     }
 
-    /// `folder_of`: whose folder a rank works in.
+    /// `folder_of`: whose folder a rank works in; `None`: in the one that all share.
     fn ask_agents(
         &mut self,
         lane: usize,
         request: &Request,
-        folder_of: &dyn Fn(u32) -> u32,
+        folder_of: &dyn Fn(u32) -> Option<u32>,
         stop: &AtomicBool,
         waiting: &mut dyn FnMut(),
     ) -> Result<Vec<RankReply>, CallError> {
         let nodes = self.nodes.clone();
         let node = |rank: u32| nodes.get(rank as usize).copied().unwrap_or(0);
+        let (peers, of) = (peers(&nodes), self.size);
         let ask = |rank: u32| {
-            let request = if node(rank) == 0 { request.clone() } else { elsewhere(request) };
+            let mut request = if node(rank) == 0 { request.clone() } else { elsewhere(request) };
+            if let Request::Prepare { clients, .. } = &mut request {
+                let reads = peers.get(rank as usize).copied().unwrap_or(rank);
+                *clients = Clients { number: rank, reads, of };
+            }
             Ask::Agent { lane: lane as u32, request: Box::new(request), folder_of: folder_of(rank) }
         };
         let answers = self.ask(&ask, stop, waiting)?;
@@ -464,6 +495,11 @@ pub fn only_reads(workload: &Workload) -> bool {
     io.rw.reads() && !io.rw.writes() && io.filesize.is_none_or(|(low, high)| low >= high)
 }
 
+/// Whether all ranks work in one folder.
+pub fn works_in_one_folder(workload: &Workload) -> bool {
+    matches!(&workload.kind, Kind::Io(io) if io.file != FileLayout::Own)
+}
+
 /// A request for a machine other than rank 0's, where disks have other names and processes other numbers.
 fn elsewhere(request: &Request) -> Request {
     match request {
@@ -551,5 +587,12 @@ mod tests {
         let Kind::Io(io) = &mut drawn.kind else { panic!("{drawn:?}") };
         io.filesize = Some((model::Bytes(4096), model::Bytes(8192)));
         assert!(!only_reads(&drawn), "each rank draws other sizes");
+    }
+
+    #[test]
+    fn work_on_one_file_is_done_in_one_folder() {
+        let all = crate::suites::find("shared").unwrap().workload;
+        let names: Vec<&str> = all.iter().filter(|of| works_in_one_folder(of)).map(|of| of.name.as_str()).collect();
+        assert_eq!(names, ["write-one", "read-one"]);
     }
 }

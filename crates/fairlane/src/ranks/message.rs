@@ -34,8 +34,8 @@ pub enum Ask {
         lane: u32,
         /// As the conductor of one machine asks it.
         request: Box<Request>,
-        /// The rank whose folder is meant, where the request names the lane's.
-        folder_of: u32,
+        /// The rank whose folder is meant, where the request names the lane's; `None`: the one that all share.
+        folder_of: Option<u32>,
     },
     /// Its agents end: the next requests start others.
     EndAgents,

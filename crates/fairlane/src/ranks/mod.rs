@@ -19,9 +19,9 @@ use std::time::Duration;
 /// it, less than a minute.
 pub(crate) const MOST_SILENCE: Duration = Duration::from_secs(45);
 
-/// The folder of a rank's own in a lane.
-fn folder_of(rank: u32, lane: &Path) -> PathBuf {
-    lane.join(format!("rank{rank:05}"))
+/// The folder of a rank's own in a lane; `None`: the one that all ranks share.
+fn folder_of(rank: Option<u32>, lane: &Path) -> PathBuf {
+    lane.join(rank.map_or_else(|| "shared".to_owned(), |rank| format!("rank{rank:05}")))
 }
 
 /// Does something that may hang in the kernel in a thread of its own; `None`: it has not ended in time, and the thread is
@@ -74,7 +74,8 @@ mod tests {
     #[test]
     fn folders_of_ranks_lie_in_the_lane_in_their_order() {
         let lane = Path::new("/x/lane01");
-        assert_eq!(folder_of(7, lane), Path::new("/x/lane01/rank00007"));
-        assert!(folder_of(9, lane) < folder_of(10, lane));
+        assert_eq!(folder_of(Some(7), lane), Path::new("/x/lane01/rank00007"));
+        assert!(folder_of(Some(9), lane) < folder_of(Some(10), lane));
+        assert_eq!(folder_of(None, lane), Path::new("/x/lane01/shared"));
     }
 }

@@ -405,7 +405,7 @@ static MESSAGES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     use model::agent::{Part, Reply, Request, Room};
     for workload in header["plan"]["workloads"].as_array().expect("workloads") {
         let workload: Workload = serde_json::from_value(workload.clone()).expect("a workload");
-        all.push(serde_json::to_vec(&Request::Prepare { workload, seed: 7 }).expect("JSON"));
+        all.push(serde_json::to_vec(&Request::prepare(workload, 7)).expect("JSON"));
     }
     let of_groups = |line: &Value| serde_json::from_value(line["groups"].clone()).ok();
     if let Some(groups) = VALUES.iter().find_map(of_groups) {

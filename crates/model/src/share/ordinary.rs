@@ -27,8 +27,8 @@ const OF_THE_FORMAT: &str = "across after all allocates at be burman commits cra
     poisson populate posix postgresql private probe process processes profile profiler programs quiet \
     race races rand random randread randrw randtrim randwrite rate read reads recording reflink remove \
     rename repeated replace replay repository resume rmdir rollback round rounds roundrobin rw second \
-    seconds select self seq sequences sequential set setxattr size slice small special speed sqlite stat \
-    steady step streams sustained symlink sync tree trial trim trimwrite truncate uml uniform unknown unlimited \
+    seconds segmented select self seq sequences sequential set setxattr size slice small special speed sqlite stat \
+    steady step streams strided sustained symlink sync tree trial trim trimwrite truncate uml uniform unknown unlimited \
     unlink unmount unreached update void wait wal window work worker write writes writeback written";
 
 /// Whether a word tells of nobody. `own`: words of the record itself that no person chose.

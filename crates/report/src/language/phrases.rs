@@ -134,12 +134,21 @@ pub(super) static PHRASES: &[(&str, &str, &str)] = &[
     // Of suite shared.
     ("overwrite 2 MiB, direct", "覆写 2 MiB，直接 I/O", "Überschreiben 2 MiB, direkt"),
     ("read 2 MiB, direct", "读 2 MiB，直接 I/O", "Lesen 2 MiB, direkt"),
+    (
+        "overwrite one shared file, 2 MiB strided, direct",
+        "覆写一个共享文件，2 MiB 交错，直接 I/O",
+        "Überschreiben einer gemeinsamen Datei, 2 MiB reihum, direkt",
+    ),
+    (
+        "read one shared file, 2 MiB strided, direct",
+        "读一个共享文件，2 MiB 交错，直接 I/O",
+        "Lesen einer gemeinsamen Datei, 2 MiB reihum, direkt",
+    ),
     ("new and removed files", "新建和删除文件", "neue und gelöschte Dateien"),
     ("create empty", "创建空文件", "anlegen, leer"),
     ("create 3,901 B", "创建 3,901 B", "anlegen, 3.901 B"),
     ("delete empty", "删除空文件", "löschen, leer"),
     ("delete 3,901 B", "删除 3,901 B", "löschen, 3.901 B"),
-    ("one shared file", "共享的同一文件", "eine gemeinsame Datei"),
     ("shared directories", "共享目录", "gemeinsame Verzeichnisse"),
     ("locks", "锁", "Sperren"),
     ("collective I/O", "集合 I/O", "kollektive I/O"),

@@ -5,6 +5,7 @@ use super::check::inside;
 use super::defaults::is_false;
 use super::io::Io;
 use super::pattern::{Direction, Pattern};
+use super::shared::FileLayout;
 use crate::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,6 +137,9 @@ impl Jobs {
             let name = &job.name;
             inside(&name.replace('/', "_")).map_err(|what| format!("the name of job {name:?} {what}"))?;
             job.io.check().and_then(|()| job.io.check_names(name)).map_err(|what| format!("job {name}: {what}"))?;
+            if job.io.file != FileLayout::Own {
+                return Err(format!("job {name}: file is for work in slices; name one file by filename"));
+            }
             if job.io.rw == Pattern::Append {
                 return Err(format!("job {}: append is not for job files; use rw=write and file_append", job.name));
             }

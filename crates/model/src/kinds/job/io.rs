@@ -5,6 +5,7 @@ use super::defaults::{
     is_zero, one, yes,
 };
 use super::pattern::{Pattern, PerDirection};
+use super::shared::FileLayout;
 use super::values::{
     BlockSizes, Data, Distribution, FadviseHint, Fallocate, FileService, Rate, RateProcess, SyncMode, Verify,
 };
@@ -99,6 +100,10 @@ pub struct Io {
     /// are threads, whatever this says.
     #[serde(default, skip_serializing_if = "is_false")]
     pub thread: bool,
+    /// Whose files workers, and clients that do the same work, work on; only in work measured in slices. A file that all
+    /// share holds `size` bytes for each worker of each client.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub file: FileLayout,
     /// Files of each worker, of equal size.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub nrfiles: u32,
@@ -292,6 +297,7 @@ impl Default for Io {
             randrepeat: true,
             numjobs: 1,
             thread: false,
+            file: FileLayout::default(),
             nrfiles: 1,
             openfiles: None,
             file_service_type: FileService::default(),

@@ -8,6 +8,7 @@ mod defaults;
 mod file;
 mod io;
 mod pattern;
+mod shared;
 mod slices;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ pub use check::file_name;
 pub use file::{FioJob, FioRun, Job, Jobs, check_files, group_name};
 pub use io::Io;
 pub use pattern::{Direction, Pattern, PerDirection};
+pub use shared::FileLayout;
 pub use values::{
     BlockSizes, Data, Distribution, FadviseHint, Fallocate, FileService, Rate, RateProcess, SyncMode, Verify,
 };

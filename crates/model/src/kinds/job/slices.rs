@@ -1,6 +1,7 @@
 //! Block I/O as a kind of work: measured in slices.
 
 use super::io::Io;
+use super::shared::{self, FileLayout};
 use super::values::{Data, Fallocate, Rate, RateProcess, SyncMode, Verify};
 use super::{Direction, Pattern};
 use crate::findings::Counts;
@@ -62,6 +63,7 @@ impl WorkloadKind for Io {
             return Err(format!("{key} has no effect on work measured in slices; {remedy}"));
         }
         Io::check(self)?;
+        shared::check(self)?;
         if self.fdatasync > 0 && self.iodepth != 1 {
             return Err("fdatasync counts writes one after another; set iodepth = 1".to_owned());
         }
@@ -151,7 +153,9 @@ impl WorkloadKind for Io {
         };
         let rw = if self.rw == Pattern::Append { Pattern::Write } else { self.rw };
         let slices = self.slices.min(COUNTERPART_SLICES);
-        vec![(profile, Io { rw, direct: true, slices, ..self.closed_loop() })]
+        let alike = Io { rw, direct: true, slices, file: FileLayout::Own, ..self.closed_loop() };
+        // Blocks of any length go through the page cache alone, and no device takes them.
+        if alike.check().is_ok() { vec![(profile, alike)] } else { Vec::new() }
     }
 
     fn null_counterpart(&self) -> Option<Io> {
