@@ -124,7 +124,7 @@ fn nothing_is_left(place: &Place, lanes: &[PathBuf]) {
 }
 
 const SMALL: &str = "--suite shared --set write.size=4MiB --set read.size=4MiB --set random-read.size=4MiB --set files.count=30 \
-    --set slices=2 --set slice_seconds=0.05 --rounds 2 --no-report -o r.jsonl";
+    --set write-one.size=4MiB --set read-one.size=4MiB --set files-together.count=30 --set slices=2 --set slice_seconds=0.05 --rounds 2 --no-report -o r.jsonl";
 
 fn words<'a>(lanes: &'a [PathBuf], more: &'a str) -> Vec<&'a str> {
     let lanes = lanes.iter().map(|lane| lane.to_str().expect("a name"));
@@ -137,7 +137,7 @@ fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() 
     let lanes = lanes(&place);
     // By the lane: in whose folder rank 1 works when a slice begins, and whether it reads there. Probes work in none.
     let mut at: BTreeMap<u64, (Option<u64>, bool)> = BTreeMap::new();
-    let mut slices = [0, 0];
+    let (mut slices, mut together) = ([0, 0], 0);
     let end = Job::start(&place, 3, &words(&lanes, SMALL), VERSION).carry(|from, line, _| {
         let Some(text) = line.strip_prefix("to 1 ").filter(|_| from == 0) else { return };
         let asked: serde_json::Value = serde_json::from_str(text).expect("JSON");
@@ -145,7 +145,11 @@ fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() 
         let Some(lane) = ask["lane"].as_u64() else { return };
         let (folder, reads) = at.entry(lane).or_default();
         match request["do"].as_str() {
-            Some("attach") => *folder = request["target"].get("directory").and_then(|_| ask["folder_of"].as_u64()),
+            Some("attach") => {
+                let is_folder = request["target"].get("directory").is_some();
+                together += usize::from(is_folder && ask["folder_of"].is_null());
+                *folder = ask["folder_of"].as_u64().filter(|_| is_folder);
+            }
             Some("prepare") => {
                 let name = request["workload"]["name"].as_str().expect("a name");
                 *reads = ["read", "random-read"].contains(&name);
@@ -158,13 +162,15 @@ fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() 
         }
     });
     assert_eq!(end.said, "end 0", "{}", end.output);
-    // One workload that writes and two that read, in two lanes and two rounds of two slices.
+    // One workload that writes files of its own and two that read them, in two lanes and two rounds of two slices.
     assert!(slices[0] >= 8 && slices[1] >= 16, "{slices:?}");
+    // Three whose files or directories are everybody's, before they are made and again after that.
+    assert!(together >= 2 * 3 * 2 * 2, "{together}");
     nothing_is_left(&place, &lanes);
     let record = place.record();
     assert_eq!(record[0]["plan"]["ranks"], serde_json::json!({ "ranks": 3, "nodes": 1 }));
     let trials: Vec<_> = record.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok").collect();
-    assert!(trials.len() >= 2 * 2 * 4 - 2, "{}", trials.len());
+    assert!(trials.len() >= 2 * 2 * 7 - 2, "{}", trials.len());
     for group in trials.iter().flat_map(|trial| trial["groups"].as_array().expect("groups")) {
         let ranks = &group["ranks"];
         let figure = |key: &str| ranks[key].as_f64().unwrap_or_else(|| panic!("{key}: {group}"));

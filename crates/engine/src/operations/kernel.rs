@@ -63,6 +63,14 @@ impl KernelCalls {
         Self::open((path, directory))
     }
 
+    /// Makes the folder, unless another client of the same work has made it already.
+    pub(crate) fn join((path, directory): (&Path, BorrowedFd<'_>)) -> Result<Self, EngineError> {
+        match mkdirat(directory, TOP, DIRECTORY_MODE) {
+            Ok(()) | Err(Errno::EXIST) => Self::open((path, directory)),
+            Err(errno) => Err(EngineError::file("create directory", path.join(TOP), errno)),
+        }
+    }
+
     /// Where the folder is, for messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path

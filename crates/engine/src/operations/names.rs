@@ -46,6 +46,10 @@ pub(crate) struct SetNames {
     digits: usize,
     name_bytes: usize,
     set: FileSet,
+    /// What numbers of files begin at in their names.
+    base: u64,
+    /// Files of all clients who share the directories; `None`: they are one client's own.
+    of_all: Option<u64>,
 }
 
 impl SetNames {
@@ -64,7 +68,16 @@ impl SetNames {
             digits: operations.digits(set) as usize,
             name_bytes: set.name_bytes as usize,
             set: set.clone(),
+            base: 0,
+            of_all: None,
         }
+    }
+
+    /// The names of one of several clients who share the directories: its files are numbered behind those of the clients
+    /// before it.
+    pub(crate) fn of_client(mut self, client: u32, of: u32) -> Self {
+        (self.base, self.of_all) = (self.set.count * u64::from(client), Some(self.set.count * u64::from(of)));
+        self
     }
 
     /// The folder of the set, below [`TOP`].
@@ -91,6 +104,12 @@ impl SetNames {
 
     /// Appends the name of a file (or directory).
     pub(crate) fn push_name(&self, letter: u8, number: u64, name: &mut Vec<u8>) {
+        let base = if letter == DIRECTORY { 0 } else { self.base };
+        self.push_numbered(letter, base + number, name);
+    }
+
+    /// The same, with the number as it stands in the name.
+    fn push_numbered(&self, letter: u8, number: u64, name: &mut Vec<u8>) {
         let begin = name.len();
         let (before, after) = if self.hostile { HOSTILE[(number % HOSTILE.len() as u64) as usize] } else { ("", "x") };
         name.extend_from_slice(before.as_bytes());
@@ -114,11 +133,11 @@ impl SetNames {
         }
     }
 
-    /// The letter and number of a name that this set gives; `None`: it is no name of this set.
+    /// The letter and number of a name that this set gives, whichever client's; `None`: it is no name of this set.
     pub(crate) fn parse(&self, name: &[u8], scratch: &mut Vec<u8>) -> Option<(u8, u64)> {
         let mut is = |letter: u8, number: u64| {
             scratch.clear();
-            self.push_name(letter, number, scratch);
+            self.push_numbered(letter, number, scratch);
             scratch == name
         };
         // Directories carry no mark and always nine digits.
@@ -127,7 +146,10 @@ impl SetNames {
             let Some((at, number)) = first_number(name, digits) else { continue };
             let letter = at.checked_sub(mark + 1).map(|at| name[at]);
             if let Some(letter) = letter.filter(|&letter| (letter == DIRECTORY) == directory && is(letter, number)) {
-                return Some((letter, number));
+                return match self.of_all.filter(|_| !directory) {
+                    Some(all) => (number < all).then(|| (letter, number % self.set.count)),
+                    None => Some((letter, number)),
+                };
             }
         }
         None
@@ -168,7 +190,7 @@ impl<'a> PathOf<'a> {
             self.bytes[self.name_at] = letter;
             let follows = self.stands.is_some_and(|(_, before)| before.wrapping_add(1) == number);
             let digits = &mut self.bytes[digits_at..digits_at + self.names.digits];
-            if follows { count_up(digits) } else { put_digits(digits, number) }
+            if follows { count_up(digits) } else { put_digits(digits, number + self.names.base) }
         } else {
             self.write_file(directory, letter, number);
         }
@@ -303,6 +325,42 @@ mod tests {
         let mut path = PathOf::new(&names);
         path.set_file(0, FILE, 5);
         assert_eq!(path.as_c_str(), c"folder-all/fab0000005");
+    }
+
+    #[test]
+    fn clients_who_share_directories_have_names_of_their_own_and_know_those_of_the_others() {
+        for hostile in [false, true] {
+            let operations = operations(|set| {
+                (set.count, set.names) = (10, if hostile { Names::Hostile } else { Names::Plain });
+            });
+            let of = |client: u32| SetNames::new(&operations, 0).of_client(client, 3);
+            let mut seen = std::collections::HashSet::new();
+            let mut scratch = Vec::new();
+            for client in 0..3 {
+                let names = of(client);
+                for number in 0..10 {
+                    let mut name = Vec::new();
+                    names.push_name(FILE, number, &mut name);
+                    assert!(seen.insert(name.clone()), "{}", name.escape_ascii());
+                    assert_eq!(of(2 - client).parse(&name, &mut scratch), Some((FILE, number)));
+                }
+                let mut directory = Vec::new();
+                names.push_name(DIRECTORY, 7, &mut directory);
+                assert_eq!(names.parse(&directory, &mut scratch), Some((DIRECTORY, 7)), "directories are everybody's");
+            }
+            let mut beyond = Vec::new();
+            of(0).push_name(FILE, 30, &mut beyond);
+            assert_eq!(of(0).parse(&beyond, &mut scratch), None, "nobody's");
+        }
+        let operations = operations(|set| set.count = 10);
+        let names = SetNames::new(&operations, 0).of_client(2, 3);
+        let mut path = PathOf::new(&names);
+        for (number, says) in [(8, c"set-000/d000000000/f000000028"), (9, c"set-000/d000000000/f000000029")] {
+            path.set_file(0, FILE, number);
+            assert_eq!(path.as_c_str(), says);
+        }
+        path.set_file(0, FILE, 3);
+        assert_eq!(path.as_c_str(), c"set-000/d000000000/f000000023");
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use super::contents::{ONE_BLOCK, SMALL, mix};
 use super::names::SetNames;
 use crate::error::EngineError;
-use model::operations::{Change, ChangeKind, FileSet, FileSize, FileState, Operations, State, size_after};
+use model::operations::{Change, ChangeKind, FileSet, FileSize, FileState, Operation, Operations, State, size_after};
+use model::ranks::Clients;
 use std::ops::Range;
 
 /// Keeps the sizes of files apart from other random numbers of the same seed.
@@ -17,6 +18,10 @@ const BLOCK_STREAM: u64 = 0x626c_6f63_6b73_5f6f;
 pub(crate) struct Plan {
     pub(crate) operations: Operations,
     pub(crate) names: Vec<SetNames>,
+    /// Of files that are only looked at; empty: the same.
+    looked_at: Vec<SetNames>,
+    /// Who share the directories.
+    clients: Clients,
     seed: u64,
     /// Of each set what marks the contents of its files: 0 or `SMALL`.
     marks: Vec<u64>,
@@ -45,11 +50,23 @@ pub(crate) enum Fill {
 }
 
 impl Plan {
-    pub(crate) fn new(operations: &Operations, seed: u64) -> Result<Self, EngineError> {
+    pub(crate) fn new(operations: &Operations, (seed, clients): (u64, Clients)) -> Result<Self, EngineError> {
         operations.check().map_err(EngineError::Unsuitable)?;
+        operations.check_clients(clients).map_err(EngineError::Unsuitable)?;
+        // Who has directories of its own is alone there.
+        let clients = if operations.shares_directories() { clients } else { Clients::ALONE };
         let place = |name: &str| operations.files.iter().position(|set| set.name == name).unwrap_or_default();
+        let of_client = |index: usize, client: u32| match SetNames::new(operations, index) {
+            names if clients.is_alone() => names,
+            names => names.of_client(client, clients.of),
+        };
+        let whose = |set: &FileSet| if set.size.is_alike() { clients.reads } else { clients.number };
+        let sets = || operations.files.iter().enumerate();
+        let looked_at = sets().filter(|_| !clients.is_alone()).map(|(index, set)| of_client(index, whose(set)));
         Ok(Plan {
-            names: (0..operations.files.len()).map(|index| SetNames::new(operations, index)).collect(),
+            names: sets().map(|(index, _)| of_client(index, clients.number)).collect(),
+            looked_at: looked_at.collect(),
+            clients,
             set_of_step: operations.step.iter().map(|step| place(&step.files)).collect(),
             marks: operations
                 .files
@@ -64,6 +81,18 @@ impl Plan {
 
     pub(crate) fn set(&self, set: usize) -> &FileSet {
         &self.operations.files[set]
+    }
+
+    /// Whether other clients work in the same directories.
+    pub(crate) fn is_shared(&self) -> bool {
+        !self.clients.is_alone()
+    }
+
+    /// The names of files that an operation works on. Where clients share directories, files that it only looks at are
+    /// those of a client on another machine, which this one has in no cache.
+    pub(crate) fn names_for(&self, operation: Operation, set: usize) -> &SetNames {
+        let looks = matches!(operation, Operation::Read | Operation::RandomRead | Operation::Stat | Operation::Open);
+        self.looked_at.get(set).filter(|_| looks).unwrap_or(&self.names[set])
     }
 
     /// How well contents compress.
@@ -230,14 +259,16 @@ impl Plan {
             .sum()
     }
 
-    /// All names in a directory of a set: those of sets that share it, too.
+    /// All names in a directory of a set: those of sets that share it, too, and of all clients, who have all done the
+    /// same.
     pub(crate) fn entries(&self, state: &State, set: usize, directory: u64) -> u64 {
+        let files_in = |set: usize, directory: u64| self.files_in(state, set, directory) * u64::from(self.clients.of);
         if !self.names[set].is_flat() {
-            return self.files_in(state, set, directory) + self.directories_in(state, set, directory);
+            return files_in(set, directory) + self.directories_in(state, set, directory);
         }
         let folder = self.names[set].folder();
         let sharing = (0..self.names.len()).filter(|&other| self.names[other].folder() == folder);
-        sharing.map(|other| self.files_in(state, other, 0)).sum()
+        sharing.map(|other| files_in(other, 0)).sum()
     }
 }
 

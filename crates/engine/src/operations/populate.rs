@@ -50,8 +50,7 @@ impl Populate<'_> {
         let made = self.plan.names[..set].iter().any(|earlier| earlier.folder() == folder);
         if !names.is_flat() && !made {
             let path = CString::new(folder).unwrap_or_default();
-            calls
-                .make_directory(&path)
+            self.is_made(calls.make_directory(&path))
                 .map_err(|errno| EngineError::file("create directory", super::in_process::shown(top, &path), errno))?;
         }
         if names.is_flat() && made {
@@ -62,11 +61,16 @@ impl Populate<'_> {
             for number in range.clone().filter(|_| directory.present) {
                 heed(self.stop)?;
                 path.set_directory(number);
-                let made = calls.make_directory(path.as_c_str());
+                let made = self.is_made(calls.make_directory(path.as_c_str()));
                 made.map_err(|errno| self.refused(set, super::in_process::shown(top, path.as_c_str()), errno))?;
             }
         }
         Ok(())
+    }
+
+    /// Another client may have made what all share.
+    fn is_made(&self, made: Result<(), Errno>) -> Result<(), Errno> {
+        if self.plan.is_shared() && made == Err(Errno::EXIST) { Ok(()) } else { made }
     }
 
     fn step_name(&self, set: usize) -> String {

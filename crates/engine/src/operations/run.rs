@@ -258,7 +258,7 @@ impl<'a, O: Operator> Run<'a, O> {
     }
 
     fn names(&self) -> &'a SetNames {
-        &self.share.plan.names[self.share.set]
+        self.share.plan.names_for(self.share.step.operation, self.share.set)
     }
 
     /// Operations of which each is one file.

@@ -20,6 +20,7 @@ use crate::workloads::direct::{kept, spread};
 use crate::workloads::{Observer, Work};
 use model::agent::Part;
 use model::operations::{Method, Operation, OperationStep, Operations, State, SyncPolicy};
+use model::ranks::Clients;
 use model::seen::KeptFiles;
 use rustix::fs::OFlags;
 use rustix::thread::{UnshareFlags, capabilities, set_capabilities};
@@ -56,11 +57,12 @@ pub(super) trait CallsErrand {
     fn run<C: FileCalls>(self, calls: &mut C, top: &Path) -> Result<Self::Answer, EngineError>;
 }
 
-/// Makes the folder in which operations work, empty, and does the errand in it.
-fn in_new_folder<E: CallsErrand>(place: &OpenTarget, errand: E) -> Result<E::Answer, EngineError> {
+/// Makes the folder in which operations work, empty unless other clients share it, and does the errand in it.
+fn in_new_folder<E: CallsErrand>(place: &OpenTarget, is_shared: bool, errand: E) -> Result<E::Answer, EngineError> {
     match place {
         OpenTarget::Directory { path, directory } => {
-            let mut calls = KernelCalls::make((path, std::os::fd::AsFd::as_fd(directory)))?;
+            let at = (path.as_path(), std::os::fd::AsFd::as_fd(directory));
+            let mut calls = if is_shared { KernelCalls::join(at)? } else { KernelCalls::make(at)? };
             let top = calls.path().to_owned();
             errand.run(&mut calls, &top)
         }
@@ -138,21 +140,22 @@ fn unsuitable(place: &OpenTarget) -> EngineError {
 
 impl OperationsWork {
     /// Makes the folders and the sets that are there from the beginning, synced. What an interrupted
-    /// race left there is removed.
+    /// race left there is removed, unless other clients share the folders.
     ///
     /// # Errors
     /// Where the parameters are wrong, the target does not fit, or a call fails.
     pub fn prepare(
         place: &OpenTarget,
         operations: &Operations,
-        seed: u64,
+        (seed, clients): (u64, Clients),
         stop: Arc<AtomicBool>,
     ) -> Result<Self, EngineError> {
-        let plan = Plan::new(operations, seed)?;
+        let plan = Plan::new(operations, (seed, clients))?;
         let state = State::begin(operations);
         let populate = Populate { plan: &plan, state: &state, stop: &stop };
         let kits = (0..plan.operations.threads).map(|_| Kit::new()).collect();
-        let written_bytes = in_new_folder(place, populate).map_err(|error| told_in_full(error, place))?;
+        let made = in_new_folder(place, plan.is_shared(), populate);
+        let written_bytes = made.map_err(|error| told_in_full(error, place))?;
         Ok(OperationsWork { plan, state, next: 0, parts_done: 0, half_done: false, written_bytes, kits, stop })
     }
 

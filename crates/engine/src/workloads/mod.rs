@@ -200,7 +200,7 @@ pub fn prepare_noted(
         Kind::Jobs(jobs) => Box::new(JobsWork::prepare(place, jobs, seed, stop)?),
         Kind::Fio(run) => Box::new(FioWork::prepare(place, run, stop)?),
         Kind::Operations(operations) => {
-            Box::new(crate::operations::OperationsWork::prepare(place, operations, seed, stop)?)
+            Box::new(crate::operations::OperationsWork::prepare(place, operations, (seed, clients), stop)?)
         }
         Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
         Kind::Appenders(appenders) => Box::new(AppendersWork::prepare(place, appenders, seed, stop)?),

@@ -68,7 +68,7 @@ pub fn run_over_ranks(options: &Race, mut job: Job) -> Result<(), Failure> {
     let ranks = job.greet(&AtomicBool::new(false))?;
     let (mut notes, mut most_telling, mut of_size) = (Vec::new(), Vec::new(), None);
     let mut plan = plan(options, &mut notes, &mut most_telling, &mut of_size)?;
-    check::work(&plan)?;
+    check::work(&plan, ranks.ranks)?;
     plan.leave_out_passes();
     plan.ranks = Some(ranks);
     if let Some(program) = plan.command_line.first_mut() {
@@ -118,7 +118,10 @@ fn of_ranks(plan: &Plan, JobRanks { ranks, nodes }: JobRanks, elsewhere: bool) -
     let together: Vec<&str> =
         plan.workloads.iter().filter(|of| works_in_one_folder(of)).map(|workload| workload.title.as_str()).collect();
     if !together.is_empty() {
-        notes.push(format!("{}: all ranks work in one folder, on one file", together.join("; ")));
+        notes.push(format!(
+            "{}: all ranks work in one folder, on one file or in the same directories",
+            together.join("; ")
+        ));
     }
     notes
 }

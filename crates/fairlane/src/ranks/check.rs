@@ -7,6 +7,7 @@ use lanes::LaneFailure;
 use model::lane::{Contestant, LaneSpec};
 use model::operations::Method;
 use model::plan::Plan;
+use model::ranks::Clients;
 use model::workload::{Kind, Workload};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -66,15 +67,20 @@ pub fn command_line(options: &Race) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Names the workload, and the kinds that are possible.
-pub fn work(plan: &Plan) -> Result<(), Failure> {
-    match plan.workloads.iter().find_map(|workload| Some((workload, cannot(workload)?))) {
-        Some((workload, why)) => Err(Failure::usage(format!(
+pub fn work(plan: &Plan, ranks: u32) -> Result<(), Failure> {
+    if let Some((workload, why)) = plan.workloads.iter().find_map(|workload| Some((workload, cannot(workload)?))) {
+        return Err(Failure::usage(format!(
             "workload {} {why}, and ranks of an MPI job do workloads of kind io, small-files and operations, each at its own \
              speed and without starting programs; name such a suite or workloads: --suite shared",
             workload.name
-        ))),
-        None => Ok(()),
+        )));
     }
+    plan.workloads.iter().try_for_each(|workload| match &workload.kind {
+        Kind::Operations(operations) => operations
+            .check_clients(Clients { of: ranks, ..Clients::ALONE })
+            .map_err(|what| Failure::usage(format!("workload {}: {what}", workload.name))),
+        _ => Ok(()),
+    })
 }
 
 /// Why ranks do not do a workload.

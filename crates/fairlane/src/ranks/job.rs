@@ -497,7 +497,11 @@ pub fn only_reads(workload: &Workload) -> bool {
 
 /// Whether all ranks work in one folder.
 pub fn works_in_one_folder(workload: &Workload) -> bool {
-    matches!(&workload.kind, Kind::Io(io) if io.file != FileLayout::Own)
+    match &workload.kind {
+        Kind::Io(io) => io.file != FileLayout::Own,
+        Kind::Operations(operations) => operations.shares_directories(),
+        _ => false,
+    }
 }
 
 /// A request for a machine other than rank 0's, where disks have other names and processes other numbers.
@@ -590,9 +594,9 @@ mod tests {
     }
 
     #[test]
-    fn work_on_one_file_is_done_in_one_folder() {
+    fn work_on_one_file_or_in_the_same_directories_is_done_in_one_folder() {
         let all = crate::suites::find("shared").unwrap().workload;
         let names: Vec<&str> = all.iter().filter(|of| works_in_one_folder(of)).map(|of| of.name.as_str()).collect();
-        assert_eq!(names, ["write-one", "read-one"]);
+        assert_eq!(names, ["write-one", "read-one", "files-together"]);
     }
 }

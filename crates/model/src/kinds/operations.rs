@@ -3,6 +3,7 @@
 mod ability;
 mod amounts;
 mod check;
+mod clients;
 mod kind;
 mod naming;
 mod pieces;
@@ -34,7 +35,7 @@ pub struct Operations {
     #[serde(default = "one_thread", deserialize_with = "crate::threads::read")]
     #[schemars(schema_with = "crate::threads::schema")]
     pub threads: u32,
-    /// Whether threads work in the same directories.
+    /// Whether threads work in the same directories, and over MPI all ranks.
     #[serde(default)]
     pub sharing: Sharing,
     /// How often all steps are done in each round, 1 to 1000, each time in a new folder and one lane
