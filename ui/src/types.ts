@@ -429,6 +429,13 @@ export type DiskSign =
  */
 export type BehindKind = "memory" | "page-cache";
 /**
+ * What a phase of IO500 counts.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Io500Kind".
+ */
+export type Io500Kind = "bandwidth" | "metadata";
+/**
  * What a mount option changes of what is there after a crash, or of when that is made safe.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -991,6 +998,10 @@ export interface Findings {
    * Formats of other tools' results that its figures were read from; empty: it was raced.
    */
   imported?: string[];
+  /**
+   * One per lane of a race of IO500's phases, with its score.
+   */
+  io500?: Io500Finding[];
   /**
    * Lanes' own disks by the lane's name; each replaces `throttle` wholly.
    */
@@ -2130,6 +2141,83 @@ export interface Behind {
    */
   device: string;
   kind: BehindKind;
+}
+/**
+ * What a lane did in the phases of IO500.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Io500Finding".
+ */
+export interface Io500Finding {
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * In the order of IO500; those without a figure are left out.
+   */
+  phases: Io500Phase[];
+  /**
+   * Absent where no round has figures of all phases.
+   */
+  score?: Io500Score | null;
+}
+/**
+ * One phase.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Io500Phase".
+ */
+export interface Io500Phase {
+  counts: Io500Kind;
+  /**
+   * Geometric mean over rounds, in GiB/s or thousands of operations per second.
+   */
+  figure: number;
+  /**
+   * As IO500 calls it.
+   */
+  name: string;
+  /**
+   * Rounds with a figure.
+   */
+  rounds: number;
+  /**
+   * Seconds that were measured in the shortest round.
+   */
+  seconds: number;
+}
+/**
+ * The score: one number in each round, put together as any other figure is.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Io500Score".
+ */
+export interface Io500Score {
+  /**
+   * Geometric mean of the four bandwidths, over rounds, in GiB/s.
+   */
+  bandwidth: number;
+  /**
+   * See `low`.
+   */
+  high?: number | null;
+  /**
+   * 95 % interval of this lane alone; absent with fewer than two rounds.
+   */
+  low?: number | null;
+  /**
+   * Geometric mean of the eight rates of names, over rounds, in thousands of operations per second.
+   */
+  metadata: number;
+  /**
+   * Rounds that have all phases.
+   */
+  rounds: number;
+  /**
+   * Geometric mean over rounds of the root of the two figures' product.
+   */
+  score: number;
 }
 /**
  * The limits of an emulated disk; reads and writes are counted apart. What is absent is not limited.

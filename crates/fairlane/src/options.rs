@@ -425,7 +425,7 @@ pub struct Report {
     /// A file, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     pub record: String,
-    /// text, markdown, memo (one page for who decides), csv, json, html or fio-json
+    /// text, markdown, memo (one page for who decides), csv, json, html, fio-json or io500
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: String,
     /// Language of a memo or of the page; default: the locale's. Other formats are in English

@@ -18,6 +18,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("applications", include_str!("../../../suites/applications.toml")),
     ("contention", include_str!("../../../suites/contention.toml")),
     ("shared", include_str!("../../../suites/shared.toml")),
+    ("io500", include_str!("../../../suites/io500.toml")),
     ("durability", include_str!("../../../suites/durability.toml")),
     ("appenders", include_str!("../../../suites/appenders.toml")),
 ];

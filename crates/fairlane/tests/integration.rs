@@ -35,6 +35,7 @@ mod guest_deaths;
 mod guests;
 mod imports;
 mod install_services;
+mod io500;
 mod killed;
 mod languages;
 mod live;

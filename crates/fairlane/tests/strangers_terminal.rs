@@ -77,7 +77,7 @@ fn nothing_that_strangers_wrote_moves_a_terminal() {
         }
     }
     fs::write(place.path().join("h.fio"), format!("[{HOSTILE}]\nsize=1m\n{HOSTILE}=1\n")).unwrap();
-    for format in ["text", "markdown", "memo", "csv", "json", "fio-json", "junit", HOSTILE] {
+    for format in ["text", "markdown", "memo", "csv", "json", "fio-json", "io500", "junit", HOSTILE] {
         for record in ["r.jsonl", "end.jsonl", "bad.jsonl", &name] {
             quiet_terminal(&place, &["report", record, "--format", format]);
             quiet_terminal(&place, &["compare", record, "r.jsonl", "--format", format]);

@@ -10,6 +10,7 @@ mod counts;
 mod decision;
 mod disk;
 mod explanation;
+mod io500;
 mod layers;
 mod level;
 mod operations;
@@ -41,6 +42,7 @@ pub use counts::Counts;
 pub use decision::{Among, Decision};
 pub use disk::{DiskFinding, DiskSign};
 pub use explanation::{Basis, CauseShare, Explanation, Headline, Part, PartShare, UnknownShare};
+pub use io500::{IO500_PHASES, IO500_STONEWALL_SECONDS, Io500Finding, Io500Kind, Io500Phase, Io500Score};
 pub use layers::{LayerCost, LayerSpeed};
 pub use level::Level;
 pub use screening::{
@@ -122,6 +124,9 @@ pub struct Findings {
     /// Which of two filesystems is better, fresh and aged; absent where no two of one past were raced with their fresh ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aged_ranks: Option<AgedRanks>,
+    /// One per lane of a race of IO500's phases, with its score.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub io500: Vec<Io500Finding>,
     /// Of a screening which options matter; absent: it is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screening: Option<ScreeningFinding>,

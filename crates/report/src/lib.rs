@@ -1,5 +1,5 @@
-//! Pure renderers of findings: text, Markdown, a memo of one page, CSV, JSON, HTML, fio's JSON, and
-//! JUnit's XML of a gate.
+//! Pure renderers of findings: text, Markdown, a memo of one page, CSV, JSON, HTML, fio's JSON, IO500's
+//! result.txt, and JUnit's XML of a gate.
 //!
 //! Nothing here measures, judges or averages: every figure and every verdict comes from
 //! [`model::findings`], and a report only words it. To add a format: one file with a function for
@@ -25,6 +25,8 @@ mod figures;
 mod fio_json;
 mod gate;
 pub mod html;
+mod io500;
+mod io500_result;
 mod json;
 mod junit;
 pub mod language;
@@ -166,7 +168,7 @@ const RACE: &[Purpose] = &[Purpose::Race];
 const GATE: &[Purpose] = &[Purpose::Gate];
 
 /// Every report format, the default first.
-pub static FORMATS: [Format; 8] = [
+pub static FORMATS: [Format; 9] = [
     Format {
         name: "text",
         purposes: ANY,
@@ -231,6 +233,15 @@ pub static FORMATS: [Format; 8] = [
         gate: |_, _| Err(format!("fio-json holds one race alone; {GATE_FORMATS}")),
     },
     Format {
+        name: "io500",
+        purposes: RACE,
+        extension: "txt",
+        render: Render::Text(io500_result::render),
+        compare: |_, _| Err(format!("io500 holds one race; {ONE_RACE}")),
+        published: |_, _| Err(format!("io500 holds one race; {ONE_RACE}")),
+        gate: |_, _| Err(format!("io500 holds one race; {GATE_FORMATS}")),
+    },
+    Format {
         name: "junit",
         purposes: GATE,
         extension: "xml",
@@ -290,7 +301,7 @@ pub fn format_named(name: &str) -> Result<&'static Format, UnknownFormat> {
 }
 
 /// Renders findings in the format of a name: `text`, `markdown`, `memo` (in English), `csv`, `json`,
-/// `fio-json`.
+/// `fio-json`, `io500`.
 ///
 /// # Errors
 /// [`ReportError`]: the format does not exist, cannot hold what was raced, or is a page.
@@ -351,7 +362,7 @@ mod tests {
     fn an_unknown_format_is_refused_with_the_known_ones() {
         let said = |purpose| format_for("pdf\u{1b}[2J", purpose).err().map(|error| error.to_string());
         for (purpose, known) in [
-            (Purpose::Race, "text, markdown, memo, csv, json, html, fio-json"),
+            (Purpose::Race, "text, markdown, memo, csv, json, html, fio-json, io500"),
             (Purpose::Comparison, "text, markdown, csv, json"),
             (Purpose::Gate, "text, markdown, csv, json, junit"),
         ] {

@@ -5,7 +5,7 @@ use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
 use crate::{
-    Input, Style, advice, aged, appenders, calibration, explanations, facts, layers, operations, screening,
+    Input, Style, advice, aged, appenders, calibration, explanations, facts, io500, layers, operations, screening,
     transactions, words,
 };
 use model::findings::{ResultFinding, ScreeningFinding};
@@ -34,6 +34,7 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     figures(&mut out, input, style);
     layers::text(&mut out, findings, style);
     aged::text(&mut out, findings, style);
+    io500::text(&mut out, findings, style);
     if explanations::has_shares(findings) {
         explanations::text(&mut out, findings, false, style);
     }

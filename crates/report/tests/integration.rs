@@ -13,6 +13,7 @@ mod golden;
 mod guests;
 mod hostile;
 mod html;
+mod io500;
 mod junit;
 mod level;
 mod published;

@@ -11,6 +11,8 @@ use crate::estimate::{self, median};
 use crate::evidence::Evidence;
 use crate::explain;
 use crate::failed;
+use crate::header_warnings;
+use crate::io500;
 use crate::latency;
 use crate::layer_costs::layer_costs;
 use crate::limit;
@@ -20,7 +22,6 @@ use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::past;
 use crate::ranking;
-use crate::recorded;
 use crate::row_mean;
 use crate::said;
 use crate::search;
@@ -415,16 +416,7 @@ pub fn findings(record: &Record) -> Findings {
     let mut results = whole_race::mark(judged, header.plan.workloads.iter().map(|of| of.groups().len()).sum());
     row_mean::set(&mut results);
     let ceilings = ceilings(record);
-    let recorded = header.warnings.iter().chain(&record.warnings).cloned();
-    let mut warnings: Vec<Sentence> = recorded.map(recorded::warning).collect();
-    if header.plan.as_published {
-        warnings.insert(0, as_published(header.plan.rounds));
-    }
-    match record.resumes {
-        0 => {}
-        1 => warnings.push(statement::taken_up_once().weigh(Weight::Detail)),
-        times => warnings.push(statement::taken_up_often(times).weigh(Weight::Detail)),
-    }
+    let mut warnings = header_warnings::warnings(record);
     // The ceilings' own throttle is a cap of ours.
     if header.plan.throttle.is_none() {
         warnings.extend(quotas(record, &ceilings));
@@ -469,6 +461,7 @@ pub fn findings(record: &Record) -> Findings {
         layers: layer_costs(record, &results),
         aged: past::aged(&header.lanes, &results),
         aged_ranks: past::ranks(&header.lanes, &results),
+        io500: io500::findings(record),
         screening: more_rounds::screening(record, &results),
         code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),
@@ -507,14 +500,6 @@ fn not_raced(record: &Record) -> Vec<Sentence> {
         }
     };
     unraced.map(|of| sentence(of).weigh(Weight::Detail)).collect()
-}
-
-/// What figures of an article's own method can tell.
-fn as_published(rounds: Rounds) -> Sentence {
-    match rounds {
-        Rounds::Fixed(1) => statement::as_published_once().weigh(Weight::Choice),
-        _ => statement::as_published_often(),
-    }
 }
 
 pub(crate) fn outcome_words(end: Option<EndOutcome>) -> &'static str {

@@ -134,7 +134,8 @@ impl WorkloadKind for Io {
     }
 
     fn counts(&self, _: &str) -> Counts {
-        if self.is_flush_bound() { Counts::Commits } else { Counts::Requests }
+        // A flush now and then is part of writing.
+        if self.fdatasync == 1 || self.fsync == 1 { Counts::Commits } else { Counts::Requests }
     }
 
     fn bare_counterparts(&self) -> Vec<(Profile, Io)> {
