@@ -52,7 +52,7 @@ fn io_workload(rw: Pattern, ioengine: &str, iodepth: u32) -> Request {
 }
 
 fn small_files(files: u64) -> Request {
-    let kind = Kind::SmallFiles(SmallFiles { files, size: Bytes(2000), directories: 4 });
+    let kind = Kind::SmallFiles(SmallFiles { files, size: Bytes(2000), directories: 4, sharing: Default::default() });
     Request::prepare(Workload { name: "s".into(), title: "small files".into(), kind }, 11)
 }
 

@@ -4,9 +4,11 @@ mod common;
 
 use common::*;
 use engine::{EngineError, OpenTarget, Work};
+use model::Bytes;
 use model::agent::Part;
+use model::operations::Sharing;
 use model::ranks::Clients;
-use model::workload::Workload;
+use model::workload::{Kind, SmallFiles, Workload};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -105,6 +107,24 @@ fn what_a_client_only_looks_at_is_another_clients() {
     assert_eq!(phase(0, "stat").unwrap().operations, 4);
     assert_eq!(phase(0, "unlink").unwrap().operations, 4, "it removes its own");
     assert!(!top.join("f000000003").exists() && top.join("f000000004").exists());
+}
+
+#[test]
+fn clients_make_read_and_remove_small_files_in_the_same_directories() {
+    let folder = on_disk();
+    let place = directory(folder.path());
+    let small = SmallFiles { files: 10, size: Bytes(100), directories: 2, sharing: Sharing::Shared };
+    let small = Workload { name: "t".into(), title: "t".into(), kind: Kind::SmallFiles(small) };
+    let mut works: Vec<_> = (0..CLIENTS).map(|number| prepare_as(&place, &small, number).unwrap()).collect();
+    for (group, left) in [("create", 30), ("read", 30), ("delete", 0)] {
+        for (client, work) in works.iter_mut().enumerate() {
+            let window = work.phase(&place, group, Part::WHOLE, &mut ());
+            let window = window.unwrap_or_else(|error| panic!("{group} of client {client}: {error}"));
+            assert_eq!(window.operations, 10, "{group}");
+        }
+        assert_eq!(count(folder.path()), left, "{group}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path().join("fairlane-files")).unwrap().count(), 2, "nobody's own directories");
 }
 
 #[test]

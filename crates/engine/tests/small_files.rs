@@ -22,7 +22,7 @@ fn prepared_with(
     directories: u64,
     stop: Arc<AtomicBool>,
 ) -> Result<Box<dyn Work>, EngineError> {
-    let kind = Kind::SmallFiles(SmallFiles { files, size: Bytes(size), directories });
+    let kind = Kind::SmallFiles(SmallFiles { files, size: Bytes(size), directories, sharing: Default::default() });
     engine::prepare(place, &Workload { name: "t".into(), title: "t".into(), kind }, 7, stop)
 }
 

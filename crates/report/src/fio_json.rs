@@ -420,7 +420,12 @@ mod tests {
 
     #[test]
     fn groups_are_found_under_the_names_that_the_model_gives_them() {
-        let kind = Kind::SmallFiles(model::workload::SmallFiles { files: 1, size: model::Bytes(1), directories: 1 });
+        let kind = Kind::SmallFiles(model::workload::SmallFiles {
+            files: 1,
+            size: model::Bytes(1),
+            directories: 1,
+            sharing: Default::default(),
+        });
         let workload = Workload { name: "w".into(), title: "w".into(), kind };
         for only in [true, false] {
             let options = JobOptions::default();

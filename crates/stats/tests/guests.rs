@@ -192,7 +192,12 @@ fn flush_bound_work_of_every_kind_is_called_not_durable_where_no_flush_reaches_a
             (lane.venue, lane.kernel, lane.flushes_stop_short) = ("uml".into(), "6.1".into(), stops);
         }
         let mut race = race(lanes, [1000.0, 700.0]);
-        let small = model::workload::SmallFiles { files: 10, size: model::Bytes(4096), directories: 1 };
+        let small = model::workload::SmallFiles {
+            files: 10,
+            size: model::Bytes(4096),
+            directories: 1,
+            sharing: Default::default(),
+        };
         for workload in &mut race.header.plan.workloads {
             workload.kind = model::workload::Kind::SmallFiles(small.clone());
         }

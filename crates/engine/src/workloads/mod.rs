@@ -202,7 +202,7 @@ pub fn prepare_noted(
         Kind::Operations(operations) => {
             Box::new(crate::operations::OperationsWork::prepare(place, operations, (seed, clients), stop)?)
         }
-        Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, seed, stop)?),
+        Kind::SmallFiles(small) => Box::new(SmallFilesWork::prepare(place, small, (seed, clients), stop)?),
         Kind::Appenders(appenders) => Box::new(AppendersWork::prepare(place, appenders, seed, stop)?),
         Kind::Oltp(oltp) => Box::new(OltpWork::prepare(place, oltp, seed, note, stop)?),
         Kind::Streams(streams) => Box::new(StreamsWork::prepare(place, streams, seed, stop)?),

@@ -9,9 +9,11 @@ use crate::histogram::Latencies;
 use crate::target::OpenTarget;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
 use model::agent::Part;
+use model::operations::Sharing;
+use model::ranks::Clients;
 use model::workload::SmallFiles;
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
-use rustix::io::{read, write};
+use rustix::io::{Errno, read, write};
 use std::ffi::CStr;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -27,6 +29,8 @@ const TOP: &str = "fairlane-files";
 pub struct SmallFilesWork {
     small: SmallFiles,
     seed: u64,
+    /// Who share the directories.
+    clients: Clients,
     buffers: Buffers,
     room: Room,
     latencies: Latencies,
@@ -43,16 +47,19 @@ enum Phase {
 }
 
 impl SmallFilesWork {
-    /// Makes the empty directories, synced. What an interrupted race left there is removed.
+    /// Makes the empty directories, synced. What an interrupted race left there is removed, unless other clients share
+    /// them.
     ///
     /// # Errors
     /// On a bare device, or where a call fails.
     pub fn prepare(
         place: &OpenTarget,
         small: &SmallFiles,
-        seed: u64,
+        (seed, clients): (u64, Clients),
         stop: Arc<AtomicBool>,
     ) -> Result<Self, EngineError> {
+        small.check_clients(clients).map_err(EngineError::Unsuitable)?;
+        let clients = if small.sharing == Sharing::Shared { clients } else { Clients::ALONE };
         match place {
             // `prepare` of all workloads refuses a library by the workload's name.
             OpenTarget::Null | OpenTarget::Library(_) => {}
@@ -63,7 +70,7 @@ impl SmallFilesWork {
                 )));
             }
             OpenTarget::Directory { path, directory } => {
-                make_directories(path, directory, small.directories, &stop)?;
+                make_directories(path, directory, small.directories, clients, &stop)?;
                 place.sync()?;
             }
         }
@@ -75,6 +82,7 @@ impl SmallFilesWork {
             room: Room::new(size as usize + 1)?,
             small: small.clone(),
             seed,
+            clients,
             latencies: Latencies::new(),
             top: None,
             stop,
@@ -99,7 +107,9 @@ impl SmallFilesWork {
             heed(&self.stop)?;
             // Directory after directory, so that every part of a phase has directories of its own:
             // the first part would otherwise warm them all for the others.
-            name.set(self.directory_of(number), number);
+            // Those of a client who shares them are numbered behind those of the clients before it.
+            let numbered = u64::from(self.clients.number) * self.small.files + number;
+            name.set(self.directory_of(number), numbered);
             match phase {
                 Phase::Create => self.create(top, &name, number, path)?,
                 Phase::Read => self.read(top, &name, number, path)?,
@@ -219,7 +229,9 @@ impl Work for SmallFilesWork {
         let sync_seconds = match phase != Phase::Read {
             true => {
                 let begun = Clock::get().now();
-                if let (Phase::Delete, Some(top), true) = (phase, &top, part.index + 1 == part.of) {
+                // Directories that others are at work in stay.
+                let is_last = part.index + 1 == part.of && self.clients.is_alone();
+                if let (Phase::Delete, Some(top), true) = (phase, &top, is_last) {
                     remove_directories(top, self.small.directories, &path, &self.stop)?;
                 }
                 place.sync()?;
@@ -254,15 +266,29 @@ fn delete(top: Option<BorrowedFd<'_>>, name: &Name, path: &Path) -> Result<(), E
         .map_err(|errno| EngineError::file("remove", name.path(path), errno))
 }
 
-fn make_directories(path: &Path, directory: &OwnedFd, count: u64, stop: &AtomicBool) -> Result<(), EngineError> {
+fn make_directories(
+    path: &Path,
+    directory: &OwnedFd,
+    count: u64,
+    clients: Clients,
+    stop: &AtomicBool,
+) -> Result<(), EngineError> {
     let top_path = path.join(TOP);
     let mode = Mode::from_raw_mode(0o755);
-    let top = beneath::make_anew(directory.as_fd(), TOP, mode, &top_path)?;
+    // What all share, another one may have made.
+    let made = |made: Result<(), Errno>| if clients.is_alone() || made != Err(Errno::EXIST) { made } else { Ok(()) };
+    let top = if clients.is_alone() {
+        beneath::make_anew(directory.as_fd(), TOP, mode, &top_path)?
+    } else {
+        made(mkdirat(directory, TOP, mode))
+            .and_then(|()| beneath::open_folder(directory.as_fd(), TOP))
+            .map_err(|errno| EngineError::file("create directory", &top_path, errno))?
+    };
     let mut name = Name::new();
     for number in 0..count {
         heed(stop)?;
         name.set_directory(number);
-        mkdirat(&top, name.as_c_str(), mode)
+        made(mkdirat(&top, name.as_c_str(), mode))
             .map_err(|errno| EngineError::file("create directory", name.path(&top_path), errno))?;
     }
     Ok(())

@@ -75,11 +75,14 @@ pub fn work(plan: &Plan, ranks: u32) -> Result<(), Failure> {
             workload.name
         )));
     }
-    plan.workloads.iter().try_for_each(|workload| match &workload.kind {
-        Kind::Operations(operations) => operations
-            .check_clients(Clients { of: ranks, ..Clients::ALONE })
-            .map_err(|what| Failure::usage(format!("workload {}: {what}", workload.name))),
-        _ => Ok(()),
+    let clients = Clients { of: ranks, ..Clients::ALONE };
+    plan.workloads.iter().try_for_each(|workload| {
+        let checked = match &workload.kind {
+            Kind::Operations(operations) => operations.check_clients(clients),
+            Kind::SmallFiles(small) => small.check_clients(clients),
+            _ => Ok(()),
+        };
+        checked.map_err(|what| Failure::usage(format!("workload {}: {what}", workload.name)))
     })
 }
 

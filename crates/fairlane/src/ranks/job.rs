@@ -12,6 +12,7 @@ use lanes::LaneFailure;
 use model::agent::{Devices, FilesystemProcesses, Reply, Request};
 use model::job::FileLayout;
 use model::lane::LaneSpec;
+use model::operations::Sharing;
 use model::ranks::{Clients, JobRanks};
 use model::text::escaped_path;
 use model::workload::{Kind, Workload};
@@ -500,6 +501,7 @@ pub fn works_in_one_folder(workload: &Workload) -> bool {
     match &workload.kind {
         Kind::Io(io) => io.file != FileLayout::Own,
         Kind::Operations(operations) => operations.shares_directories(),
+        Kind::SmallFiles(small) => small.sharing == Sharing::Shared,
         _ => false,
     }
 }

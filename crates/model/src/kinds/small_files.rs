@@ -3,6 +3,8 @@
 use super::{Demand, READ_AHEAD_BYTES, Schedule, Traffic, WorkloadKind};
 use crate::Bytes;
 use crate::findings::Counts;
+use crate::operations::Sharing;
+use crate::ranks::Clients;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +19,40 @@ pub struct SmallFiles {
     /// Directories that share the files evenly.
     #[serde(default = "default_directories")]
     pub directories: u64,
+    /// Whether over MPI all ranks work in the same directories.
+    #[serde(default, skip_serializing_if = "is_private")]
+    pub sharing: Sharing,
 }
 
 fn default_directories() -> u64 {
     1
+}
+
+// serde hands a reference to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_private(sharing: &Sharing) -> bool {
+    *sharing == Sharing::Private
+}
+
+/// Files that nine digits tell apart.
+const MOST_NAMES: u64 = 1_000_000_000;
+
+impl SmallFiles {
+    /// What is wrong with the work for clients who share directories, as one sentence with the remedy.
+    ///
+    /// # Errors
+    /// The sentence.
+    pub fn check_clients(&self, clients: Clients) -> Result<(), String> {
+        let all = self.files.saturating_mul(u64::from(clients.of));
+        if self.sharing == Sharing::Private || all <= MOST_NAMES {
+            return Ok(());
+        }
+        let (files, of) = (self.files, clients.of);
+        Err(format!(
+            "{files} files of each of {of} ranks are more than their names tell apart ({MOST_NAMES}); lower files, or set \
+             sharing = \"private\""
+        ))
+    }
 }
 
 impl WorkloadKind for SmallFiles {
@@ -80,5 +112,20 @@ impl WorkloadKind for SmallFiles {
 
     fn counts(&self, _: &str) -> Counts {
         Counts::Files
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_who_share_directories_have_names_of_nine_digits() {
+        let of = |sharing: Sharing, clients: u32| {
+            let small = SmallFiles { files: 1_000_000, size: Bytes(1), directories: 1, sharing };
+            small.check_clients(Clients { of: clients, ..Clients::ALONE })
+        };
+        assert_eq!((of(Sharing::Shared, 1000), of(Sharing::Private, 1001)), (Ok(()), Ok(())));
+        assert!(of(Sharing::Shared, 1001).unwrap_err().contains("lower files"));
     }
 }

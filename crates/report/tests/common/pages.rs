@@ -21,7 +21,7 @@ fn workloads() -> Vec<Workload> {
         title: title.to_owned(),
         kind: Kind::Io(Box::new(Io { rw, bs: Bytes(4096), size: Bytes(1 << 28), ..Io::default() })),
     };
-    let files = SmallFiles { files: 1000, size: Bytes(4096), directories: 1 };
+    let files = SmallFiles { files: 1000, size: Bytes(4096), directories: 1, sharing: Default::default() };
     vec![
         io("random-read", "random read 4 KiB", Pattern::RandRead),
         io("random-write", "random write 4 KiB", Pattern::RandWrite),

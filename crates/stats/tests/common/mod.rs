@@ -44,7 +44,8 @@ pub fn io(name: &str, rw: Pattern, iodepth: u32, fdatasync: u32) -> Workload {
 }
 
 pub fn small_files() -> Workload {
-    let kind = Kind::SmallFiles(SmallFiles { files: 1000, size: Bytes(4096), directories: 1 });
+    let kind =
+        Kind::SmallFiles(SmallFiles { files: 1000, size: Bytes(4096), directories: 1, sharing: Default::default() });
     Workload { name: "small-files".into(), title: "small files".into(), kind }
 }
 

@@ -464,7 +464,8 @@ fn what_cannot_be_opened_is_refused_in_one_sentence() {
 fn only_operations_are_prepared_on_a_library() {
     let image = Image::new(false);
     let place = OpenTarget::open(&Target::Library(image.target(true))).unwrap();
-    let kind = Kind::SmallFiles(SmallFiles { files: 10, size: Bytes(1024), directories: 1 });
+    let kind =
+        Kind::SmallFiles(SmallFiles { files: 10, size: Bytes(1024), directories: 1, sharing: Default::default() });
     let workload = Workload { name: "w".to_owned(), title: "t".to_owned(), kind };
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let refused = crate::prepare(&place, &workload, 1, stop).err().map(|error| error.to_string()).unwrap();
