@@ -34,6 +34,52 @@ pub(crate) struct Beyond {
     pub(crate) said: Sentence,
     /// It is a filesystem's all the same.
     pub(crate) counts: bool,
+    /// What the disk does, where that is what it is above.
+    above: Option<AboveTheDisk>,
+}
+
+/// A figure above what the disk does.
+#[derive(Debug, Clone, PartialEq)]
+struct AboveTheDisk {
+    lane: String,
+    /// Bytes per second, of the lane and of the bare disk.
+    rate: f64,
+    bare: f64,
+    why: Sentence,
+}
+
+/// So many lanes of which the same is said have a sentence each; more have one together.
+const SAID_ONE_BY_ONE: usize = 3;
+
+/// What is said of such figures, where `all` lanes were raced: once of many lanes that are above one disk for one reason.
+pub(crate) fn warnings(beyond: Vec<Beyond>, all: usize) -> Vec<Sentence> {
+    let alike = |one: &Beyond, other: &Beyond| match (&one.above, &other.above) {
+        (Some(one), Some(other)) => one.bare.to_bits() == other.bare.to_bits() && one.why == other.why,
+        _ => false,
+    };
+    let mut groups: Vec<Vec<Beyond>> = Vec::new();
+    for one in beyond {
+        match groups.iter_mut().find(|group| group.first().is_some_and(|first| alike(first, &one))) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups.into_iter().flat_map(|group| together(group, all)).collect()
+}
+
+fn together(group: Vec<Beyond>, all: usize) -> Vec<Sentence> {
+    let above: Vec<&AboveTheDisk> = group.iter().filter_map(|of| of.above.as_ref()).collect();
+    let Some(first) = above.first().filter(|_| above.len() > SAID_ONE_BY_ONE) else {
+        return group.into_iter().map(|of| of.said).collect();
+    };
+    let lanes: Value = match above.len() == all {
+        true => statement::all_lanes(all).into(),
+        false => Value::Row(above.iter().map(|of| name(&of.lane)).collect()),
+    };
+    let low = above.iter().map(|of| of.rate).fold(f64::INFINITY, f64::min);
+    let high = above.iter().map(|of| of.rate).fold(0.0, f64::max);
+    let (low, high, bare) = (Value::Bandwidth(low), Value::Bandwidth(high), Value::Bandwidth(first.bare));
+    vec![statement::lanes_beyond_the_disk(lanes, low, high, bare, first.why.clone())]
 }
 
 /// The lanes whose figures cannot be those of their disk or of the memory: of steady block I/O, of a
@@ -80,7 +126,7 @@ impl Observed<'_> {
         let (own, shown) = (|| name(&lane.lane.name), Value::Bandwidth(rate));
         if let Some(memory) = self.memory.filter(|&memory| rate > memory) {
             let said = statement::beyond_memory(own(), shown, Value::Bandwidth(memory));
-            return Some(Beyond { said, counts: false });
+            return Some(Beyond { said, counts: false, above: None });
         }
         let bare = (self.raw)(&lane.lane.name);
         let bare = bare.filter(|&bare| !lane.lane.backing.is_empty() && rate > BEYOND_THE_DEVICE * bare)?;
@@ -98,8 +144,9 @@ impl Observed<'_> {
             None => (statement::all_bytes_passed(), true),
         };
         let silent = counts && self.only_what_missed_the_disk;
-        let said = statement::beyond_the_disk(own(), shown, Value::Bandwidth(bare), why);
-        (!silent).then_some(Beyond { said, counts })
+        let said = statement::beyond_the_disk(own(), shown, Value::Bandwidth(bare), why.clone());
+        let above = Some(AboveTheDisk { lane: lane.lane.name.clone(), rate, bare, why });
+        (!silent).then_some(Beyond { said, counts, above })
     }
 }
 
@@ -111,4 +158,36 @@ fn share(scope: &Scope, reads: bool) -> Option<f64> {
         false => (device.write_bytes, scope.write_bytes),
     };
     (of_work > 0.0).then(|| at_device as f64 / of_work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beyond(lane: &str, rate: f64, bare: f64) -> Beyond {
+        let why = statement::all_bytes_passed();
+        let said = statement::beyond_the_disk(name(lane), Value::Bandwidth(rate), Value::Bandwidth(bare), why.clone());
+        Beyond { said, counts: true, above: Some(AboveTheDisk { lane: lane.to_owned(), rate, bare, why }) }
+    }
+
+    fn said(beyond: &[Beyond], all: usize) -> Vec<String> {
+        warnings(beyond.to_vec(), all).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn many_lanes_above_one_disk_are_told_in_one_sentence_and_few_by_themselves() {
+        let lanes: Vec<Beyond> =
+            ["a", "b", "c", "d"].into_iter().zip(3..).map(|(lane, at)| beyond(lane, f64::from(at) * 1e8, 2e8)).collect();
+        let three = said(&lanes[..3], 3);
+        assert_eq!(three.len(), 3);
+        assert!(three[0].starts_with("a: 300 MB/s is more than the bare disk's 200 MB/s"), "{three:?}");
+        let all = said(&lanes, 4);
+        assert_eq!(all.len(), 1, "{all:?}");
+        assert!(all[0].starts_with("all 4 lanes: 300 MB/s to 600 MB/s are more than the bare disk's 200 MB/s, and"), "{all:?}");
+        let some = said(&lanes, 9);
+        assert!(some[0].starts_with("a, b, c, d: 300 MB/s to "), "{some:?}");
+        // Another disk is another sentence.
+        let two_disks = [lanes, vec![beyond("e", 9e8, 3e8)]].concat();
+        assert_eq!(said(&two_disks, 9).len(), 2);
+    }
 }

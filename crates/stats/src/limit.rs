@@ -27,7 +27,7 @@ mod several;
 
 use crate::comparable;
 use crate::estimate::median;
-use crate::impossible::{self, Beyond};
+use crate::impossible;
 use crate::pair;
 use crate::series::{LaneSeries, Reading, Scope, Series};
 use model::findings::Limit;
@@ -247,6 +247,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
     let null_rate = null_ceiling(&record.probes, workload).filter(|_| one_place);
     let rate = record.rates.iter().rev().find(|rate| rate.workload == workload.name);
     let beyond = impossible::found(record, workload, group, series);
+    let of_disks = series.lanes.iter().filter(|lane| !comparable::stands_beside(lane.lane)).count();
     let reads = series.reading.reads(group);
     let first_beyond = beyond.iter().find(|of| !of.counts).map(|of| &of.said);
     let workers = workload.traits().concurrency(group);
@@ -274,7 +275,7 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
         impossible,
         one_disk,
         near_the_disk,
-        warnings: beyond.into_iter().map(|Beyond { said, .. }| said).collect(),
+        warnings: impossible::warnings(beyond, of_disks),
         missed_the_disk,
     }
 }

@@ -50,6 +50,10 @@ impl Kind<'_> {
         let trials = match () {
             () if count == all => statement::all_trials(all),
             () if lanes.len() == 1 => statement::some_trials(count, all),
+            // Lane by lane it would be one number again and again.
+            () if lanes.len() > 2 && self.trials.iter().all(|&of| of * lanes.len() == count) => {
+                statement::marked_trials_each(count, all, count / lanes.len())
+            }
             () => {
                 let marked = lanes.iter().zip(&self.trials).filter(|(_, count)| **count > 0);
                 statement::marked_trials(count, all, Value::Row(marked.map(of_lane).collect()))

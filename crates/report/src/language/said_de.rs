@@ -44,6 +44,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("all_trials", "alle {count} Versuche"),
     ("some_trials", "{count} von {of} Versuchen"),
     ("marked_trials", "{count} von {of} Versuchen ({lanes})"),
+    ("marked_trials_each", "{count} von {of} Versuchen ({each} jeder Bahn)"),
     ("marked_trials_of", "{lane} {count}"),
     ("for_one", " (in einem davon {figures})"),
     (
@@ -359,6 +360,8 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
          diese Bytes wurden angefasst",
     ),
     ("beyond_the_disk", "{lane}: {rate} ist mehr, als die bloße Platte schafft ({disk}){why}"),
+    ("all_lanes", "alle {count} Bahnen"),
+    ("lanes_beyond_the_disk", "{lanes}: {low} bis {high} sind mehr, als die bloße Platte schafft ({disk}){why}"),
     ("it_compresses", ": das Dateisystem komprimiert, und {share} der Bytes gingen über die Platte"),
     ("cache_did_the_rest", ": den Rest tat der Seitencache, {share} der Bytes gingen über die Platte"),
     (

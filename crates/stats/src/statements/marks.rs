@@ -9,6 +9,7 @@ templates! {
     all_trials(count) = "all {count} trials";
     some_trials(count, of) = "{count} of {of} trials";
     marked_trials(count, of, lanes) = "{count} of {of} trials ({lanes})";
+    marked_trials_each(count, of, each) = "{count} of {of} trials ({each} of each lane)";
     marked_trials_of(lane, count) = "{lane} {count}";
     for_one(figures) = " (in one of them {figures})";
 

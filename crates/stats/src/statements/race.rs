@@ -57,6 +57,9 @@ templates! {
         "{lane}: {rate} is more than this machine copied in memory when measured ({memory}): hardly all of these bytes \
          were touched";
     beyond_the_disk(lane, rate, disk, why) = "{lane}: {rate} is more than the bare disk's {disk}{why}";
+    all_lanes(count) = "all {count} lanes";
+    lanes_beyond_the_disk(lanes, low, high, disk, why) =
+        "{lanes}: {low} to {high} are more than the bare disk's {disk}{why}";
     it_compresses(share) = ": the filesystem compresses, and {share} of the bytes passed the disk";
     cache_did_the_rest(share) = ": the page cache did the rest, {share} of the bytes passed the disk";
     hardly_a_byte() =
