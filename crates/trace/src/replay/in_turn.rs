@@ -58,22 +58,34 @@ impl Queue<'_> {
     }
 }
 
-/// The steps of a plan in an order in which one thread can do them all: of those that wait for nobody, always the one that
-/// the program began first. The same plan has the same order. What would wait for ever is left out. `goes_on`: whether to go
-/// on, asked before each step; `None`: it did not.
-pub fn in_turn(plan: &Replay, goes_on: &dyn Fn() -> bool) -> Option<Vec<Turn>> {
+/// Whose step is next, again and again, in an order in which one thread can do them all: of those that wait for nobody, always the
+/// one that the program began first. The same plan has the same order. What would wait for ever is left out. `does` answers whether
+/// to go on; answers whether it came to the end.
+pub(super) fn each(plan: &Replay, does: &mut dyn FnMut(Turn) -> bool) -> bool {
     let count = plan.threads.len();
     let asleep = vec![BinaryHeap::new(); count];
     let mut queue = Queue { plan, done: vec![0; count], ready: BinaryHeap::new(), asleep, over: vec![0; count] };
     (0..count as u32).for_each(|thread| queue.line_up(thread));
-    let mut turns = Vec::with_capacity(plan.threads.iter().map(Vec::len).sum());
     while let Some(Reverse((_, thread))) = queue.ready.pop() {
-        if !goes_on() {
-            return None;
+        if !does(Turn { thread, step: queue.does(thread) }) {
+            return false;
         }
-        turns.push(Turn { thread, step: queue.does(thread) });
     }
-    Some(turns)
+    true
+}
+
+/// The steps of a plan, each behind all that it waits for. `goes_on`: whether to go on, asked before each step; `None`: it did not.
+/// What would wait for ever is left out.
+pub fn in_turn(plan: &Replay, goes_on: &dyn Fn() -> bool) -> Option<Vec<Turn>> {
+    let mut turns = Vec::with_capacity(plan.threads.iter().map(Vec::len).sum());
+    let is_whole = each(plan, &mut |turn| {
+        let goes_on = goes_on();
+        if goes_on {
+            turns.push(turn);
+        }
+        goes_on
+    });
+    is_whole.then_some(turns)
 }
 
 #[cfg(test)]

@@ -25,6 +25,9 @@ use std::io::Read;
 pub const MOST_THREADS: usize = 1024;
 /// Most calls that are done again: they lie in memory.
 pub const MOST_STEPS: u64 = 20_000_000;
+/// Bytes of what is known of a step where it is asked how long its thread thinks before it, or whose turn it is. They count as the
+/// step's own when a trace is read.
+pub const THINKING_BYTES: u64 = size_of::<u64>() as u64;
 
 /// What a replay does.
 #[derive(Debug, Clone, Default)]
@@ -57,34 +60,40 @@ impl Replay {
     /// when all that it waited for was done, the step before it among them, to its begin. A thread that waited for nothing thinks
     /// from the program's begin.
     pub fn think_times(&self, thread: usize) -> Vec<u64> {
+        let mut before = 0;
+        self.threads.get(thread).into_iter().flatten().map(|step| self.think_time(step, &mut before)).collect()
+    }
+
+    /// The same of the next step of a thread. `before`: when those before it in its thread were done, and then when this one was too.
+    fn think_time(&self, step: &Step, before: &mut u64) -> u64 {
         let start = |step: &Step| step.start.saturating_add(self.before_and_after.0);
         let end = |step: &Step| start(step).saturating_add(step.nanoseconds);
         let ended =
             |wait: &Wait| self.threads.get(wait.thread as usize)?.get(wait.steps.checked_sub(1)? as usize).map(end);
-        let mut before = 0;
-        let think = |step: &Step| {
-            let (first, count) = (step.waits.0 as usize, usize::from(step.waits.1));
-            let waits = self.waits.get(first..first + count).unwrap_or_default();
-            let ready = waits.iter().filter_map(ended).fold(before, u64::max);
-            before = before.max(end(step));
-            start(step).saturating_sub(ready).saturating_sub(step.stood)
-        };
-        self.threads.get(thread).into_iter().flatten().map(think).collect()
+        let ready = self.waits_of(step).iter().filter_map(ended).fold(*before, u64::max);
+        *before = end(step).max(*before);
+        start(step).saturating_sub(ready).saturating_sub(step.stood)
     }
 
-    /// Nanoseconds that the longest chain of thinking takes, whoever waits for whom: a replay with thinking time takes no less.
+    fn waits_of(&self, step: &Step) -> &[Wait] {
+        let (first, count) = (step.waits.0 as usize, usize::from(step.waits.1));
+        self.waits.get(first..first + count).unwrap_or_default()
+    }
+
+    /// Nanoseconds that the longest chain of thinking takes, whoever waits for whom: a replay with thinking time takes no less. It
+    /// needs [`THINKING_BYTES`] for each step meanwhile.
     pub fn thinks(&self) -> u64 {
-        let times: Vec<Vec<u64>> = (0..self.threads.len()).map(|thread| self.think_times(thread)).collect();
+        let mut befores = vec![0; self.threads.len()];
         let mut done: Vec<Vec<u64>> = self.threads.iter().map(|steps| Vec::with_capacity(steps.len())).collect();
-        for turn in in_turn(self, &|| true).unwrap_or_default() {
-            let (thread, at) = (turn.thread as usize, turn.step as usize);
-            let (first, count) = self.threads[thread][at].waits;
-            let waits = self.waits.get(first as usize..first as usize + usize::from(count)).unwrap_or_default();
+        in_turn::each(self, &mut |turn| {
+            let thread = turn.thread as usize;
+            let step = &self.threads[thread][turn.step as usize];
             let ended = |wait: &Wait| done[wait.thread as usize].get(wait.steps.checked_sub(1)? as usize).copied();
             let own = done[thread].last().copied().unwrap_or(0);
-            let ready = waits.iter().filter_map(ended).fold(own, u64::max);
-            done[thread].push(ready.saturating_add(times[thread][at]));
-        }
+            let ready = self.waits_of(step).iter().filter_map(ended).fold(own, u64::max);
+            done[thread].push(ready.saturating_add(self.think_time(step, &mut befores[thread])));
+            true
+        });
         let last = done.iter().filter_map(|ends| ends.last()).max().copied().unwrap_or(0);
         last.saturating_add(self.before_and_after.1)
     }

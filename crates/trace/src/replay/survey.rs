@@ -3,7 +3,7 @@
 use super::followed::{Followed, files_of};
 use super::links::Links;
 use super::names::{Names, changes};
-use super::{Limits, MOST_STEPS, MOST_THREADS, ReplayError, Step};
+use super::{Limits, MOST_STEPS, MOST_THREADS, ReplayError, Step, THINKING_BYTES};
 use crate::calls::code;
 use crate::reader::{ReadError, Reader};
 use crate::{Header, Item};
@@ -30,8 +30,8 @@ pub(super) struct Survey {
     pub(super) sampled: (u64, u64),
 }
 
-/// Bytes of a step with what is written down of it.
-pub(super) const STEP_BYTES: u64 = size_of::<Step>() as u64 + 40;
+/// Bytes of a step with what is written down of it, and with how long its thread thinks before it.
+pub(super) const STEP_BYTES: u64 = size_of::<Step>() as u64 + 40 + THINKING_BYTES;
 
 pub(super) fn read(trace: impl Read, limits: &Limits) -> Result<Survey, ReplayError> {
     let mut reader = Reader::begin(trace)?;

@@ -58,11 +58,15 @@ impl Made {
     }
 
     fn read(&self) -> Result<Replay, ReplayError> {
+        self.read_within(1 << 30)
+    }
+
+    fn read_within(&self, memory_bytes: u64) -> Result<Replay, ReplayError> {
         let mut bytes = Vec::new();
         let mut writer = Writer::begin(&mut bytes).unwrap();
         self.items.iter().for_each(|item| writer.add(item).unwrap());
         writer.flush().unwrap();
-        let limits = Limits { memory_bytes: 1 << 30, goes_on: &|| true };
+        let limits = Limits { memory_bytes, goes_on: &|| true };
         read(&bytes[..], &bytes[..], &limits)
     }
 

@@ -8,14 +8,14 @@ use std::io::BufReader;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trace::replay::{Limits, Replay, ReplayError, Step, Wait};
+use trace::replay::{Limits, Replay, ReplayError, Step, THINKING_BYTES, Wait};
 use trace::{Fingerprint, HashedFile};
 
 /// Most bytes of a trace.
 const MOST_TRACE_BYTES: u64 = 8 << 30;
 
-/// What a thread writes down of a step: how long it took, what it moved and how late it was.
-const STEP_FIGURES_BYTES: usize = 24;
+/// What a thread writes down of a step: how long it took, what it moved and how late it was; and how long it thinks before it.
+const STEP_FIGURES_BYTES: usize = 24 + THINKING_BYTES as usize;
 
 /// Reads a trace for a replay; answers its SHA-256 too, in hexadecimal digits.
 ///

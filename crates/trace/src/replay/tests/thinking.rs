@@ -45,3 +45,17 @@ fn the_programs_own_time_goes_from_its_begin_to_its_end_without_what_the_tracer_
     let of = made.read().unwrap();
     assert_eq!((of.before_and_after, of.think_times(0), of.last_thread()), ((100, 690), vec![100, 40, 0], 0));
 }
+
+#[test]
+fn what_is_known_of_thinking_is_a_part_of_the_memory_that_a_trace_may_take() {
+    const CALLS: u64 = 1000;
+    let mut made = Made::new(1);
+    made.before("/x", FILE, 1);
+    (0..CALLS).for_each(|_| made.call(0, code::NEWFSTATAT, &["/x"], [0; 2], [0; 4], 0));
+    // Room for what is kept of one file beside the calls, and for no word of each call more.
+    let room = |of_each: u64| CALLS * of_each + 4096;
+    let of = made.read_within(room(survey::STEP_BYTES)).unwrap();
+    assert_eq!(of.thinks(), 100 + 90 * (CALLS - 1));
+    let said = made.read_within(room(survey::STEP_BYTES - THINKING_BYTES)).unwrap_err().to_string();
+    assert!(said.contains("of memory"), "{said}");
+}
