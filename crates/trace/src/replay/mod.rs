@@ -4,6 +4,7 @@ mod again;
 mod files;
 mod followed;
 mod in_turn;
+mod inodes;
 mod links;
 mod names;
 mod order;

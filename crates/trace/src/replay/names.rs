@@ -6,8 +6,13 @@ use std::collections::{HashMap, HashSet};
 
 /// Folders of a path, at most; deeper ones are no program's.
 pub(super) const MOST_PARTS: usize = 128;
+/// Bytes of a path, at most: no call names a longer one.
+pub(super) const MOST_PATH_BYTES: usize = 4096;
 /// Bytes of all paths, with the folders above them.
 const MOST_BYTES: usize = 512 << 20;
+
+/// Bytes of a path beside those of its name, with what else is known of it.
+const PATH_BYTES: u64 = 192;
 
 /// Paths by number, each once.
 #[derive(Debug, Default)]
@@ -21,6 +26,8 @@ pub(super) struct Names {
     said: Vec<Vec<u8>>,
     /// Of all of them.
     bytes: usize,
+    /// Of what the trace says.
+    said_bytes: usize,
 }
 
 impl Names {
@@ -28,6 +35,7 @@ impl Names {
     pub(super) fn add(&mut self, said: Vec<u8>) {
         let number = plain(&said).map(|path| self.number(path));
         self.of_trace.push(number);
+        self.said_bytes += said.len();
         self.said.push(said);
     }
 
@@ -50,6 +58,12 @@ impl Names {
     /// Whether there are more than a replay keeps.
     pub(super) fn are_too_many(&self) -> bool {
         self.bytes > MOST_BYTES
+    }
+
+    /// Bytes that all of it takes, with one more copy of each path: many lie in the tree.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let names = self.bytes + self.bytes / 2 + self.said_bytes;
+        names as u64 + (self.paths.len() + self.said.len()) as u64 * PATH_BYTES
     }
 
     /// As the trace has it.
@@ -126,7 +140,7 @@ pub(super) struct Origins {
 }
 
 impl Origins {
-    /// Where what lies under this path now was at the begin; `None`: it was not there.
+    /// Where what lies under this path now was at the begin; `None`: it was not there, or deeper than any path of a replay.
     pub(super) fn before(&self, names: &mut Names, path: u32) -> Option<u32> {
         let bytes = names.path(path).to_vec();
         let mut nearest = std::iter::once(&bytes[..]).chain(above(&bytes));
@@ -134,7 +148,9 @@ impl Origins {
         let Some(found) = found else { return Some(path) };
         let from = self.touched[&found]?;
         let moved = [names.path(from), &bytes[names.path(found).len()..]].concat();
-        Some(names.number(moved))
+        // Folders that are moved into each other again and again were deeper than what can be made by its path.
+        let parts = moved.iter().filter(|&&byte| byte == b'/').count() + 1;
+        (moved.len() <= MOST_PATH_BYTES && parts <= MOST_PARTS).then(|| names.number(moved))
     }
 
     pub(super) fn made(&mut self, path: u32) {
@@ -152,13 +168,25 @@ impl Origins {
 #[derive(Debug, Default)]
 pub(super) struct Above {
     known: HashMap<u32, Box<[u32]>>,
+    /// Of all of them.
+    folders: u64,
 }
 
 impl Above {
     pub(super) fn changed(&mut self, names: &Names, changed: &HashSet<u32>, path: u32) -> Box<[u32]> {
-        let find =
-            || above(names.path(path)).filter_map(|of| names.find(of)).filter(|of| changed.contains(of)).collect();
-        self.known.entry(path).or_insert_with(find).clone()
+        if let Some(known) = self.known.get(&path) {
+            return known.clone();
+        }
+        let found: Box<[u32]> =
+            above(names.path(path)).filter_map(|of| names.find(of)).filter(|of| changed.contains(of)).collect();
+        self.folders += found.len() as u64;
+        self.known.insert(path, found.clone());
+        found
+    }
+
+    /// Bytes that the folders take.
+    pub(super) fn bytes(&self) -> u64 {
+        self.folders * size_of::<u32>() as u64
     }
 }
 
@@ -199,5 +227,23 @@ mod tests {
         assert_eq!((origins.before(&mut names, a), origins.before(&mut names, b)), (None, None));
         origins.made(new);
         assert_eq!(origins.before(&mut names, new), None);
+    }
+
+    #[test]
+    fn folders_that_are_moved_into_each_other_again_and_again_lead_to_no_path_that_is_longer_than_any() {
+        let mut names = Names::default();
+        let mut origins = Origins::default();
+        let mut found = Vec::new();
+        for step in 0..100 {
+            // What lay deep in the folder before is the next one.
+            let [deep, next] = [format!("t{step}/{}", "x/".repeat(20) + "x"), format!("t{}", step + 1)]
+                .map(|path| names.number(path.into_bytes()));
+            origins.moved(&mut names, deep, next);
+            found.push(origins.before(&mut names, next).map(|of| names.path(of).len()));
+        }
+        assert_eq!(found[..2], [Some(44), Some(86)]);
+        assert!(found[6..].iter().all(Option::is_none), "{found:?}");
+        let longest = names.into_paths().iter().map(Vec::len).max();
+        assert!(longest < Some(MOST_PARTS * 2 + 2), "{longest:?}");
     }
 }

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 
 /// What steps wait for, at most, in all.
 const MOST_WAITS: usize = 64_000_000;
+/// Bytes of a step that waits for what is known only later, beside those waits.
+const LATER_BYTES: u64 = 96;
 
 /// A step of a thread.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +50,8 @@ pub(super) struct Order {
     pub(super) waits: Vec<Wait>,
     /// Waits that are known only later: by thread and step (from 1), for what.
     later: HashMap<(u32, u32), Vec<Wait>>,
+    /// Of all of these.
+    later_waits: u64,
     /// Places that are kept.
     places: u64,
     /// By thread: how far each other one is known to be.
@@ -85,12 +89,16 @@ impl Order {
 
     /// Whether there are more waits than a replay keeps.
     pub(super) fn has_too_many_waits(&self) -> bool {
-        self.waits.len() > MOST_WAITS || self.later.len() > MOST_WAITS / 16
+        self.waits.len() > MOST_WAITS || self.later_waits > MOST_WAITS as u64 / 16
     }
 
     /// Bytes that places and waits take.
     pub(super) fn bytes(&self) -> u64 {
-        self.places * size_of::<Place>() as u64 + (self.waits.len() * size_of::<Wait>()) as u64
+        // Waits of a step that waits for something more are copied behind all others.
+        let copied = if self.later.is_empty() { 1 } else { 2 };
+        self.places * size_of::<Place>() as u64
+            + (self.waits.len() as u64 * copied + self.later_waits * 2) * size_of::<Wait>() as u64
+            + self.later.len() as u64 * LATER_BYTES
     }
 
     /// Nobody uses it any more.
@@ -133,6 +141,7 @@ impl Order {
     fn waits_later(&mut self, of: Place, place: Place) {
         let wait = Wait { thread: place.thread, steps: place.step };
         self.later.entry((of.thread, of.step)).or_default().push(wait);
+        self.later_waits += 1;
     }
 
     /// It found what nobody has made so far: whoever makes it was under way, and is waited for.

@@ -3,6 +3,7 @@
 use super::again::{asked, follows, moves_bytes, moves_the_position};
 use super::files::{Disk, OpenFile};
 use super::followed::{Followed, files_of};
+use super::inodes::Inodes;
 use super::links::Links;
 use super::names::{Above, Origins, above};
 use super::order::{Order, Overlap, Resource};
@@ -16,8 +17,11 @@ use model::kinds::replay::{Facts, GROUPS};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 
-/// Bytes that a file takes while a trace is read, with its name.
-const INODE_BYTES: u64 = 640;
+/// Bytes that a file takes while a trace is read, beside its names, and an open one beside that.
+const INODE_BYTES: u64 = 512;
+const OPEN_BYTES: u64 = 256;
+/// Bytes of what is known of a name that ever changes, beside the places of those who used it.
+const NAME_BYTES: u64 = 192;
 /// Files that are moved with folders above them, in all: each is looked at once for each move.
 const MOST_MOVED_ENTRIES: u64 = 50_000_000;
 
@@ -32,8 +36,7 @@ struct Planner {
     names: HashMap<u32, Resource>,
     /// Whether something is there, by path that ever changes, as far as it is known.
     is_there: HashMap<u32, bool>,
-    /// By path, as far as it is known.
-    inodes: BTreeMap<Vec<u8>, usize>,
+    inodes: Inodes,
     disk: Disk,
     open: HashMap<u32, OpenFile>,
     /// What has to be there, by path.
@@ -96,7 +99,7 @@ impl Planner {
             above: Above::default(),
             names: HashMap::new(),
             is_there: HashMap::new(),
-            inodes: BTreeMap::new(),
+            inodes: Inodes::default(),
             disk: Disk::default(),
             open: HashMap::new(),
             tree: BTreeMap::new(),
@@ -115,7 +118,9 @@ impl Planner {
     fn is_too_much(&self, memory_bytes: u64) -> bool {
         let moved = self.moved_entries > MOST_MOVED_ENTRIES || self.links.are_too_long();
         let steps = self.facts.operations * STEP_BYTES;
-        let kept = steps + self.order.bytes() + self.disk.inodes.len() as u64 * INODE_BYTES;
+        let files = self.disk.inodes.len() as u64 * INODE_BYTES + self.open.len() as u64 * OPEN_BYTES;
+        let names = self.survey.names.memory_bytes() + self.inodes.bytes() + self.names.len() as u64 * NAME_BYTES;
+        let kept = steps + self.order.bytes() + files + names + self.above.bytes() + self.threads.bytes();
         moved || self.survey.names.are_too_many() || self.order.has_too_many_waits() || kept > memory_bytes
     }
 
@@ -133,7 +138,7 @@ impl Planner {
         }
         let path = self.lead(path, false);
         // Under another name it is known already.
-        if self.inodes.contains_key(self.survey.names.path(path)) {
+        if self.inodes.knows(self.survey.names.path(path)) {
             return;
         }
         if self.survey.changed.contains(&path) {
@@ -251,7 +256,7 @@ impl Planner {
             }
             code::TRUNCATE if operation.result >= 0 => {
                 let path = self.lead(numbers[0], true);
-                if let Some(&inode) = self.inodes.get(self.survey.names.path(path)) {
+                if let Some(inode) = self.inodes.get(self.survey.names.path(path)) {
                     self.disk.resized(inode, operation.numbers[0].max(0) as u64);
                     self.order.changes(&mut self.disk.inodes[inode].data, Overlap::Free);
                 }
@@ -272,7 +277,7 @@ impl Planner {
             return;
         }
         let done = operation.result >= 0;
-        let is_new = !self.inodes.contains_key(names.path(path)) && self.is_there.get(&path) != Some(&true);
+        let is_new = !self.inodes.knows(names.path(path)) && self.is_there.get(&path) != Some(&true);
         let makes = done
             && match operation.call {
                 code::OPENAT => operation.numbers[0] & i64::from(libc::O_CREAT) != 0 && is_new,
@@ -330,7 +335,7 @@ impl Planner {
                 self.origins.made(path);
                 let from = self.survey.names.known(operation.paths[0]);
                 let from = from.map(|from| self.lead(from, follows(operation.call, operation.numbers, 0)));
-                if let Some(&inode) = from.and_then(|from| self.inodes.get(self.survey.names.path(from))) {
+                if let Some(inode) = from.and_then(|from| self.inodes.get(self.survey.names.path(from))) {
                     self.disk.inodes[inode].names += 1;
                     self.inodes.insert(bytes, inode);
                 }
@@ -356,7 +361,7 @@ impl Planner {
         }
         let names = &mut self.survey.names;
         let (old, new) = (names.path(from).to_vec(), names.path(to).to_vec());
-        let (moved, replaced) = (take_below(&mut self.inodes, &old), take_below(&mut self.inodes, &new));
+        let (moved, replaced) = (self.inodes.take_below(&old), self.inodes.take_below(&new));
         self.links.moved(&mut self.survey.names, from, to, exchanges);
         self.moved_entries += (moved.len() + replaced.len()) as u64;
         if exchanges {
@@ -364,12 +369,12 @@ impl Planner {
             self.is_there.insert(from, true);
             self.origins.made(from);
             self.origins.made(to);
-            replaced.into_iter().for_each(|(rest, inode)| _ = self.inodes.insert([&old[..], &rest].concat(), inode));
+            replaced.into_iter().for_each(|(rest, inode)| self.inodes.insert([&old[..], &rest].concat(), inode));
         } else {
             self.origins.moved(&mut self.survey.names, from, to);
             replaced.into_iter().for_each(|(_, inode)| self.disk.unnamed(inode));
         }
-        moved.into_iter().for_each(|(rest, inode)| _ = self.inodes.insert([&new[..], &rest].concat(), inode));
+        moved.into_iter().for_each(|(rest, inode)| self.inodes.insert([&new[..], &rest].concat(), inode));
     }
 
     /// A file that was there before has its contents, because it is opened, or because removing it takes time by them; answers whether
@@ -384,7 +389,7 @@ impl Planner {
 
     /// The name of a file goes.
     fn loses_its_name(&mut self, path: u32) {
-        let inode = self.inodes.get(self.survey.names.path(path)).copied();
+        let inode = self.inodes.get(self.survey.names.path(path));
         if self.needs_contents(path)
             && let Some(inode) = inode
         {
@@ -397,14 +402,14 @@ impl Planner {
         let has = |flag: i32| flags & i64::from(flag) == i64::from(flag);
         let is_unnamed = has(libc::O_TMPFILE);
         let bytes = self.survey.names.path(path).to_vec();
-        let known = self.inodes.get(&bytes).copied().filter(|_| !is_unnamed);
+        let known = self.inodes.get(&bytes).filter(|_| !is_unnamed);
         let inode = known.unwrap_or_else(|| {
             self.facts.name_changes += 1;
             self.disk.make()
         });
         match is_unnamed {
             true => self.disk.inodes[inode].names = 0,
-            false => _ = self.inodes.insert(bytes, inode),
+            false => self.inodes.insert(bytes, inode),
         }
         // Whoever opens it without making it finds it, though nobody could look at it before.
         let makes = has(libc::O_CREAT) || is_unnamed;
@@ -577,17 +582,4 @@ impl Planner {
 
 fn is_last_of(survey: &Survey, file: u32, at: u64) -> bool {
     survey.last_use.get(&file) == Some(&at)
-}
-
-/// What lies at a path and below it, by the rest of its path.
-fn take_below(inodes: &mut BTreeMap<Vec<u8>, usize>, path: &[u8]) -> Vec<(Vec<u8>, usize)> {
-    let below = [path, b"/"].concat();
-    let keys: Vec<Vec<u8>> = inodes
-        .range(below.clone()..)
-        .map(|(key, _)| key)
-        .take_while(|key| key.starts_with(&below))
-        .cloned()
-        .chain(inodes.contains_key(path).then(|| path.to_vec()))
-        .collect();
-    keys.into_iter().filter_map(|key| inodes.remove(&key).map(|inode| (key[path.len()..].to_vec(), inode))).collect()
 }

@@ -1,5 +1,6 @@
 //! Traces that are made by hand, and what becomes of them.
 
+mod hostile;
 mod thinking;
 
 use super::*;

@@ -4,11 +4,19 @@ use super::order::Order;
 use super::survey::Survey;
 use std::collections::HashMap;
 
+/// Bytes of a thread with what is known of it, but for whom it follows.
+const THREAD_BYTES: u64 = 192;
+
+/// Which threads of the replay somebody follows, each once and in order, and after how many of their steps.
+type Follows = Vec<(u32, u32)>;
+
 /// Threads, by their numbers in the trace.
 #[derive(Default)]
 pub(super) struct Threads {
+    /// Whom threads follow that had no call so far, all together: a child follows whom its parent does.
+    followed: u64,
     /// By thread, until its first call: which threads of the replay it follows, and after how many steps.
-    begun_by: Vec<Vec<(u32, u32)>>,
+    begun_by: Vec<Follows>,
     /// By thread: the nearest of those who began it that does anything.
     parents: Vec<u32>,
     /// By thread: its process.
@@ -16,12 +24,25 @@ pub(super) struct Threads {
     /// By its id: threads of a process, whose end somebody may wait for.
     threads_of: HashMap<u32, Vec<u32>>,
     /// By thread, until its next call: how many steps were done of those whose end it saw.
-    seen_ends: HashMap<u32, Vec<(u32, u32)>>,
+    seen_ends: HashMap<u32, Follows>,
     /// By thread: for how many nanoseconds it stood still since its last call.
     standing: HashMap<u32, u64>,
 }
 
+/// Whoever follows the later step of a thread follows the earlier one.
+fn note(list: &mut Follows, (thread, steps): (u32, u32)) {
+    match list.binary_search_by_key(&thread, |(of, _)| *of) {
+        Ok(at) => list[at].1 = list[at].1.max(steps),
+        Err(at) => list.insert(at, (thread, steps)),
+    }
+}
+
 impl Threads {
+    /// Bytes that all of it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.parents.len() as u64 * THREAD_BYTES + self.followed * size_of::<(u32, u32)>() as u64
+    }
+
     /// The next thread: it follows what the nearest of those who began it has done by now, if that one does anything.
     pub(super) fn begins(&mut self, parent: u32, process: u32, survey: &Survey, order: &Order) {
         let of_process = self.threads_of.entry(process).or_default();
@@ -35,11 +56,11 @@ impl Threads {
         // A parent that did nothing so far follows those whom it was begun by itself.
         let mut begun_by = self.begun_by.get(parent as usize).cloned().unwrap_or_default();
         // What the parent saw the end of is over for the child too.
-        begun_by.extend(self.seen_ends.get(&parent).into_iter().flatten());
+        self.seen_ends.get(&parent).into_iter().flatten().for_each(|&of| note(&mut begun_by, of));
         loop {
             match survey.thread_of.get(nearest as usize) {
                 Some(Some(thread)) => {
-                    begun_by.push((*thread, order.steps(*thread)));
+                    note(&mut begun_by, (*thread, order.steps(*thread)));
                     break;
                 }
                 Some(None) => nearest = self.parents.get(nearest as usize).copied().unwrap_or(u32::MAX),
@@ -48,6 +69,7 @@ impl Threads {
         }
         // Those between are passed over from now on.
         self.parents.push(nearest);
+        self.followed += begun_by.len() as u64;
         self.begun_by.push(begun_by);
     }
 
@@ -55,7 +77,10 @@ impl Threads {
     pub(super) fn waited(&mut self, thread: u32, process: u32, survey: &Survey, order: &Order) {
         let Some(threads) = self.threads_of.remove(&process) else { return };
         let ended = threads.iter().filter_map(|&of| survey.thread_of.get(of as usize).copied().flatten());
-        self.seen_ends.entry(thread).or_default().extend(ended.map(|of| (of, order.steps(of))));
+        let seen = self.seen_ends.entry(thread).or_default();
+        let before = seen.len();
+        ended.for_each(|of| note(seen, (of, order.steps(of))));
+        self.followed += (seen.len() - before) as u64;
     }
 
     /// A thread stood still.
@@ -72,6 +97,8 @@ impl Threads {
     /// Which threads of the replay a call follows that a thread begins now, and after how many steps.
     pub(super) fn follows(&mut self, thread: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
         let begun_by = self.begun_by.get_mut(thread as usize).map(std::mem::take).unwrap_or_default();
-        begun_by.into_iter().chain(self.seen_ends.remove(&thread).unwrap_or_default())
+        let seen_ends = self.seen_ends.remove(&thread).unwrap_or_default();
+        self.followed = self.followed.saturating_sub((begun_by.len() + seen_ends.len()) as u64);
+        begun_by.into_iter().chain(seen_ends)
     }
 }
