@@ -9,12 +9,14 @@ use flate2::read::ZlibDecoder;
 use std::io::{self, Read};
 
 /// Most bytes of a path.
-const MOST_PATH_BYTES: usize = 4096;
-/// Paths, threads and open files are numbers of 32 bits; more of them than so many are no program's.
-const MOST_PATHS: u32 = 8_000_000;
-const MOST_THREADS: u32 = 4_000_000;
-/// Most bytes of all paths, and of a note.
-const MOST_PATH_BYTES_IN_ALL: u64 = 256 << 20;
+pub const MOST_PATH_BYTES: usize = 4096;
+/// Most paths of a trace. They are numbers of 32 bits, as threads are; more of them than so many are no program's.
+pub const MOST_PATHS: u32 = 8_000_000;
+/// Most threads of a trace.
+pub const MOST_THREADS: u32 = 4_000_000;
+/// Most bytes of all paths of a trace.
+pub const MOST_PATH_BYTES_IN_ALL: u64 = 256 << 20;
+/// Most bytes of a note.
 const MOST_NOTE_BYTES: usize = 4096;
 /// A compressed frame is not much larger than a plain one.
 const MOST_PACKED_BYTES: usize = MOST_FRAME_BYTES + (MOST_FRAME_BYTES >> 3);

@@ -2,6 +2,7 @@
 
 use super::{ImportError, Imported, MOST_CALLS};
 use crate::calls::code;
+use crate::reader::{MOST_PATH_BYTES, MOST_PATH_BYTES_IN_ALL, MOST_PATHS, MOST_THREADS};
 use crate::replay::plain;
 use crate::{Before, End, Header, Item, Operation, VERSION};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -10,8 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 const MOST_KINDS: usize = 64;
 /// Characters of their names.
 const MOST_CHARACTERS: usize = 80;
-/// Longest path of a trace.
-const MOST_PATH_BYTES: usize = 4096;
+const MANY_PATHS: &str = "it names more paths than a trace holds: calls on further ones are left out";
 /// Permissions of what nobody tells of.
 const FILE: u32 = libc::S_IFREG | 0o644;
 const FOLDER: u32 = libc::S_IFDIR | 0o755;
@@ -31,6 +31,8 @@ struct Known {
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     paths: Vec<Vec<u8>>,
+    /// Of all of them.
+    path_bytes: u64,
     numbers: HashMap<Vec<u8>, u32>,
     known: Vec<Known>,
     threads: Vec<(u32, u32, u32)>,
@@ -67,6 +69,12 @@ impl Builder {
         if path.is_empty() || path.len() > MOST_PATH_BYTES || path.contains(&0) {
             return None;
         }
+        let bytes = self.path_bytes + path.len() as u64;
+        if bytes > MOST_PATH_BYTES_IN_ALL || self.paths.len() >= MOST_PATHS as usize {
+            self.note(MANY_PATHS);
+            return None;
+        }
+        self.path_bytes = bytes;
         let number = self.paths.len() as u32;
         self.paths.push(path.to_owned());
         self.known.push(Known::default());
@@ -138,7 +146,7 @@ impl Builder {
 
     /// A call, in the order in which they returned.
     pub(super) fn add(&mut self, operation: Operation) -> Result<(), ImportError> {
-        if self.operations.len() >= MOST_CALLS {
+        if self.operations.len() >= MOST_CALLS || self.threads.len() > MOST_THREADS as usize {
             return Err(ImportError::TooMuch);
         }
         self.look(&operation);

@@ -34,7 +34,7 @@ pub(super) fn read(
     }
     let thread = builder.thread(log + 1, log + 1, None);
     let mut open: HashMap<u32, u32> = HashMap::new();
-    let mut now = 0;
+    let mut now = 0u64;
     while let Some(line) = lines.next()? {
         let line = line.to_owned();
         let mut words: Vec<&str> = line.split_whitespace().collect();
@@ -46,7 +46,7 @@ pub(super) fn read(
             };
             now = time.saturating_mul(1000).max(now);
         } else {
-            now += STEP_NS;
+            now = now.saturating_add(STEP_NS);
         }
         let [name, action, rest @ ..] = &words[..] else {
             if !words.is_empty() {

@@ -5,7 +5,7 @@ mod darshan;
 mod fio;
 mod strace;
 
-use crate::Item;
+use crate::{Item, MOST_THREADS};
 use builder::Builder;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
@@ -49,7 +49,7 @@ pub enum ImportError {
     #[error("one is a log of {0}, another one of {1}; import them one by one")]
     Mixed(&'static str, &'static str),
     /// It holds too much.
-    #[error("it has more than {MOST_CALLS} calls; take a part of it")]
+    #[error("it has more than {MOST_CALLS} calls or {MOST_THREADS} threads; take a part of it")]
     TooMuch,
     /// There is nothing in it.
     #[error("no line of it is a call on a file that is known ({0}); see docs/trace.md, Import")]

@@ -171,6 +171,15 @@ fn children_have_what_their_parents_had_and_stale_descriptors_are_nobodys() {
 }
 
 #[test]
+fn times_that_are_later_than_any_and_names_without_end_are_no_more_than_that() {
+    // Lines without a time stand behind what came before.
+    let of = import("1 999999999999.5 open(\"/a\", O_RDONLY) = 3\n1 read(3, \"x\", 1) = 1\n1 close(3) = 0\n").unwrap();
+    assert_eq!((operations(&of).len(), replayed(&of).facts.operations), (3, 3));
+    let wait = format!("fio version 2 iolog\n/f open\n/f wait {} 0\n/f read 0 1\n/f close\n", u64::MAX);
+    assert_eq!(names(&import(&wait).unwrap()), ["openat", "pread64", "close"]);
+}
+
+#[test]
 fn what_is_no_log_is_refused() {
     for text in ["", "\n\n", "hello world\n", "{\"json\": 1}", "GET / HTTP/1.1"] {
         let said = import(text).unwrap_err();

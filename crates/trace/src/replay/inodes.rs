@@ -1,6 +1,6 @@
 //! Which file lies under which path, as far as it is known.
 
-use super::names::MOST_PATH_BYTES;
+use crate::MOST_PATH_BYTES;
 use std::collections::BTreeMap;
 
 /// Bytes of a path beside those of its name.

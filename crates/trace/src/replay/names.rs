@@ -1,13 +1,11 @@
 //! Paths of a trace as they are below a lane's folder, and what comes of those that the program moves.
 
-use crate::Operation;
 use crate::calls::code;
+use crate::{MOST_PATH_BYTES, Operation};
 use std::collections::{HashMap, HashSet};
 
 /// Folders of a path, at most; deeper ones are no program's.
 pub(super) const MOST_PARTS: usize = 128;
-/// Bytes of a path, at most: no call names a longer one.
-pub(super) const MOST_PATH_BYTES: usize = 4096;
 /// Bytes of all paths, with the folders above them.
 const MOST_BYTES: usize = 512 << 20;
 

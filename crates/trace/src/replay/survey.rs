@@ -71,7 +71,7 @@ pub(super) fn read(trace: impl Read, limits: &Limits) -> Result<Survey, ReplayEr
                 }
                 if at * STEP_BYTES + names.memory_bytes() > limits.memory_bytes {
                     return Err(ReplayError::TooMuch(format!(
-                        "its calls and names take more than {} of memory; capture a shorter run, or one folder of it (--under)",
+                        "its calls and names take more than {} of memory; capture a shorter run, or less (--under)",
                         model::Bytes(limits.memory_bytes)
                     )));
                 }

@@ -19,8 +19,9 @@ const OPENED_BEFORE: &str = "files that were open before the log began are not f
 /// Between calls that have no times.
 const STEP_NS: u64 = 1000;
 const DAY_NS: u64 = 86_400_000_000_000;
-/// Calls that began and have not ended, at most.
+/// Calls that began and have not ended, at most, and bytes of their lines.
 const MOST_UNFINISHED: usize = 100_000;
+const MOST_UNFINISHED_BYTES: usize = 64 << 20;
 
 /// A line without its process and time.
 struct Said<'a> {
@@ -74,7 +75,7 @@ pub(super) fn read(
 ) -> Result<&'static str, ImportError> {
     builder.note(OPENED_BEFORE);
     let mut processes = Processes::default();
-    let mut unfinished: HashMap<u32, (u64, String)> = HashMap::new();
+    let mut unfinished = Unfinished::default();
     let (mut now, mut days, mut before) = (0u64, 0u64, None::<u64>);
     let mut line = Some(first.to_owned());
     while let Some(text) = line {
@@ -92,26 +93,51 @@ pub(super) fn read(
             }
             None => {
                 builder.note(NO_TIMES);
-                now += STEP_NS;
+                now = now.saturating_add(STEP_NS);
             }
         }
         if let Some(begin) = rest.strip_suffix("<unfinished ...>") {
             processes.may_begin(process, begin);
-            if unfinished.len() < MOST_UNFINISHED {
-                unfinished.insert(process, (now, begin.trim_end().to_owned()));
-            }
+            unfinished.begins(process, now, begin.trim_end());
         } else if let Some(resumed) = rest.strip_prefix("<... ") {
             let end = resumed.split_once(" resumed>").map(|(_, end)| end);
-            if let (Some(end), Some((at, begin))) = (end, unfinished.remove(&process)) {
+            if let (Some(end), Some((at, begin))) = (end, unfinished.ends(process)) {
                 let call = format!("{begin}{end}");
                 one(&Said { process, at, call: &call }, &mut processes, builder)?;
             }
+        } else if rest.starts_with("+++ exited") || rest.starts_with("+++ killed") {
+            _ = unfinished.ends(process);
+            processes.ends(process);
         } else if !rest.starts_with("---") && !rest.starts_with("+++") && !rest.is_empty() {
             one(&Said { process, at: now, call: rest }, &mut processes, builder)?;
         }
         line = lines.next()?.map(str::to_owned);
     }
     Ok("strace")
+}
+
+/// Calls that began and have not ended: of each process when, and its line so far.
+#[derive(Default)]
+struct Unfinished {
+    lines: HashMap<u32, (u64, String)>,
+    bytes: usize,
+}
+
+impl Unfinished {
+    fn begins(&mut self, process: u32, at: u64, line: &str) {
+        _ = self.ends(process);
+        let bytes = self.bytes + line.len();
+        if self.lines.len() < MOST_UNFINISHED && bytes <= MOST_UNFINISHED_BYTES {
+            self.bytes = bytes;
+            self.lines.insert(process, (at, line.to_owned()));
+        }
+    }
+
+    fn ends(&mut self, process: u32) -> Option<(u64, String)> {
+        let of = self.lines.remove(&process)?;
+        self.bytes -= of.1.len();
+        Some(of)
+    }
 }
 
 /// `name(arguments) = result <seconds>`; the result of a call that never returned is `?`.

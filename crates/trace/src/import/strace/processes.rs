@@ -5,6 +5,10 @@ use std::collections::HashMap;
 
 /// Processes whose descriptors are kept.
 const MOST_PROCESSES: usize = 200_000;
+/// Descriptors of all processes that run at the same time: a new process has those of the one that began it.
+const MOST_DESCRIPTORS: usize = 10_000_000;
+const MANY_DESCRIPTORS: &str =
+    "its processes have more descriptors at the same time than are followed: some are left out";
 
 /// By descriptor: the number of the open file, and whether a new program loses it.
 type Descriptors = HashMap<i32, (u32, bool)>;
@@ -14,6 +18,8 @@ pub(super) struct Processes {
     /// By thread: whose descriptors it uses.
     of_thread: HashMap<u32, u32>,
     descriptors: HashMap<u32, Descriptors>,
+    /// Of all processes.
+    count: usize,
     directories: HashMap<u32, Vec<u8>>,
     /// Who is about to begin another one, whose lines may come before it is told: whether that shares the descriptors, and is a thread.
     beginning: Vec<(u32, bool, bool)>,
@@ -51,14 +57,33 @@ impl Processes {
         let of_parent = *self.of_thread.entry(parent).or_insert(parent);
         let own = if shares { of_parent } else { child };
         self.of_thread.insert(child, own);
-        if !shares && self.descriptors.len() < MOST_PROCESSES {
-            let copied = self.descriptors.get(&of_parent).cloned().unwrap_or_default();
-            self.descriptors.insert(child, copied);
+        if !shares {
+            self.inherit(child, of_parent, builder);
         }
         if let Some(directory) = self.directories.get(&parent).cloned() {
             self.directories.entry(child).or_insert(directory);
         }
         builder.thread(child, if is_thread { of_parent } else { child }, Some(parent));
+    }
+
+    fn inherit(&mut self, child: u32, parent: u32, builder: &mut Builder) {
+        let Some(of_parent) = self.descriptors.get(&parent) else { return };
+        if self.descriptors.len() >= MOST_PROCESSES || self.count + of_parent.len() > MOST_DESCRIPTORS {
+            return builder.note(MANY_DESCRIPTORS);
+        }
+        // No larger than it has to be, however many the parent once had.
+        let copied: Descriptors = of_parent.iter().map(|(descriptor, of)| (*descriptor, *of)).collect();
+        self.count += copied.len();
+        let before = self.descriptors.insert(child, copied);
+        self.count -= before.map_or(0, |before| before.len());
+    }
+
+    /// A process is over, or one of its threads.
+    pub(super) fn ends(&mut self, thread: u32) {
+        if self.own(thread) == thread {
+            self.count -= self.descriptors.remove(&thread).map_or(0, |of| of.len());
+            self.directories.remove(&thread);
+        }
     }
 
     fn own(&self, thread: u32) -> u32 {
@@ -67,30 +92,36 @@ impl Processes {
 
     pub(super) fn open(&mut self, thread: u32, descriptor: i32, file: (u32, bool)) {
         let own = self.own(thread);
-        if self.descriptors.len() < MOST_PROCESSES || self.descriptors.contains_key(&own) {
-            self.descriptors.entry(own).or_default().insert(descriptor, file);
+        let is_kept = self.descriptors.len() < MOST_PROCESSES || self.descriptors.contains_key(&own);
+        if is_kept && self.count < MOST_DESCRIPTORS {
+            let before = self.descriptors.entry(own).or_default().insert(descriptor, file);
+            self.count += usize::from(before.is_none());
         }
     }
 
     pub(super) fn close(&mut self, thread: u32, descriptor: i32) {
         let own = self.own(thread);
-        if let Some(of) = self.descriptors.get_mut(&own) {
-            of.remove(&descriptor);
-        }
+        let closed = self.descriptors.get_mut(&own).and_then(|of| of.remove(&descriptor));
+        self.count -= usize::from(closed.is_some());
     }
 
     pub(super) fn close_range(&mut self, thread: u32, first: u32, last: u32) {
         let own = self.own(thread);
-        if let Some(of) = self.descriptors.get_mut(&own) {
-            of.retain(|descriptor, _| !(first..=last).contains(&(*descriptor as u32)));
-        }
+        self.retain(own, |descriptor, _| !(first..=last).contains(&(descriptor as u32)));
     }
 
     /// A new program loses what was to be closed.
     pub(super) fn executes(&mut self, thread: u32) {
         let own = self.own(thread);
+        self.retain(own, |_, closes| !closes);
+    }
+
+    /// Keeps those descriptors of which it is said, by number and whether a new program loses them.
+    fn retain(&mut self, own: u32, keeps: impl Fn(i32, bool) -> bool) {
         if let Some(of) = self.descriptors.get_mut(&own) {
-            of.retain(|_, (_, closes)| !*closes);
+            let before = of.len();
+            of.retain(|descriptor, (_, closes)| keeps(*descriptor, *closes));
+            self.count -= before - of.len();
         }
     }
 
@@ -107,5 +138,36 @@ impl Processes {
     /// Where relative paths begin: at the top, where nobody told.
     pub(super) fn directory(&self, thread: u32) -> Vec<u8> {
         self.directories.get(&thread).cloned().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptors_are_counted_as_they_come_and_go() {
+        let (mut processes, mut builder) = (Processes::default(), Builder::default());
+        processes.thread(1, &mut builder);
+        (3..9).for_each(|descriptor| processes.open(1, descriptor, (0, descriptor % 2 == 0)));
+        processes.open(1, 3, (1, false));
+        processes.begin(2, 1, false, false, &mut builder);
+        processes.begin(3, 2, true, true, &mut builder);
+        assert_eq!((processes.count, processes.file(3, 3)), (12, Some(1)));
+        processes.executes(2);
+        processes.close(3, 3);
+        processes.close(3, 3);
+        processes.close_range(1, 5, 6);
+        assert_eq!((processes.count, processes.file(2, 4), processes.file(1, 4)), (6, None, Some(0)));
+        // A thread's end is not its process's.
+        processes.ends(3);
+        assert_eq!(processes.count, 6);
+        processes.ends(2);
+        processes.ends(2);
+        assert_eq!((processes.count, processes.file(3, 7)), (4, None));
+        // What is not copied is not followed, and told.
+        processes.count = MOST_DESCRIPTORS;
+        processes.begin(4, 1, false, false, &mut builder);
+        assert_eq!((processes.file(4, 7), builder.notes), (None, vec![MANY_DESCRIPTORS]));
     }
 }

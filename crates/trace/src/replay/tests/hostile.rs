@@ -1,9 +1,9 @@
 //! Small traces that ask for much memory: they are read within a bound, or refused.
 
 use super::*;
+use crate::MOST_PATH_BYTES;
 
-/// No path of a replay is longer or deeper.
-const MOST_PATH_BYTES: usize = 4096;
+/// No path of a replay is deeper.
 const MOST_PARTS: usize = 128;
 
 fn assert_no_path_is_too_long(of: &Replay) {
