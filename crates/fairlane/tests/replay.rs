@@ -160,6 +160,23 @@ fn logs_of_others_become_traces_that_are_raced() {
         let (_, err) = place.expect(2, &["import", name, "-o", &trace]);
         assert_one_sentence(&err, &["is there already"]);
     }
+    // A file for each process, by what their names begin with, by their folder and by their names.
+    std::fs::create_dir(place.path().join("ff")).expect("a folder");
+    let (one, other) = strace.split_at(strace.find("1 10:00:00.004").expect("a line"));
+    let of_process = |part: &str| part.lines().map(|line| format!("{}\n", &line[2..])).collect::<String>();
+    let begin = format!("{}10:00:00.003900 vfork() = 12 <0.100000>\n", of_process(one));
+    std::fs::write(place.path().join("ff/log.9"), begin).expect("a log");
+    std::fs::write(place.path().join("ff/log.12"), of_process(other)).expect("a log");
+    let mut traces = Vec::new();
+    for (number, words) in [vec!["ff/log"], vec!["ff"], vec!["ff/log.9", "ff/log.12"]].into_iter().enumerate() {
+        let trace = format!("ff{number}.trace");
+        let (out, _) = place.expect(0, &[&["import"], &words[..], &["-o", &trace]].concat());
+        assert!(out.contains("6 calls from 8 lines") && out.contains("strace -ff"), "{out}");
+        traces.push(std::fs::read(place.path().join(&trace)).expect("a trace"));
+    }
+    assert!(traces[0] == traces[1] && traces[1] == traces[2]);
+    let (out, _) = place.expect(0, &["race", "./a", "--replay", "ff0.trace", "--rounds", "1", "--no-report"]);
+    assert!(!out.contains("answered otherwise"), "{out}");
     std::fs::write(place.path().join("odd"), "hello\n").expect("a file");
     let (_, err) = place.expect(2, &["import", "odd", "-o", "x.trace"]);
     assert_one_sentence(&err, &["nor a log that is known"]);

@@ -16,11 +16,7 @@ pub(super) fn is_one(first: &str) -> bool {
 }
 
 /// A line: `X_POSIX  rank  write  segment  offset  length  start  end [OST …]`.
-pub(super) fn read(
-    first: &str,
-    lines: &mut Lines<impl BufRead>,
-    builder: &mut Builder,
-) -> Result<&'static str, ImportError> {
+pub(super) fn read(first: &str, lines: &mut Lines<impl BufRead>, builder: &mut Builder) -> Result<(), ImportError> {
     builder.note(READS_AND_WRITES);
     let mut path = None;
     let mut calls: Vec<OfRank> = Vec::new();
@@ -44,8 +40,7 @@ pub(super) fn read(
             return Err(ImportError::TooMuch);
         }
     }
-    add(calls, builder)?;
-    Ok("Darshan DXT")
+    add(calls, builder)
 }
 
 /// A call of a rank on a file.

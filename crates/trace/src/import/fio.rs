@@ -22,7 +22,7 @@ pub(super) fn read(
     lines: &mut Lines<impl BufRead>,
     log: u32,
     builder: &mut Builder,
-) -> Result<&'static str, ImportError> {
+) -> Result<(), ImportError> {
     let has_times = match first.split_whitespace().nth(2) {
         Some("2") => false,
         Some("3") => true,
@@ -71,7 +71,7 @@ pub(super) fn read(
             Err(why) => builder.leave_out(why),
         }
     }
-    Ok("fio iolog")
+    Ok(())
 }
 
 /// What an action asks for, but of which file; nothing where it asks for nothing, or why it is left out.

@@ -41,7 +41,7 @@ pub enum ImportError {
     /// Another kind of file.
     #[error(
         "it is neither a file of results nor a log that is known (a packed one has to be unpacked); docs/import.md lists the first, and \
-         which option of each tool writes them; of logs take a fio iolog (write_iolog), `strace -f -tt -T -y -o FILE`, or \
+         which option of each tool writes them; of logs take a fio iolog (write_iolog), `strace -f -tt -T -y -o FILE` (or -ff), or \
          darshan-dxt-parser's text"
     )]
     Unknown,
@@ -51,40 +51,107 @@ pub enum ImportError {
     /// It holds too much.
     #[error("it has more than {MOST_CALLS} calls or {MOST_THREADS} threads; take a part of it")]
     TooMuch,
+    /// Of several processes nobody knows who came first.
+    #[error(
+        "its files have no times, so that nobody knows which call came before which; trace again: strace -ff -tt -T -y -o NAME \
+         COMMAND"
+    )]
+    NoTimes,
+    /// Times of day without their days.
+    #[error(
+        "its times of day lie more than 12 hours apart, so that nobody knows of which days they are; trace again with -ttt in \
+         place of -tt"
+    )]
+    Days,
     /// There is nothing in it.
     #[error("no line of it is a call on a file that is known ({0}); see docs/trace.md, Import")]
     Nothing(String),
+}
+
+/// A log, which is opened when its turn comes, and more than once.
+pub struct Log<'a, R> {
+    /// The process whose calls it holds where its lines do not say: `strace -ff` calls its files NAME.PID.
+    pub process: Option<u32>,
+    /// Opens it from its begin.
+    pub open: Box<dyn Fn() -> io::Result<R> + 'a>,
+}
+
+/// Kinds of logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Fio,
+    Darshan,
+    Strace,
+}
+
+impl Kind {
+    /// By the first line.
+    fn find(first: &str) -> Option<Kind> {
+        match () {
+            () if fio::is_one(first) => Some(Kind::Fio),
+            () if darshan::is_one(first) => Some(Kind::Darshan),
+            () if strace::is_one(first) => Some(Kind::Strace),
+            () => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Fio => "fio iolog",
+            Kind::Darshan => "Darshan DXT",
+            Kind::Strace => "strace",
+        }
+    }
+}
+
+/// A log behind its first line; `None`: nothing is in it.
+fn begun<R: BufRead>(log: &Log<'_, R>) -> io::Result<Option<(Lines<R>, String)>> {
+    let mut lines = Lines::new((log.open)()?);
+    let first = loop {
+        match lines.next()? {
+            Some(line) if line.trim().is_empty() => {}
+            Some(line) => break line.to_owned(),
+            None => return Ok(None),
+        }
+    };
+    Ok(Some((lines, first)))
+}
+
+/// What all logs are.
+fn kind_of<R: BufRead>(logs: &[Log<'_, R>]) -> Result<Kind, ImportError> {
+    let mut kind = None;
+    for log in logs {
+        // A process that was killed at once leaves an empty file.
+        let Some((_, first)) = begun(log)? else { continue };
+        let its = Kind::find(&first).ok_or(ImportError::Unknown)?;
+        if let Some(before) = kind.replace(its).filter(|before| *before != its) {
+            return Err(ImportError::Mixed(before.name(), its.name()));
+        }
+    }
+    kind.ok_or(ImportError::Unknown)
 }
 
 /// Reads logs of one kind, each of which is a thread or a process of its own where it does not say itself who called.
 ///
 /// # Errors
 /// As [`ImportError`] says.
-pub fn read<R: BufRead>(logs: Vec<R>) -> Result<Imported, ImportError> {
+pub fn read<R: BufRead>(logs: &[Log<'_, R>]) -> Result<Imported, ImportError> {
+    let kind = kind_of(logs)?;
     let mut builder = Builder::default();
-    let mut format = "";
-    for (number, log) in logs.into_iter().enumerate() {
-        let mut lines = Lines { from: log, line: String::new(), read: 0 };
-        let first = loop {
-            match lines.next()? {
-                Some(line) if line.trim().is_empty() => {}
-                Some(line) => break line.to_owned(),
-                None => return Err(ImportError::Unknown),
-            }
-        };
-        let before = std::mem::take(&mut format);
-        format = match () {
-            () if fio::is_one(&first) => fio::read(&first, &mut lines, number as u32, &mut builder)?,
-            () if darshan::is_one(&first) => darshan::read(&first, &mut lines, &mut builder)?,
-            () if strace::is_one(&first) => strace::read(&first, &mut lines, &mut builder)?,
-            () => return Err(ImportError::Unknown),
-        };
-        if !before.is_empty() && before != format {
-            return Err(ImportError::Mixed(before, format));
+    if kind == Kind::Strace && logs.len() > 1 {
+        strace::read_of_each(logs, &mut builder)?;
+        return builder.end(kind.name());
+    }
+    for (number, log) in logs.iter().enumerate() {
+        let (mut lines, first) = begun(log)?.ok_or(ImportError::Unknown)?;
+        match kind {
+            Kind::Fio => fio::read(&first, &mut lines, number as u32, &mut builder)?,
+            Kind::Darshan => darshan::read(&first, &mut lines, &mut builder)?,
+            Kind::Strace => strace::read(&first, &mut lines, log.process, &mut builder)?,
         }
         builder.lines += lines.read;
     }
-    builder.end(format)
+    builder.end(kind.name())
 }
 
 /// Lines of a log; odd bytes are replaced, and what is longer than a line may be is cut.
@@ -95,6 +162,10 @@ struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
+    fn new(from: R) -> Lines<R> {
+        Lines { from, line: String::new(), read: 0 }
+    }
+
     fn next(&mut self) -> io::Result<Option<&str>> {
         let mut bytes = Vec::new();
         let count = self.from.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut bytes)?;

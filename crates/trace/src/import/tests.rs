@@ -3,8 +3,17 @@
 use super::*;
 use crate::{Before, Operation};
 
+fn log(text: &str) -> Log<'_, &[u8]> {
+    Log { process: None, open: Box::new(move || Ok(text.as_bytes())) }
+}
+
+/// A file of `strace -ff`.
+fn log_of(process: u32, text: &str) -> Log<'_, &[u8]> {
+    Log { process: Some(process), ..log(text) }
+}
+
 fn import(text: &str) -> Result<Imported, ImportError> {
-    read(vec![text.as_bytes()])
+    read(&[log(text)])
 }
 
 fn operations(of: &Imported) -> Vec<Operation> {
@@ -116,7 +125,7 @@ fn a_fio_iolog_becomes_reads_and_writes_on_files_that_are_laid_out() {
     assert_eq!(path(&of, 0), "/f");
     assert!(matches!(import("fio version 9 iolog\n"), Err(ImportError::Unknown)));
     // Several logs are as many threads.
-    let two = read(vec![text.as_bytes(), text.as_bytes()]).unwrap();
+    let two = read(&[log(text), log(text)]).unwrap();
     assert_eq!(operations(&two).iter().map(|of| of.thread).max(), Some(1));
 }
 
@@ -185,8 +194,74 @@ fn what_is_no_log_is_refused() {
         let said = import(text).unwrap_err();
         assert!(matches!(said, ImportError::Unknown), "{text}: {said}");
     }
-    let said = read(vec![STRACE.as_bytes(), b"fio version 2 iolog\n/f open\n"]).unwrap_err().to_string();
+    let said = read(&[log(STRACE), log("fio version 2 iolog\n/f open\n")]).unwrap_err().to_string();
     assert!(said.contains("one by one"), "{said}");
+}
+
+/// Its child's calls are over while `vfork` is not; the last one begins before a call of the parent and is over behind it.
+const PARENT: &str = r#"10:00:00.000000 execve("/bin/sh", ["sh"], 0x7ffe /* 20 vars */) = 0 <0.000100>
+10:00:00.001000 openat(AT_FDCWD</home/u>, "in", O_RDONLY) = 3</home/u/in> <0.000010>
+10:00:00.002000 vfork()                 = 101 <0.500000>
+10:00:00.600000 read(3</home/u/in>, "x", 10) = 4 <0.000010>
+10:00:00.800000 --- SIGCHLD {si_signo=SIGCHLD, si_pid=101} ---
+10:00:00.900000 +++ exited with 0 +++
+"#;
+const CHILD: &str = r#"10:00:00.100000 read(3</home/u/in>, "x", 10) = 6 <0.000010>
+10:00:00.200000 openat(AT_FDCWD</home/u>, "out", O_WRONLY|O_CREAT, 0644) = 4</home/u/out> <0.000010>
+10:00:00.210000 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FILES|CLONE_THREAD, parent_tid=[102]) = 102 <0.000010>
+10:00:00.300000 write(4</home/u/out>, "x", 6) = 6 <0.400000>
+10:00:00.750000 +++ exited with 0 +++
+"#;
+const THREAD: &str = r#"10:00:00.310000 fsync(4</home/u/out>) = 0 <0.010000>
+10:00:00.320000 +++ exited with 0 +++
+"#;
+
+#[test]
+fn a_file_for_each_process_is_one_log_by_when_their_calls_were_over() {
+    let files =
+        [(102, THREAD), (101, CHILD), (100, PARENT), (103, "10:00:00.850000 +++ exited with 0 +++\n"), (104, "")];
+    for turn in 0..files.len() {
+        let mut logs: Vec<Log<&[u8]>> = files.iter().map(|(process, text)| log_of(*process, text)).collect();
+        logs.rotate_left(turn);
+        let of = read(&logs).unwrap();
+        assert_eq!(names(&of).join(" "), "execve openat read openat fsync read write", "{turn}");
+        let all = operations(&of);
+        assert_eq!(all.iter().map(|of| of.thread).collect::<Vec<_>>(), [0, 0, 1, 1, 2, 0, 1]);
+        // What was open when the process began, and what its threads opened.
+        assert_eq!((all[2].files[0], all[4].files[0]), (all[1].files[0], all[3].files[0]));
+        assert_eq!((all[2].start, all[6].nanoseconds), (100_000_000, 400_000_000));
+        let thread = |item: &Item| match item {
+            Item::Thread { process, thread, parent } => Some((*process, *thread, *parent)),
+            _ => None,
+        };
+        let threads: Vec<_> = of.items.iter().filter_map(thread).collect();
+        assert_eq!(threads, [(100, 100, u32::MAX), (101, 101, 0), (101, 102, 1)]);
+        assert_eq!(of.lines, 14);
+        assert!(of.notes.iter().any(|note| note.contains("strace -ff")), "{:?}", of.notes);
+        assert_eq!(replayed(&of).facts.operations, 7);
+    }
+    // One alone is a process that nobody began here.
+    let of = read(&[log_of(101, CHILD)]).unwrap();
+    assert_eq!((names(&of).join(" "), operations(&of)[0].thread), ("openat write".to_owned(), 0));
+}
+
+#[test]
+fn a_file_for_each_process_needs_times_that_can_be_compared() {
+    let untimed = "open(\"/a\", O_RDONLY) = 3\n";
+    let said = read(&[log_of(1, untimed), log_of(2, untimed)]).unwrap_err().to_string();
+    assert!(said.contains("strace -ff -tt -T"), "{said}");
+    let at = |time: &str| format!("{time} open(\"/a\", O_RDONLY) = 3 <0.000010>\n");
+    let (before, behind) = (at("23:59:59.900000"), at("00:00:00.100000"));
+    let said = read(&[log_of(1, &before), log_of(2, &behind)]).unwrap_err().to_string();
+    assert!(said.contains("-ttt"), "{said}");
+    let (before, behind) = (at("1700000000.900000"), at("1700086400.100000"));
+    let of = read(&[log_of(2, &behind), log_of(1, &before)]).unwrap();
+    assert_eq!(operations(&of).iter().map(|of| of.start).collect::<Vec<_>>(), [0, 86_399_200_000_000]);
+    assert!(matches!(read::<&[u8]>(&[]), Err(ImportError::Unknown)));
+    // Who are said to have begun each other were begun by nobody.
+    let begins = |child: u32| format!("10:00:00.000000 fork() = {child} <1.000000>\n{}", at("10:00:02.000000"));
+    let (one, other) = (begins(2), begins(1));
+    assert_eq!(names(&read(&[log_of(1, &one), log_of(2, &other)]).unwrap()), ["openat", "openat"]);
 }
 
 mod any {

@@ -1,13 +1,21 @@
 //! Logs of a program's calls, made a trace.
 
+use super::of_processes;
 use crate::commands::report::print;
 use crate::failure::Failure;
 use crate::owned;
 use model::text::escaped_path;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use trace::Writer;
-use trace::import::{self, Imported};
+use trace::import::{self, Imported, Log};
+
+/// Logs that a sentence names.
+const MOST_NAMES: usize = 4;
+/// Descriptors beside those of logs.
+const DESCRIPTOR_RESERVE: u64 = 64;
 
 /// Reads the logs and writes the trace.
 ///
@@ -24,14 +32,9 @@ pub(super) fn run(logs: &[PathBuf], output: &Path) -> Result<(), Failure> {
         })
     };
     owned::check_new(output).map_err(there)?;
-    let opened = logs.iter().map(|log| {
-        let file = owned::open_to_read(log);
-        let cannot = |error| Failure::usage(format!("cannot read {}: {error}; name a log", escaped_path(log)));
-        file.map(BufReader::new).map_err(cannot)
-    });
-    let names: Vec<String> = logs.iter().map(|log| escaped_path(log)).collect();
-    let imported = import::read(opened.collect::<Result<Vec<_>, _>>()?)
-        .map_err(|error| Failure::usage(format!("{}: {error}", names.join(", "))))?;
+    may_open_all(logs.len());
+    let opened: Vec<Log<BufReader<File>>> = logs.iter().map(|log| log_at(log)).collect();
+    let imported = import::read(&opened).map_err(|error| Failure::usage(format!("{}: {error}", shown_all(logs))))?;
     let file = owned::create_private(output).map_err(there)?;
     let written = write(&imported, file);
     if written.is_err() {
@@ -43,7 +46,39 @@ pub(super) fn run(logs: &[PathBuf], output: &Path) -> Result<(), Failure> {
     print(&told(&imported, output))
 }
 
-fn write(imported: &Imported, file: std::fs::File) -> std::io::Result<()> {
+/// A log, opened when its turn comes.
+fn log_at(path: &Path) -> Log<'_, BufReader<File>> {
+    let open = move || {
+        let cannot = |error: std::io::Error| {
+            std::io::Error::new(error.kind(), format!("{}: {error}; name a log", escaped_path(path)))
+        };
+        owned::open_to_read(path).map(BufReader::new).map_err(cannot)
+    };
+    Log { process: of_processes::process_of(path), open: Box::new(open) }
+}
+
+/// Files of processes that were there at the same time are open at the same time.
+fn may_open_all(files: usize) {
+    let of_process = getrlimit(Resource::Nofile);
+    let wanted = files as u64 + DESCRIPTOR_RESERVE;
+    let Some(now) = of_process.current.filter(|now| *now < wanted) else { return };
+    let current = of_process.maximum.map_or(wanted, |most| most.min(wanted));
+    if current > now {
+        // What is missing then is said where a file cannot be opened.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), maximum: of_process.maximum });
+    }
+}
+
+/// Their names, as far as a sentence holds them.
+fn shown_all(logs: &[PathBuf]) -> String {
+    let mut names: Vec<String> = logs.iter().take(MOST_NAMES).map(|log| escaped_path(log)).collect();
+    if logs.len() > MOST_NAMES {
+        names.push(format!("and {} more", logs.len() - MOST_NAMES));
+    }
+    names.join(", ")
+}
+
+fn write(imported: &Imported, file: File) -> std::io::Result<()> {
     let mut writer = Writer::begin(file)?;
     imported.items.iter().try_for_each(|item| writer.add(item))?;
     writer.flush()

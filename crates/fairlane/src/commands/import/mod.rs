@@ -1,6 +1,7 @@
 //! `fairlane import`: what other tools wrote down becomes a trace, or a record.
 
 mod logs;
+mod of_processes;
 mod record;
 mod results;
 
@@ -11,7 +12,7 @@ use model::text::escaped_path;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Most files of one import: each is open while all are read.
+/// Most files of results of one import: each is open while all are read.
 const MOST_FILES: usize = 512;
 /// Bytes by which a file is known: warnings may stand before what a tool was asked for.
 const BEGINNING_BYTES: u64 = 256 << 10;
@@ -27,10 +28,7 @@ struct Named {
 /// # Errors
 /// When a file cannot be read, is of no known kind, or what comes of it cannot be written.
 pub fn run(options: &Import) -> Result<(), Failure> {
-    if options.files.len() > MOST_FILES {
-        return Err(Failure::usage(format!("more than {MOST_FILES} files are no one import; name fewer")));
-    }
-    let files: Vec<Named> = options.files.iter().map(|word| named(word)).collect();
+    let files = all_named(&options.files)?;
     if let Some(name) = files.iter().filter_map(|file| file.lane.as_deref()).find(|name| name.trim().is_empty()) {
         return Err(Failure::usage(format!("`{name}=` names no lane; write LANE=FILE")));
     }
@@ -39,10 +37,12 @@ pub fn run(options: &Import) -> Result<(), Failure> {
     }
     let Some(first) = files.first() else { return Err(Failure::usage("name a file to import")) };
     let beginning = beginning(&first.path)?;
-    if beginning.is_empty() {
+    // A process that was killed at once leaves an empty log.
+    if beginning.is_empty() && files.len() == 1 {
         return Err(Failure::usage(format!("{} is empty; name a file that holds results", escaped_path(&first.path))));
     }
     match foreign::is_known(&beginning) {
+        true if files.len() > MOST_FILES => Err(too_many(MOST_FILES)),
         true => results::run(&files, options.output.as_deref()),
         false => match (&options.output, files.iter().find(|file| file.lane.is_some())) {
             (_, Some(file)) => Err(Failure::usage(format!(
@@ -60,6 +60,27 @@ pub fn run(options: &Import) -> Result<(), Failure> {
             }
         },
     }
+}
+
+fn too_many(most: usize) -> Failure {
+    Failure::usage(format!("more than {most} files are no one import; name fewer"))
+}
+
+/// The files that are named, and those of a folder or of a name that `strace -ff` wrote for each process.
+fn all_named(words: &[PathBuf]) -> Result<Vec<Named>, Failure> {
+    let mut files = Vec::new();
+    for word in words {
+        let file = named(word);
+        let found = if file.lane.is_none() { of_processes::find(word)? } else { None };
+        match found {
+            Some(found) => files.extend(found.into_iter().map(|path| Named { lane: None, path })),
+            None => files.push(file),
+        }
+        if files.len() > of_processes::MOST_FILES {
+            return Err(too_many(of_processes::MOST_FILES));
+        }
+    }
+    Ok(files)
 }
 
 /// `NAME=FILE`, or a file: what is there as it was typed is a file, whatever its name.

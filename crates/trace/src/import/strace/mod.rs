@@ -1,27 +1,23 @@
 //! What strace prints: `strace -f -tt -T -y -o FILE COMMAND`. Without `-y` nobody knows which file a descriptor is.
 
 mod arguments;
+mod lines;
+mod of_each;
 mod processes;
+
+pub(super) use of_each::read as read_of_each;
 
 use super::builder::Builder;
 use super::{ImportError, Lines};
 use crate::Operation;
 use crate::calls::code;
 use arguments::{Argument, flags, parse};
+use lines::{Reading, Times, duration_of, process_of, time_of};
 use processes::Processes;
-use std::collections::HashMap;
 use std::io::BufRead;
 
-const NO_TIMES: &str =
-    "these lines have no times (strace -tt): calls stand 1 us apart, and only --speed max says anything";
 const NO_DURATIONS: &str = "these lines do not tell how long calls took (strace -T)";
 const OPENED_BEFORE: &str = "files that were open before the log began are not followed";
-/// Between calls that have no times.
-const STEP_NS: u64 = 1000;
-const DAY_NS: u64 = 86_400_000_000_000;
-/// Calls that began and have not ended, at most, and bytes of their lines.
-const MOST_UNFINISHED: usize = 100_000;
-const MOST_UNFINISHED_BYTES: usize = 64 << 20;
 
 /// A line without its process and time.
 struct Said<'a> {
@@ -31,113 +27,32 @@ struct Said<'a> {
 }
 
 pub(super) fn is_one(first: &str) -> bool {
-    let (_, rest) = process_of(first);
-    let (_, rest) = time_of(rest);
+    let (process, rest) = process_of(first);
+    let (time, rest) = time_of(rest);
+    // The first line of a thread of which nothing else is told.
+    let is_end = rest.starts_with("+++ ") || rest.starts_with("--- SIG");
     let name = rest.find('(').map(|at| &rest[..at]);
-    name.is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+    (is_end && (process.is_some() || time.is_some()))
+        || name.is_some_and(|name| !name.is_empty() && name.bytes().all(|of| of.is_ascii_alphanumeric() || of == b'_'))
 }
 
-/// `1234 rest` and `[pid 1234] rest`.
-fn process_of(line: &str) -> (Option<u32>, &str) {
-    let line = line.trim_start();
-    let bracketed = line.strip_prefix("[pid").and_then(|rest| rest.split_once(']'));
-    let (number, rest) = match bracketed {
-        Some(of) => of,
-        None => line.split_once(char::is_whitespace).unwrap_or((line, "")),
-    };
-    match number.trim().parse() {
-        Ok(process) => (Some(process), rest.trim_start()),
-        Err(_) => (None, line),
-    }
-}
-
-/// `12:34:56.123456 rest` and `1700000000.123456 rest`, in nanoseconds.
-fn time_of(line: &str) -> (Option<u64>, &str) {
-    let Some((word, rest)) = line.split_once(' ') else { return (None, line) };
-    let mut seconds = 0u64;
-    let (whole, fraction) = word.split_once('.').unwrap_or((word, ""));
-    let is_time = whole.contains(':') || !fraction.is_empty();
-    for part in whole.split(':') {
-        let Some(part) = part.parse::<u64>().ok().filter(|part| *part < 1 << 40) else { return (None, line) };
-        seconds = seconds.saturating_mul(60).saturating_add(part);
-    }
-    if !is_time || !fraction.bytes().all(|byte| byte.is_ascii_digit()) || fraction.len() > 9 {
-        return (None, line);
-    }
-    let nanoseconds = format!("{fraction:0<9}").parse::<u64>().unwrap_or(0);
-    (Some(seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)), rest.trim_start())
-}
-
+/// `of_file`: whose lines they are where they do not say, as in the file of a process.
 pub(super) fn read(
     first: &str,
     lines: &mut Lines<impl BufRead>,
+    of_file: Option<u32>,
     builder: &mut Builder,
-) -> Result<&'static str, ImportError> {
+) -> Result<(), ImportError> {
     builder.note(OPENED_BEFORE);
-    let mut processes = Processes::default();
-    let mut unfinished = Unfinished::default();
-    let (mut now, mut days, mut before) = (0u64, 0u64, None::<u64>);
+    let (mut reading, mut times) = (Reading::default(), Times::default());
     let mut line = Some(first.to_owned());
     while let Some(text) = line {
         let (process, rest) = process_of(&text);
-        let process = process.unwrap_or(1);
-        let (time, rest) = time_of(rest);
-        match time {
-            Some(time) => {
-                // Behind midnight the day's time begins again.
-                if before.is_some_and(|before| time.saturating_add(DAY_NS / 2) < before) {
-                    days += 1;
-                }
-                before = Some(time);
-                now = time.saturating_add(days.saturating_mul(DAY_NS));
-            }
-            None => {
-                builder.note(NO_TIMES);
-                now = now.saturating_add(STEP_NS);
-            }
-        }
-        if let Some(begin) = rest.strip_suffix("<unfinished ...>") {
-            processes.may_begin(process, begin);
-            unfinished.begins(process, now, begin.trim_end());
-        } else if let Some(resumed) = rest.strip_prefix("<... ") {
-            let end = resumed.split_once(" resumed>").map(|(_, end)| end);
-            if let (Some(end), Some((at, begin))) = (end, unfinished.ends(process)) {
-                let call = format!("{begin}{end}");
-                one(&Said { process, at, call: &call }, &mut processes, builder)?;
-            }
-        } else if rest.starts_with("+++ exited") || rest.starts_with("+++ killed") {
-            _ = unfinished.ends(process);
-            processes.ends(process);
-        } else if !rest.starts_with("---") && !rest.starts_with("+++") && !rest.is_empty() {
-            one(&Said { process, at: now, call: rest }, &mut processes, builder)?;
-        }
+        let (at, rest) = times.begin_of(rest, builder);
+        reading.line(process.or(of_file).unwrap_or(1), at, rest, builder)?;
         line = lines.next()?.map(str::to_owned);
     }
-    Ok("strace")
-}
-
-/// Calls that began and have not ended: of each process when, and its line so far.
-#[derive(Default)]
-struct Unfinished {
-    lines: HashMap<u32, (u64, String)>,
-    bytes: usize,
-}
-
-impl Unfinished {
-    fn begins(&mut self, process: u32, at: u64, line: &str) {
-        _ = self.ends(process);
-        let bytes = self.bytes + line.len();
-        if self.lines.len() < MOST_UNFINISHED && bytes <= MOST_UNFINISHED_BYTES {
-            self.bytes = bytes;
-            self.lines.insert(process, (at, line.to_owned()));
-        }
-    }
-
-    fn ends(&mut self, process: u32) -> Option<(u64, String)> {
-        let of = self.lines.remove(&process)?;
-        self.bytes -= of.1.len();
-        Some(of)
-    }
+    Ok(())
 }
 
 /// `name(arguments) = result <seconds>`; the result of a call that never returned is `?`.
@@ -161,11 +76,10 @@ fn one(said: &Said, processes: &mut Processes, builder: &mut Builder) -> Result<
             return Ok(());
         }
     };
-    let duration = rest.rsplit_once('<').and_then(|(_, end)| end.trim_end().strip_suffix('>')?.parse::<f64>().ok());
-    if duration.is_none() {
+    let nanoseconds = duration_of(rest).unwrap_or_else(|| {
         builder.note(NO_DURATIONS);
-    }
-    let nanoseconds = (duration.filter(|of| (0.0..1e9).contains(of)).unwrap_or(0.0) * 1e9) as u64;
+        0
+    });
     let thread = processes.thread(said.process, builder);
     let operation = Operation { thread, start: said.at, nanoseconds, result: value, ..Operation::default() };
     let mut call = Call { said, name, arguments: &arguments, operation, processes, builder };

@@ -28,6 +28,16 @@ pub(super) struct Processes {
 /// What makes processes.
 const BEGIN: [&str; 4] = ["clone(", "clone3(", "fork(", "vfork("];
 
+/// The process that a finished line began; whether it shares the descriptors, and is a thread.
+pub(super) fn begun_by(line: &str) -> Option<(u32, bool, bool)> {
+    if !BEGIN.iter().any(|name| line.starts_with(name)) {
+        return None;
+    }
+    let (_, result) = line.rsplit_once('=')?;
+    let child = result.trim_start().split([' ', '<']).next()?.parse().ok().filter(|child| *child > 0)?;
+    Some((child, line.contains("CLONE_FILES"), line.contains("CLONE_THREAD")))
+}
+
 impl Processes {
     /// The number of a thread in the trace.
     pub(super) fn thread(&mut self, id: u32, builder: &mut Builder) -> u32 {
