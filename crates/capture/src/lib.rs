@@ -25,6 +25,7 @@ mod tracer;
 use std::ffi::CString;
 use std::fs::File;
 use std::path::PathBuf;
+use trace::BufferUse;
 
 /// What is captured.
 #[derive(Debug)]
@@ -65,6 +66,8 @@ pub struct Captured {
     pub nanoseconds: u64,
     /// Those in which the tracer was at work.
     pub tracer_nanoseconds: u64,
+    /// The buffer of calls that did not stop; `None`: there was none.
+    pub buffer: Option<BufferUse>,
 }
 
 /// Why nothing was captured, or not to the end.

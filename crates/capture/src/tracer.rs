@@ -87,6 +87,7 @@ fn tracer(job: &Job, writer: Writer<File>, begun: Instant, buffer: Option<CallBu
         next_file: 0,
         next_thread: 0,
         operations: 0,
+        buffered_operations: 0,
         tracer_nanoseconds: 0,
         noted_uring: false,
         failed: None,
@@ -195,6 +196,8 @@ struct Tracer {
     next_file: u32,
     next_thread: u32,
     operations: u64,
+    /// Those of them that did not stop.
+    buffered_operations: u64,
     tracer_nanoseconds: u64,
     noted_uring: bool,
     /// Why nothing is written any more; the program goes on.
@@ -266,12 +269,15 @@ impl Tracer {
 
     fn end(mut self, status: i32) -> Result<Captured, CaptureError> {
         let nanoseconds = self.begun.elapsed().as_nanos() as u64;
-        let (tracer_nanoseconds, operations) = (self.tracer_nanoseconds, self.operations);
-        self.add(&Item::End(End { status, nanoseconds, tracer_nanoseconds }));
+        let (tracer_nanoseconds, operations, buffer) = (self.tracer_nanoseconds, self.operations, self.buffer_use());
+        self.add(&Item::End(End { status, nanoseconds, tracer_nanoseconds, buffer }));
         self.flush();
         match self.failed {
             Some(error) => Err(CaptureError::Write(error)),
-            None => Ok(Captured { status, operations, bytes: self.writer.bytes(), nanoseconds, tracer_nanoseconds }),
+            None => {
+                let bytes = self.writer.bytes();
+                Ok(Captured { status, operations, bytes, nanoseconds, tracer_nanoseconds, buffer })
+            }
         }
     }
 

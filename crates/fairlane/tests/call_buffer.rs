@@ -67,6 +67,14 @@ fn what_a_program_asks_is_the_same_with_and_without_stops() {
     assert_eq!(without, "without\n");
     assert_eq!(said, if has_buffer() { "with a buffer\n" } else { "without\n" });
     assert_eq!(work(&buffered), work(&stopped));
+    let of_buffer = |key: &str| buffered["end"]["buffer"][key].as_u64();
+    assert_eq!(
+        of_buffer("calls") > Some(100) && of_buffer("most_bytes") > Some(0),
+        has_buffer(),
+        "{}",
+        buffered["end"]
+    );
+    assert!(stopped["end"]["buffer"].is_null() && of_buffer("bytes") >= of_buffer("most_bytes"), "{}", stopped["end"]);
     assert_eq!(buffered["bytes_before"], stopped["bytes_before"]);
     assert_eq!((&buffered["threads"], &buffered["processes"]), (&stopped["threads"], &stopped["processes"]));
 }

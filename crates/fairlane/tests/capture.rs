@@ -81,6 +81,7 @@ fn static_programs_threads_and_signals_are_seen() {
     let top = place.path().canonicalize().expect("a folder");
     let shown = shown(&place, "s.trace");
     assert_eq!((&shown["threads"], &shown["processes"]), (&4.into(), &1.into()));
+    assert_eq!(shown["end"]["buffer"]["calls"].as_u64().unwrap_or(0), 0, "all of them stopped");
     assert_eq!((count(&shown, "pwrite64"), count(&shown, "pread64"), count(&shown, "fdatasync")), (150, 3, 3));
     for name in ["a", "b", "c"] {
         let of = file(&shown, &top.join(name));

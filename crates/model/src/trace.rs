@@ -34,6 +34,32 @@ pub struct End {
     pub nanoseconds: u64,
     /// Nanoseconds in which the tracer was at work.
     pub tracer_nanoseconds: u64,
+    /// The buffer of calls that did not stop; absent: there was none.
+    pub buffer: Option<BufferUse>,
+}
+
+/// How much of the buffer was in use that all captured processes share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BufferUse {
+    /// Its bytes.
+    pub bytes: u64,
+    /// The most of them that were in use at once, whenever the tracer looked.
+    pub most_bytes: u64,
+    /// How often more than half of them came to be in use: from there on calls stop until it is read.
+    pub filled: u64,
+    /// Calls of the trace that were written into it; all others stopped.
+    pub calls: u64,
+}
+
+/// Fewer calls take no time that matters, wherever they stopped.
+const FEW_CALLS: u64 = 1000;
+
+impl BufferUse {
+    /// Whether most of so many calls stopped all the same: those of static programs, of Go and of musl do.
+    pub fn was_passed_by(&self, operations: u64) -> bool {
+        operations >= FEW_CALLS && self.calls < operations / 2
+    }
 }
 
 /// A whole trace, summed up.
@@ -113,4 +139,15 @@ pub struct FileSum {
     pub syncs: u64,
     /// Where the last touched byte ends.
     pub extent_bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_buffer_was_passed_by_where_most_of_many_calls_stopped() {
+        let of = |calls, operations| BufferUse { calls, ..BufferUse::default() }.was_passed_by(operations);
+        assert_eq!([of(0, 999), of(0, 1000), of(499, 1000), of(500, 1000)], [false, true, true, false]);
+    }
 }

@@ -14,7 +14,7 @@ pub use calls::{CALLS, Call, call, code};
 pub use encoding::{MAGIC, VERSION};
 pub use errors::error_name;
 pub use hashed::{Fingerprint, HashedFile};
-pub use model::trace::{End, Header};
+pub use model::trace::{BufferUse, End, Header};
 pub use reader::{MOST_PATH_BYTES, MOST_PATH_BYTES_IN_ALL, MOST_PATHS, MOST_THREADS, ReadError, Reader};
 pub use summary::summarize;
 pub use writer::Writer;

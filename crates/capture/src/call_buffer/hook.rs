@@ -4,8 +4,8 @@
 //! that passes a path which is not there faults in it; the tracer then leads it to the call itself.
 
 use super::layout::{
-    CALLS, CLASSES_AT, CLOSES, HEAD_BYTES, INSIDE_BYTES, LOOKS, OPENS, PATH, PATH_BYTES, PIECE_BYTES, RING_BYTES,
-    SECOND, WRITES,
+    CALLS, CLASSES_AT, CLOSES, FULL_BYTES, HEAD_BYTES, INSIDE_BYTES, LOOKS, OPENS, PATH, PATH_BYTES, PIECE_BYTES,
+    RING_BYTES, SECOND, WRITES,
 };
 use std::arch::global_asm;
 
@@ -385,7 +385,7 @@ global_asm!(
     saved = const SAVED_AT,
     looks = const LOOKS,
     not_looks = const !(LOOKS as u32),
-    half = const RING_BYTES / 2,
+    half = const FULL_BYTES,
     mask = const RING_BYTES - 1,
     piece = const PIECE_BYTES,
     not_piece = const !(PIECE_BYTES as u32 - 1),

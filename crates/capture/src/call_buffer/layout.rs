@@ -15,6 +15,8 @@ pub(super) const RING: u64 = BASE + 0x1_0000;
 pub(super) const PAGE: u64 = 0x1000;
 /// Bytes of the ring: some 40,000 calls.
 pub(super) const RING_BYTES: u64 = 4 << 20;
+/// Where more of them than so many are not read, calls stop.
+pub(super) const FULL_BYTES: u64 = RING_BYTES / 2;
 /// The ring's pages are mapped into a process piece by piece, ahead of its records.
 pub(super) const PIECE_BYTES: u64 = 64 << 10;
 /// All of its mapping.

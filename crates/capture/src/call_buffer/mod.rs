@@ -414,6 +414,11 @@ impl CallBuffer {
         self.ring.lost()
     }
 
+    /// Bytes of the buffer, the most of them that were in use at once, and how often more than half of them came to be.
+    pub(crate) fn fullness(&self) -> (u64, u64, u64) {
+        self.ring.fullness()
+    }
+
     /// Whose it is: process, and where the thread's own memory is.
     pub(crate) fn whose(record: &Record) -> (pid_t, u64) {
         (record.process as pid_t, record.own_memory)

@@ -1,7 +1,7 @@
 //! The ring into which traced processes write their calls, as its one reader sees it.
 
 use super::layout::{
-    CALLS, HEAD_BYTES, OWN_MEMORY_AT, OWNER_AT, PAGE, PATH_BYTES, RING, RING_BYTES, RING_MAPPED, TAIL_AT,
+    CALLS, FULL_BYTES, HEAD_BYTES, OWN_MEMORY_AT, OWNER_AT, PAGE, PATH_BYTES, RING, RING_BYTES, RING_MAPPED, TAIL_AT,
 };
 use rustix::fs::SealFlags;
 use std::ffi::CStr;
@@ -74,6 +74,11 @@ pub(super) struct Ring {
     /// Records before that which are not whole, with their lengths.
     holes: Vec<(u64, u64)>,
     lost: u64,
+    /// Bytes that were not read when it was looked at, at most.
+    most_bytes: u64,
+    /// How often it came to be full, and whether it was when it was looked at last.
+    filled: u64,
+    is_full: bool,
     /// Who writes the next record stands still, and the tracer has not seen why.
     is_held_up: bool,
 }
@@ -114,7 +119,18 @@ impl Ring {
         if begin == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Ring { file, begin: begin.cast(), at: 0, until: 0, holes: Vec::new(), lost: 0, is_held_up: false })
+        Ok(Ring {
+            file,
+            begin: begin.cast(),
+            at: 0,
+            until: 0,
+            holes: Vec::new(),
+            lost: 0,
+            most_bytes: 0,
+            filled: 0,
+            is_full: false,
+            is_held_up: false,
+        })
     }
 
     /// Where a traced process finds it.
@@ -151,8 +167,22 @@ impl Ring {
         if !is_sound {
             self.position(0).store(self.at, Ordering::Release);
             self.lost += 1;
+        } else {
+            self.note_fullness(head.wrapping_sub(self.tail()).min(RING_BYTES));
         }
         self.until = if is_sound { head } else { self.at };
+    }
+
+    fn note_fullness(&mut self, unread: u64) {
+        self.most_bytes = self.most_bytes.max(unread);
+        let is_full = unread > FULL_BYTES;
+        self.filled += u64::from(is_full && !self.is_full);
+        self.is_full = is_full;
+    }
+
+    /// Its bytes, the most of them that were not read at once, and how often it came to be full.
+    pub(super) fn fullness(&self) -> (u64, u64, u64) {
+        (RING_BYTES, self.most_bytes, self.filled)
     }
 
     /// The next record; `None`: none for now. One that is not whole is waited for where `wait` says so and its thread runs (it may have
@@ -316,11 +346,15 @@ impl Ring {
         }
     }
 
-    /// Writers may write as far as the first record that is not read.
-    fn give_back(&self) {
+    /// Where the first record stands that is not read.
+    fn tail(&self) -> u64 {
         let first = self.holes.iter().map(|(position, _)| *position);
-        let tail = first.min_by_key(|position| position.wrapping_sub(self.at) as i64).unwrap_or(self.at);
-        self.position(TAIL_AT).store(tail, Ordering::Release);
+        first.min_by_key(|position| position.wrapping_sub(self.at) as i64).unwrap_or(self.at)
+    }
+
+    /// Writers may write as far as that.
+    fn give_back(&self) {
+        self.position(TAIL_AT).store(self.tail(), Ordering::Release);
     }
 
     /// Whether the last reading ended before a record whose writer stands still, for a stop that was not waited for.
@@ -359,5 +393,33 @@ mod tests {
         // The writers' position is behind what was read: it is set anew, and told.
         ring.look();
         assert_eq!((ring.next(false, &gone), ring.lost()), (None, 1));
+    }
+
+    #[test]
+    fn it_is_full_once_for_each_time_that_more_than_half_is_not_read() {
+        let gone = |_: u32, _: u64| Owner::Gone;
+        let mut ring = Ring::new().unwrap();
+        let record = HEAD_BYTES as u64;
+        let write = |ring: &Ring, until: u64| {
+            let begin = ring.position(0).load(Ordering::Acquire);
+            for position in (begin..until).step_by(HEAD_BYTES) {
+                ring.word(position, 0).store(HEAD_BYTES as u32, Ordering::Release);
+                ring.word(position, 1).store(WHOLE, Ordering::Release);
+            }
+            ring.position(0).store(until, Ordering::Release);
+        };
+        let half = FULL_BYTES / record * record;
+        write(&ring, half);
+        ring.look();
+        assert_eq!(ring.fullness(), (RING_BYTES, half, 0));
+        write(&ring, half + record);
+        // However often it is looked at while nothing is read.
+        (0..3).for_each(|_| ring.look());
+        assert_eq!(ring.fullness(), (RING_BYTES, half + record, 1));
+        assert_eq!(std::iter::from_fn(|| ring.next(false, &gone)).count() as u64, half / record + 1);
+        ring.look();
+        write(&ring, 3 * half);
+        ring.look();
+        assert_eq!(ring.fullness(), (RING_BYTES, 2 * half - record, 2));
     }
 }

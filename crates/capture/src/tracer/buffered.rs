@@ -7,7 +7,7 @@ use crate::samples;
 use crate::stops::{On, Stop};
 use libc::pid_t;
 use std::time::{Duration, Instant};
-use trace::Item;
+use trace::{BufferUse, Item};
 
 /// The buffer is looked at so often, and where it had nothing for a second less and less.
 pub(super) const SOONEST: Duration = Duration::from_millis(5);
@@ -116,6 +116,7 @@ impl Tracer {
 
     fn done_at(&mut self, process: pid_t, mut pending: Pending, (start, nanoseconds): (u64, u64), result: i64) {
         (pending.operation.start, pending.operation.nanoseconds) = (start, nanoseconds);
+        self.buffered_operations += u64::from(pending.is_told);
         self.done(process, pending, result);
     }
 
@@ -227,6 +228,12 @@ impl Tracer {
                 "threads were stopped or killed while they wrote their calls down: {calls} missing"
             )));
         }
+    }
+
+    /// How much of the buffer was in use; `None`: there was none.
+    pub(super) fn buffer_use(&self) -> Option<BufferUse> {
+        let (bytes, most_bytes, filled) = self.buffer.as_ref()?.fullness();
+        Some(BufferUse { bytes, most_bytes, filled, calls: self.buffered_operations })
     }
 
     /// The next stop, of which some were seen already.

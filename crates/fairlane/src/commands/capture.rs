@@ -63,6 +63,17 @@ fn done(job: Job, processes: Vec<i32>, options: &Capture, out: File) -> Result<C
     Ok(Captured { status: 0, ..captured })
 }
 
+/// What made the program slower than it has to be under a tracer.
+fn remarks(done: &Captured) -> Vec<&'static str> {
+    const PASSED_BY: &str = "most calls stopped the program and made it slower: static programs, Go and musl do not ask by glibc's shared \
+         library; race this trace with --speed max, or capture a build that is linked with it (docs/trace.md)";
+    const FULL: &str = "more calls came than the tracer could read beside the program, so that some stopped; race this trace with \
+         --speed max, or capture where a CPU is free";
+    let Some(buffer) = &done.buffer else { return Vec::new() };
+    let is_slowed_down = [(buffer.was_passed_by(done.operations), PASSED_BY), (buffer.filled > 0, FULL)];
+    is_slowed_down.into_iter().filter(|(is, _)| *is).map(|(_, remark)| remark).collect()
+}
+
 fn captured(options: &Capture, mask: u32) -> Result<i32, (String, u8)> {
     let shown = model::text::escaped_path(&options.output);
     let usage = |message: String| (message, FAILED);
@@ -99,6 +110,7 @@ fn captured(options: &Capture, mask: u32) -> Result<i32, (String, u8)> {
                     share * 100.0,
                     done.bytes
                 );
+                remarks(&done).into_iter().for_each(|remark| terminal::say!("{remark}"));
                 terminal::say!(
                     "what it holds: fairlane trace show {}",
                     report::shell_line(&[options.output.display().to_string()])
@@ -114,5 +126,25 @@ fn captured(options: &Capture, mask: u32) -> Result<i32, (String, u8)> {
             let status = if let CaptureError::NotStarted(_, status) = error { status as u8 } else { FAILED };
             Err((error.to_string(), status))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::BufferUse;
+
+    #[test]
+    fn what_slows_a_program_down_is_told_with_what_helps() {
+        let of = |calls, filled| {
+            let buffer = BufferUse { calls, filled, ..BufferUse::default() };
+            let none =
+                Captured { status: 0, operations: 5000, bytes: 0, nanoseconds: 1, tracer_nanoseconds: 0, buffer: None };
+            assert!(remarks(&none).is_empty());
+            remarks(&Captured { buffer: Some(buffer), ..none }).concat()
+        };
+        assert_eq!(of(5000, 0), "");
+        assert!(of(10, 0).contains("Go and musl") && !of(10, 0).contains("more calls came"), "{}", of(10, 0));
+        assert!(of(5000, 1).contains("where a CPU is free") && of(5000, 1).contains("--speed max"), "{}", of(5000, 1));
     }
 }

@@ -4,7 +4,7 @@ mod page;
 
 use crate::clean::clean;
 use crate::layout::align;
-use model::trace::{CallSum, FileSum, Summary};
+use model::trace::{BufferUse, CallSum, FileSum, Summary};
 use model::units::{human_bytes, human_count, human_seconds};
 
 /// Formats that a trace is shown in.
@@ -83,6 +83,35 @@ fn facts(summary: &Summary) -> Vec<String> {
             seconds(end.nanoseconds),
             end.status
         ));
+        lines.extend(end.buffer.as_ref().into_iter().flat_map(|buffer| of_buffer(buffer, summary.operations)));
+    }
+    lines
+}
+
+/// How calls were written down.
+fn of_buffer(buffer: &BufferUse, operations: u64) -> Vec<String> {
+    let filled = match buffer.filled {
+        0 => "it was never more than half full".to_owned(),
+        filled => {
+            format!(
+                "it came to be more than half full {}, and calls stopped until it was read",
+                counted(filled, "time")
+            )
+        }
+    };
+    let mut lines = vec![format!(
+        "{} of the operations were written into a buffer, {} stopped the program; of its {} at most {} were in use at once: {filled}",
+        human_count(buffer.calls as f64),
+        human_count(operations.saturating_sub(buffer.calls) as f64),
+        bytes(buffer.bytes),
+        bytes(buffer.most_bytes),
+    )];
+    if buffer.was_passed_by(operations) {
+        lines.push(
+            "most calls stopped the program, as those of static programs, of Go and of musl do, so that it was slower than by itself: \
+             race it with --speed max, which leaves out the time between its calls"
+                .to_owned(),
+        );
     }
     lines
 }
@@ -144,4 +173,27 @@ fn csv(summary: &Summary) -> String {
         [vec![crate::csv::text(&file.path)], numbers.map(|number| number.to_string()).to_vec()].concat()
     }));
     crate::csv::table(&rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::trace::End;
+
+    #[test]
+    fn it_is_told_how_full_the_buffer_was_and_what_helps_where_most_calls_stopped() {
+        let said = |calls: u64, filled: u64| {
+            let buffer = BufferUse { bytes: 4 << 20, most_bytes: 3 << 20, filled, calls };
+            let end = End { nanoseconds: 5, tracer_nanoseconds: 1, buffer: Some(buffer), ..End::default() };
+            text(&Summary { operations: 2000, end: Some(end), ..Summary::default() })
+        };
+        let well = said(1999, 0);
+        assert!(well.contains("1 stopped the program") && well.contains("never more than half full"), "{well}");
+        assert!(!well.contains("--speed max"), "{well}");
+        let badly = said(10, 2);
+        assert!(badly.contains("more than half full 2 times") && badly.contains("--speed max"), "{badly}");
+        let without = End { nanoseconds: 5, tracer_nanoseconds: 1, ..End::default() };
+        let without = text(&Summary { operations: 2000, end: Some(without), ..Summary::default() });
+        assert!(without.contains("tracer was at work") && !without.contains("buffer"), "{without}");
+    }
 }
