@@ -190,15 +190,25 @@ pub(crate) enum Told {
     Returned(i64),
 }
 
-/// What the kernel tells of the call at which a thread stopped. `None`: it stopped at none, or at one of another architecture.
-pub(crate) fn told(thread: pid_t) -> Option<Told> {
+/// What the kernel tells of a thread that stopped; `None`: nothing.
+fn information(thread: pid_t) -> Option<libc::ptrace_syscall_info> {
     // SAFETY: zeros are a whole structure, and the kernel is told its size.
-    let info = unsafe {
+    unsafe {
         let mut info: libc::ptrace_syscall_info = std::mem::zeroed();
         let size = size_of::<libc::ptrace_syscall_info>();
         let answer = libc::ptrace(libc::PTRACE_GET_SYSCALL_INFO, thread, size, &raw mut info);
-        (answer > 0 && info.arch == filter::ARCHITECTURE).then_some(info)?
-    };
+        (answer > 0).then_some(info)
+    }
+}
+
+/// Whether a thread that stopped asks by the calls of another architecture, as programs of 32 bits do.
+pub(crate) fn is_of_another_architecture(thread: pid_t) -> bool {
+    information(thread).is_some_and(|info| info.arch != filter::ARCHITECTURE)
+}
+
+/// What the kernel tells of the call at which a thread stopped. `None`: it stopped at none, or at one of another architecture.
+pub(crate) fn told(thread: pid_t) -> Option<Told> {
+    let info = information(thread).filter(|info| info.arch == filter::ARCHITECTURE)?;
     // SAFETY: `op` says which part of the union the kernel wrote.
     unsafe {
         match info.op {

@@ -90,6 +90,7 @@ fn tracer(job: &Job, writer: Writer<File>, begun: Instant, buffer: Option<CallBu
         buffered_operations: 0,
         tracer_nanoseconds: 0,
         noted_uring: false,
+        noted_architecture: false,
         failed: None,
         latency: Latency::default(),
         undecided: Undecided::default(),
@@ -200,6 +201,7 @@ struct Tracer {
     buffered_operations: u64,
     tracer_nanoseconds: u64,
     noted_uring: bool,
+    noted_architecture: bool,
     /// Why nothing is written any more; the program goes on.
     failed: Option<io::Error>,
     latency: Latency,
@@ -472,6 +474,7 @@ impl Tracer {
 
     fn called(&mut self, thread: pid_t, woke: Instant) {
         let Some(Told::Call(number, arguments, address)) = stops::told(thread) else {
+            self.note_another_architecture(thread);
             return self.was_held(thread, woke);
         };
         if self.is_led(thread, address) {

@@ -92,6 +92,43 @@ fn static_programs_threads_and_signals_are_seen() {
     }
 }
 
+/// A program of 32 bits for x86 that ends with status 7, as the kernel loads it: a header, one segment, `exit(7)`.
+#[cfg(target_arch = "x86_64")]
+fn of_32_bits() -> Vec<u8> {
+    let halves = |words: &[u16]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let (begin, code) = (0x0804_8000, [0xb8, 1, 0, 0, 0, 0xbb, 7, 0, 0, 0, 0xcd, 0x80]);
+    let bytes = 84 + code.len() as u32;
+    [
+        b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0".to_vec(),
+        halves(&[2, 3]),
+        words(&[1, begin + 84, 52, 0, 0]),
+        halves(&[52, 32, 1, 0, 0, 0]),
+        words(&[1, 0, begin, begin, bytes, bytes, 5, 0x1000]),
+        code.to_vec(),
+    ]
+    .concat()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn programs_whose_calls_are_not_seen_are_told_to_be_missing() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let program = place.path().join("narrow");
+    std::fs::write(&program, of_32_bits()).expect("a program");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it may be run");
+    let runs = Command::new(&program).status().is_ok_and(|status| status.code() == Some(7));
+    let notes = |trace: &str| shown(&place, trace)["notes"].to_string();
+    place.expect(0, &["capture", "-q", "-o", "w.trace", "--", "true"]);
+    assert!(!notes("w.trace").contains("32 bits"), "{}", notes("w.trace"));
+    // Kernels without calls of 32 bits run no such program.
+    if runs {
+        place.expect(7, &["capture", "-q", "-o", "n.trace", "--", "./narrow"]);
+        assert!(notes("n.trace").contains("32 bits are"), "{}", notes("n.trace"));
+    }
+}
+
 #[test]
 fn bytes_are_of_the_file_that_a_descriptor_leads_to_now() {
     let place = Place::new();

@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use trace::Item;
 
+const ANOTHER_ARCHITECTURE: &str = "a program of another architecture ran, as those of 32 bits are: its calls have other numbers, so that \
+     what it asked for is missing; capture a build for this machine's own";
 /// A new thread is kept stopped no longer, whoever does not tell of it.
 const MOST_WAIT: Duration = Duration::from_secs(1);
 
@@ -107,6 +109,14 @@ impl Tracer {
         }
     }
 
+    /// Calls of another architecture go past the filter, and are told once to be missing.
+    pub(super) fn note_another_architecture(&mut self, thread: pid_t) {
+        if !self.noted_architecture && stops::is_of_another_architecture(thread) {
+            self.noted_architecture = true;
+            self.add(&Item::Note(ANOTHER_ARCHITECTURE.to_owned()));
+        }
+    }
+
     /// Another program; of several threads only this one is left, under the number of its process.
     pub(super) fn executed(&mut self, thread: pid_t) {
         let before = stops::message(thread).filter(|&before| before != thread);
@@ -115,6 +125,7 @@ impl Tracer {
         {
             own.pending = other.pending;
         }
+        self.note_another_architecture(thread);
         self.threads_of.insert(thread, vec![Sibling { thread, own_memory: None }]);
         self.gives_back(thread);
         if let Some(process) = self.processes.get_mut(&thread) {
