@@ -4,15 +4,21 @@ use super::layout::{
     CALLS, FULL_BYTES, HEAD_BYTES, OWN_MEMORY_AT, OWNER_AT, PAGE, PATH_BYTES, RING, RING_BYTES, RING_MAPPED, TAIL_AT,
 };
 use rustix::fs::SealFlags;
+use std::cell::Cell;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The reader yields its CPU to who writes a record for so long; where that one does not run, so long.
+/// The reader yields its CPU to who writes a record for so long; to all together, in one reading, so long; where that one does not
+/// run, so long.
 const MOST_YIELDING: Duration = Duration::from_millis(200);
+const MOST_YIELDING_IN_ALL: Duration = Duration::from_secs(1);
 const SOME_YIELDING: Duration = Duration::from_micros(200);
+/// Records that are not whole are looked at again, so many at most: more threads than that do not write at the same moment, but a
+/// program that writes here what it likes may say so.
+const MOST_HOLES: usize = 1024;
 /// linux/memfd.h: MFD_NOEXEC_SEAL.
 const NOT_RUN: libc::c_uint = 8;
 /// In the second half of a record's first word: it is whole.
@@ -62,6 +68,15 @@ pub(crate) struct Record {
     pub(crate) path: Option<Vec<u8>>,
 }
 
+/// A record that others came before.
+#[derive(Debug, Clone, Copy)]
+struct Hole {
+    position: u64,
+    length: u64,
+    /// In this reading it was asked what became of its thread.
+    is_asked: bool,
+}
+
 /// The ring.
 #[derive(Debug)]
 pub(super) struct Ring {
@@ -71,9 +86,11 @@ pub(super) struct Ring {
     at: u64,
     /// No further is read for now: others write on meanwhile, and somebody waits.
     until: u64,
-    /// Records before that which are not whole, with their lengths.
-    holes: Vec<(u64, u64)>,
+    /// Records before that which are not whole.
+    holes: Vec<Hole>,
     lost: u64,
+    /// For how long others were waited for in this reading.
+    waited: Cell<Duration>,
     /// Bytes that were not read when it was looked at, at most.
     most_bytes: u64,
     /// How often it came to be full, and whether it was when it was looked at last.
@@ -126,6 +143,7 @@ impl Ring {
             until: 0,
             holes: Vec::new(),
             lost: 0,
+            waited: Cell::default(),
             most_bytes: 0,
             filled: 0,
             is_full: false,
@@ -162,6 +180,8 @@ impl Ring {
 
     /// What is there by now is read next. Where the writers' position makes no sense, somebody wrote over it: it is set anew.
     pub(super) fn look(&mut self) {
+        self.waited.set(Duration::ZERO);
+        self.holes.iter_mut().for_each(|hole| hole.is_asked = false);
         let head = self.position(0).load(Ordering::Acquire);
         let is_sound = head.wrapping_sub(self.at) <= RING_BYTES && head.is_multiple_of(8);
         if !is_sound {
@@ -209,9 +229,13 @@ impl Ring {
                     self.pass(length);
                     return Some(record);
                 }
-                Some(length) => {
-                    self.holes.push((self.at, length));
+                Some(length) if self.holes.len() < MOST_HOLES => {
+                    self.holes.push(Hole { position: self.at, length, is_asked: false });
                     self.at = self.at.wrapping_add(length);
+                }
+                Some(length) => {
+                    self.lost += 1;
+                    self.pass(length);
                 }
                 None => {
                     // Who was killed before it said how long its record is, or wrote here what is none.
@@ -226,9 +250,10 @@ impl Ring {
     /// A record that others came before, or that nobody writes any more.
     fn next_of_holes(&mut self, owner: &dyn Fn(u32, u64) -> Owner) -> Option<Record> {
         for which in 0..self.holes.len() {
-            let (position, length) = self.holes[which];
+            let Hole { position, length, is_asked } = self.holes[which];
             let is_whole = self.word(position, 1).load(Ordering::Acquire) & WHOLE != 0;
-            if !is_whole && self.owner(position, owner) != Owner::Gone {
+            self.holes[which].is_asked = true;
+            if !is_whole && (is_asked || self.owner(position, owner) != Owner::Gone) {
                 continue;
             }
             let record = is_whole.then(|| self.read(position, length));
@@ -264,20 +289,24 @@ impl Ring {
         if let (true, true, length) = look() {
             return Awaited::Is(length);
         }
-        let begun = Instant::now();
-        loop {
+        let (begun, before) = (Instant::now(), self.waited.get());
+        let awaited = loop {
             let (is_whole, is_one, length) = look();
-            let is_over = begun.elapsed() > MOST_YIELDING
+            let waited = begun.elapsed();
+            let is_over = waited > MOST_YIELDING
+                || before + waited > MOST_YIELDING_IN_ALL
                 || (is_one && !wait)
-                || (begun.elapsed() > SOME_YIELDING && self.owner(position, owner) != Owner::Runs);
+                || (waited > SOME_YIELDING && self.owner(position, owner) != Owner::Runs);
             if (is_one && is_whole) || is_over {
-                return if is_one { Awaited::Is(length) } else { Awaited::Never };
+                break if is_one { Awaited::Is(length) } else { Awaited::Never };
             }
-            if !is_one && begun.elapsed() > SOME_YIELDING && crate::stops::is_one_waiting() {
-                return Awaited::Later;
+            if !is_one && waited > SOME_YIELDING && crate::stops::is_one_waiting() {
+                break Awaited::Later;
             }
             std::thread::yield_now();
-        }
+        };
+        self.waited.set(before + begun.elapsed());
+        awaited
     }
 
     /// Bytes to the next place where a whole record seems to begin, or to the end of what is read now.
@@ -348,7 +377,7 @@ impl Ring {
 
     /// Where the first record stands that is not read.
     fn tail(&self) -> u64 {
-        let first = self.holes.iter().map(|(position, _)| *position);
+        let first = self.holes.iter().map(|hole| hole.position);
         first.min_by_key(|position| position.wrapping_sub(self.at) as i64).unwrap_or(self.at)
     }
 
@@ -378,6 +407,8 @@ impl Drop for Ring {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
 
     #[test]
     fn a_length_that_leads_past_what_is_read_ends_the_reading() {
@@ -421,5 +452,62 @@ mod tests {
         write(&ring, 3 * half);
         ring.look();
         assert_eq!(ring.fullness(), (RING_BYTES, 2 * half - record, 2));
+    }
+
+    #[test]
+    fn records_that_nobody_makes_whole_are_kept_up_to_a_number_and_none_is_waited_for_for_long() {
+        let mut ring = Ring::new().unwrap();
+        let many = 4 * MOST_HOLES as u64;
+        let asked = Cell::new(0u64);
+        let stands = |_: u32, _: u64| {
+            asked.set(asked.get() + 1);
+            Owner::Stands
+        };
+        // A program wrote their lengths, and says that a thread which stands still writes them.
+        for number in 0..many {
+            let position = number * HEAD_BYTES as u64;
+            ring.word(position, 0).store(HEAD_BYTES as u32, Ordering::Release);
+            ring.word(position + OWNER_AT, 0).store(7, Ordering::Release);
+        }
+        ring.position(0).store(many * HEAD_BYTES as u64, Ordering::Release);
+        ring.look();
+        assert_eq!(ring.next(false, &stands), None);
+        assert_eq!((ring.holes.len(), ring.lost()), (MOST_HOLES, many));
+        // Each is asked for once in a reading, however many records come.
+        ring.look();
+        asked.set(0);
+        (0..5).for_each(|_| assert_eq!(ring.next(false, &stands), None));
+        assert_eq!(asked.get(), MOST_HOLES as u64);
+        // Those whose threads are gone are lost, and what they took is given back.
+        let gone = |_: u32, _: u64| Owner::Gone;
+        ring.look();
+        while !ring.holes.is_empty() {
+            assert_eq!(ring.next(false, &gone), None);
+        }
+        assert_eq!((ring.lost(), ring.tail()), (many, many * HEAD_BYTES as u64));
+    }
+
+    #[test]
+    fn all_that_is_waited_for_in_one_reading_has_an_end() {
+        let mut ring = Ring::new().unwrap();
+        let asked = RefCell::new(BTreeSet::new());
+        let runs = |process: u32, _: u64| {
+            asked.borrow_mut().insert(process);
+            Owner::Runs
+        };
+        // Records whose threads run and never end them.
+        for number in 0..100u32 {
+            let position = u64::from(number) * HEAD_BYTES as u64;
+            ring.word(position, 0).store(HEAD_BYTES as u32, Ordering::Release);
+            ring.word(position + OWNER_AT, 0).store(1 + number, Ordering::Release);
+        }
+        ring.position(0).store(100 * HEAD_BYTES as u64, Ordering::Release);
+        ring.look();
+        assert_eq!(ring.next(true, &runs), None);
+        assert_eq!(ring.holes.len(), 100);
+        // The first few took all of the time that is waited.
+        let most = MOST_YIELDING_IN_ALL.as_millis() / MOST_YIELDING.as_millis() + 1;
+        let asked = asked.into_inner();
+        assert!(asked.contains(&1) && asked.len() as u128 <= most, "{asked:?}");
     }
 }
