@@ -6,10 +6,11 @@ use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
+use trace::{MOST_PATH_BYTES, MOST_PATH_BYTES_IN_ALL, MOST_PATHS as MOST_PATHS_OF_TRACE};
 
-/// Most bytes of a path in a trace, and most paths.
-const MOST_BYTES: usize = 4096;
-const MOST_PATHS: usize = 8_000_000;
+/// Most paths, and bytes of all of them: some fewer than a trace holds, because a call names several.
+const MOST_PATHS: usize = MOST_PATHS_OF_TRACE as usize - 1000;
+const MOST_BYTES_IN_ALL: u64 = MOST_PATH_BYTES_IN_ALL - (1 << 20);
 /// Of a part of a hashed path, its slash among them.
 const HASHED_BYTES: usize = 17;
 
@@ -63,6 +64,8 @@ impl Numbers {
 #[derive(Debug)]
 pub(crate) struct Names {
     numbers: Numbers,
+    /// Of all paths, as the trace has them.
+    bytes: u64,
     under: Vec<PathBuf>,
     /// The key of the hash, which nobody keeps.
     hash: Option<RandomState>,
@@ -70,7 +73,7 @@ pub(crate) struct Names {
 
 impl Names {
     pub(crate) fn new(under: Vec<PathBuf>, anonymous: bool) -> Names {
-        Names { numbers: Numbers::default(), under, hash: anonymous.then(RandomState::new) }
+        Names { numbers: Numbers::default(), bytes: 0, under, hash: anonymous.then(RandomState::new) }
     }
 
     /// Whether what lies there is written down: a file, and no window into the kernel.
@@ -88,19 +91,31 @@ impl Names {
         path.is_absolute() && !["/proc", "/sys", "/dev"].into_iter().any(is_below) && self.fits(path)
     }
 
-    /// Whether a trace can hold it: a path of 4096 bytes at most, and so many of them.
-    pub(crate) fn fits(&self, path: &Path) -> bool {
-        let bytes = match self.hash {
+    /// Bytes that it has in a trace, rather too many.
+    fn bytes_of(&self, path: &Path) -> usize {
+        match self.hash {
             Some(_) => path.components().count() * HASHED_BYTES,
             None => path.as_os_str().len(),
-        };
-        bytes <= MOST_BYTES
-            && (self.numbers.places.len() < MOST_PATHS || self.numbers.knows(path.as_os_str().as_bytes()))
+        }
+    }
+
+    /// Whether a trace can hold it: a path of 4096 bytes at most, and so many of them.
+    pub(crate) fn fits(&self, path: &Path) -> bool {
+        self.bytes_of(path) <= MOST_PATH_BYTES && (!self.are_full() || self.numbers.knows(path.as_os_str().as_bytes()))
+    }
+
+    /// Whether no further path is told.
+    pub(crate) fn are_full(&self) -> bool {
+        self.numbers.places.len() >= MOST_PATHS || self.bytes >= MOST_BYTES_IN_ALL
     }
 
     /// The number of a path, and whether it is a new one.
     pub(crate) fn number(&mut self, path: &Path) -> (u32, bool) {
-        self.numbers.number(path.as_os_str().as_bytes())
+        let (number, is_new) = self.numbers.number(path.as_os_str().as_bytes());
+        if is_new {
+            self.bytes += self.bytes_of(path) as u64;
+        }
+        (number, is_new)
     }
 
     /// As the trace has it: each part by itself, so that folders stay folders and links lead where they led.
@@ -202,6 +217,12 @@ mod tests {
         let (below, relative) = (names.shown(Path::new("/x")), names.shown(Path::new("../x")));
         assert_eq!([b"..", &below[..]].concat(), *relative);
         assert_eq!(&*names.shown(Path::new(".")), b".");
+        // What is known is told on where no further path is.
+        let mut full = Names::new(Vec::new(), false);
+        full.number(Path::new("/known"));
+        assert!(!full.are_full() && full.fits(Path::new("/new")));
+        full.bytes = MOST_BYTES_IN_ALL;
+        assert!(full.are_full() && full.fits(Path::new("/known")) && !full.fits(Path::new("/new")));
         let mut many = Numbers::default();
         for turn in [true, false] {
             for number in 0..20_000 {

@@ -43,6 +43,7 @@ const MOST_COMMAND_BYTES: usize = 64 << 10;
 const MOST_LINKS: usize = 40;
 /// Folders of which it is known that they are no links, at most.
 const MOST_FOLDERS: usize = 1_000_000;
+const MANY_PATHS: &str = "the program named as many paths as a trace holds: what it did under further ones is missing";
 const NOT_ASKED: &str = "what lay under a path did not answer in time, as where the program serves the filesystem itself: from then on \
      it is not asked what was there before";
 /// The kernel's number for a call that it begins again by itself (include/linux/errno.h, ERESTARTSYS and those behind it).
@@ -131,7 +132,8 @@ fn header(job: &Job) -> Header {
 fn shortened(words: impl Iterator<Item = String>) -> Vec<String> {
     let (mut kept, mut bytes) = (Vec::new(), 0);
     for word in words {
-        bytes += word.len();
+        // With its quotes and a comma: empty ones take room too.
+        bytes += word.len() + 3;
         if bytes > MOST_COMMAND_BYTES {
             kept.push("…".to_owned());
             break;
@@ -272,6 +274,9 @@ impl Tracer {
     fn end(mut self, status: i32) -> Result<Captured, CaptureError> {
         let nanoseconds = self.begun.elapsed().as_nanos() as u64;
         let (tracer_nanoseconds, operations, buffer) = (self.tracer_nanoseconds, self.operations, self.buffer_use());
+        if self.names.are_full() {
+            self.add(&Item::Note(MANY_PATHS.to_owned()));
+        }
         self.add(&Item::End(End { status, nanoseconds, tracer_nanoseconds, buffer }));
         self.flush();
         match self.failed {

@@ -6,8 +6,9 @@ use crate::process::{Process, parent_of, process_of};
 use crate::stops;
 use libc::pid_t;
 use std::collections::HashMap;
+use std::io;
 use std::time::{Duration, Instant};
-use trace::Item;
+use trace::{Item, MOST_THREADS};
 
 const ANOTHER_ARCHITECTURE: &str = "a program of another architecture ran, as those of 32 bits are: its calls have other numbers, so that \
      what it asked for is missing; capture a build for this machine's own";
@@ -47,6 +48,11 @@ impl Tracer {
         }
         let number = self.next_thread;
         self.next_thread += 1;
+        if number >= MOST_THREADS {
+            // What is written by then is a trace, and its reader would refuse one with more.
+            let many = || io::Error::other(format!("it has {MOST_THREADS} threads, the most of a trace"));
+            self.failed.get_or_insert_with(many);
+        }
         self.threads.insert(
             thread,
             Thread { process, number, pending: None, closing: HashMap::new(), left: None, held: Duration::ZERO },
