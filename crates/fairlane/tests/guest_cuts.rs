@@ -45,6 +45,34 @@ fn a_user_without_root_cuts_the_power_of_a_filesystem_that_only_a_guest_mounts()
     assert_one_sentence(&err, &["cuts.jsonl"]);
 }
 
+/// The trace is a part of the guest's memory; the record and the kept images name it where this machine has it.
+#[test]
+fn the_power_is_cut_while_a_captured_program_syncs_in_a_guest() {
+    if !user_mode_linux() {
+        return;
+    }
+    let home = Home::new();
+    let work = "sync . && for i in $(seq 60); do dd if=/dev/zero bs=5000 count=1 conv=fsync,notrunc oflag=append of=log \
+                status=none; cp log new; sync new; mv new kept; sync .; done";
+    home.expect(0, &["capture", "-q", "-o", "t.trace", "--under", ".", "--", "sh", "-c", work]);
+    let cut =
+        ["powercut", "ext4", "--replay", "t.trace", "--on", "uml", "--cuts", "60", "--seed", "7", "-o", "c.jsonl"];
+    let (out, err) = home.expect(0, &cut);
+    assert!(err.contains("calls by one thread") && err.contains("ext4 replay: "), "{err}");
+    assert!(!format!("{out}{err}").contains("/replay.trace"), "{out}\n{err}");
+    let record = record(&home, "c.jsonl");
+    let trace = home.0.path().join("t.trace");
+    let again = record.header.again.join(" ");
+    assert!(again.ends_with(&format!("--replay {} --on uml", trace.display())), "{again}");
+    let of = |lane: &str| record.cuts.iter().find(|cuts| cuts.lane == lane).unwrap_or_else(|| panic!("{lane}"));
+    assert_eq!((of("ext4").broken, of("ext4").cuts), (0, 60));
+    assert!(of("ext4").flushes > 0 && of("ext4,nobarrier").broken > 0, "{:?}", of("ext4,nobarrier"));
+    let case = Path::new(&of("ext4,nobarrier").examples[0].kept).join("case.json");
+    let case = std::fs::read_to_string(case).unwrap();
+    assert!(case.contains(&trace.display().to_string()) && !case.contains("/replay.trace"), "{case}");
+    assert_nothing_left(&home);
+}
+
 #[test]
 fn damage_is_done_in_a_guest_and_said_by_its_kernel() {
     if !user_mode_linux() {

@@ -38,6 +38,7 @@ impl Machine {
             folder: home.0.path(),
             disk_bytes: 3 << 30,
             further_disks: &disks,
+            trace: None,
             program: PathBuf::from(env!("CARGO_BIN_EXE_fairlane")),
         };
         let guest = CommandGuest::boot(&terms, &mut journal, &AtomicBool::new(false)).unwrap();

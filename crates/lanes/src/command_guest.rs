@@ -5,8 +5,9 @@ use crate::above;
 use crate::command::{self, find_program};
 use crate::failure::{LaneFailure, cannot, failed, privilege, usage};
 use crate::filesystems::{self, Filesystem, Home};
+pub use crate::guest::protocol::TRACE;
 use crate::guest::protocol::{Answer, Ask};
-use crate::guest::{Begun, Boot, Guest, GuestKind, Kernel, Machine, kvm};
+use crate::guest::{Begun, Boot, CarriedTrace, Guest, GuestKind, Kernel, Machine, kvm};
 use crate::guest_needs;
 use crate::lane_set::guest::{kernel_mounts, try_kvm};
 use crate::lane_set::stacked;
@@ -25,6 +26,10 @@ use std::time::{Duration, Instant};
 pub const FILES: &str = "/lanes/files";
 /// Memory of the guest: images of several cuts are looked at at the same time, each in the page cache.
 pub const MEMORY: Bytes = Bytes(1024 * Bytes::MIB);
+/// And where it carries a trace, which lies there twice while it boots, beside what the calls come to.
+pub const MEMORY_WITH_TRACE: Bytes = Bytes(2048 * Bytes::MIB);
+/// Most bytes of a trace that it carries.
+pub const MOST_TRACE_BYTES: u64 = 128 * Bytes::MIB;
 /// How often what the command says is fetched.
 const EVERY: Duration = Duration::from_millis(200);
 /// How long a command may take to end that was told to.
@@ -51,6 +56,8 @@ pub struct Terms<'a> {
     pub disk_bytes: u64,
     /// Files that are further disks of it, as they are.
     pub further_disks: &'a [PathBuf],
+    /// The trace that the command reads there at [`TRACE`]; `None`: it reads none.
+    pub trace: Option<&'a CarriedTrace>,
     /// Fairlane's own program.
     pub program: PathBuf,
 }
@@ -175,7 +182,7 @@ impl CommandGuest {
                 kind,
                 kernel,
                 cpus: CPUS.min(host),
-                memory: MEMORY,
+                memory: if terms.trace.is_some() { MEMORY_WITH_TRACE } else { MEMORY },
                 disks: [disk.clone()].into_iter().chain(terms.further_disks.iter().cloned()).collect(),
                 sync: false,
                 discards: true,
@@ -185,7 +192,7 @@ impl CommandGuest {
             program: terms.program.clone(),
             modules,
             programs,
-            trace: None,
+            trace: terms.trace.cloned(),
         };
         if kind == GuestKind::Qemu {
             boot.machine.kvm = match kvm::known(&boot.machine.kernel.path) {

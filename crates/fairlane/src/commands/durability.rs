@@ -131,7 +131,7 @@ impl<'a> GuestLanes<'a> {
         let layered = specs.iter().any(|spec| !spec.layers.is_empty());
         let spare = if layered { GUEST_SPARE_BYTES_OF_LAYERS } else { GUEST_SPARE_BYTES };
         let disk_bytes = each.saturating_add(spare);
-        Ok(Errand { venue, specs, on, disk_bytes, again, more, record, quiet })
+        Ok(Errand { venue, specs, on, disk_bytes, again, more, record, quiet, trace: None })
     }
 }
 

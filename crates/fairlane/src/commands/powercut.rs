@@ -279,26 +279,29 @@ fn in_guest(options: &Powercut, venue: &Venue) -> Result<(), Failure> {
             "--look mounts a kept image on this machine's own kernel, for a person to look at; leave the guest out",
         ));
     }
-    if options.replay.is_some() {
-        return Err(Failure::usage(
-            "power cuts of a trace are made by this machine's own kernel; leave --on out, or --replay",
-        ));
-    }
     let stop = stop_flag()?;
-    let kinds = kinds(&options.workloads)?;
-    let lane_size = options.lane_size.unwrap_or(USUAL_LANE_SIZE);
+    let traced = traced(options, &stop)?;
+    let work = Work::new(options, traced.as_ref())?;
+    let (lane_size, seed) = (work.lane_size, work.seed);
     durability::check_lane_size(lane_size, 0)?;
     let (specs, _) = with_controls(&options.lanes)?;
     if let Some(number) = options.lose_disk {
         check_can_lose_disks(options, number)?;
     }
     let on = directory(None)?;
-    let seed = options.seed.unwrap_or_else(planning::new_seed);
     let path = record_path(options.output.as_deref(), "powercut", seed)?;
     let lanes = durability::GuestLanes { venue, specs: &specs, on: &on, lane_bytes: lane_size.0 };
     let more: &[&str] = if options.no_speed { &[] } else { &["--no-speed"] };
-    let errand = lanes.errand(again(options, seed, lane_size, None), more, &path, options.quiet)?;
-    durability::announce(specs.len(), Some(planned(options.cuts, &kinds)), errand.disk_bytes, &on, options.quiet)?;
+    let mut errand = lanes.errand(again(options, seed, lane_size, None), more, &path, options.quiet)?;
+    if let Some(traced) = &traced {
+        // The logs of both disks of a lane hold what is written.
+        let more = traced.room(lane_size.0).saturating_sub(durability::room(lane_size.0));
+        errand.disk_bytes = errand.disk_bytes.saturating_add(more.saturating_mul(2));
+        errand.trace = Some(traced.in_guest()?);
+    }
+    let planned = planned(options.cuts, &work.kinds);
+    durability::announce(specs.len(), Some(planned), errand.disk_bytes, &on, options.quiet)?;
+    traced.iter().for_each(|traced| traced.announce(options.quiet));
     let writer = in_guest::run(&errand, &stop)?;
     show(&writer, &options.format)?;
     durability::failed_lanes(writer.record())

@@ -3,16 +3,18 @@
 
 use super::cannot;
 use super::durability_writer::DurabilityWriter;
+use super::saved_case;
 use super::scratch_space::ScratchSpace;
 use crate::commands::{lane_failure, planning};
 use crate::failure::{Failure, Status};
 use crate::{owned, terminal};
-use lanes::command_guest::{self, CommandGuest, FILES, Terms};
+use lanes::command_guest::{self, CommandGuest, FILES, TRACE, Terms};
+use lanes::guest::CarriedTrace;
 use model::durability::{Cuts, DurabilityLine, Example};
 use model::lane::{LaneSpec, Venue};
 use model::record::EndOutcome;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -40,6 +42,16 @@ pub struct Errand<'a> {
     pub record: &'a Path,
     /// Only the result.
     pub quiet: bool,
+    /// The trace whose calls are the work; `None`: it is work of the table.
+    pub trace: Option<ErrandTrace>,
+}
+
+/// A trace that the guest gets into its memory.
+pub struct ErrandTrace {
+    /// The file, as it was opened.
+    pub carried: CarriedTrace,
+    /// Its path on this machine, from the root.
+    pub path: PathBuf,
 }
 
 /// Does it; answers the record, complete or not.
@@ -62,12 +74,16 @@ fn in_scratch(errand: &Errand, scratch: &mut ScratchSpace, stop: &AtomicBool) ->
         folder: &folder,
         disk_bytes: errand.disk_bytes,
         further_disks: &[],
+        trace: errand.trace.as_ref().map(|trace| &trace.carried),
         program: std::env::current_exe().map_err(cannot("find this program"))?,
     };
     let guest = CommandGuest::boot(&terms, scratch.journal(), stop).map_err(lane_failure)?;
     let record = Path::new(FILES).join(RECORD);
     let mut words = errand.again.clone();
     words.extend(errand.more.iter().map(|&word| word.to_owned()));
+    if errand.trace.is_some() {
+        words.extend(["--replay", TRACE].map(str::to_owned));
+    }
     words.extend(["--on", FILES, "-o", &record.to_string_lossy()].map(str::to_owned));
     let mut told = Told { quiet: errand.quiet, ..Told::default() };
     let ran = guest.run(words, &mut |text| told.hear(text), stop).map_err(lane_failure);
@@ -150,7 +166,8 @@ fn take_over(errand: &Errand, back: &Path) -> Result<(DurabilityWriter, EndOutco
         match (line, &mut writer) {
             (DurabilityLine::Durability(mut header), None) => {
                 header.again.clone_from(&errand.again);
-                header.again.extend(["--on".to_owned(), name(errand.venue)]);
+                let trace = errand.trace.iter().flat_map(|of| ["--replay".to_owned(), of.path.display().to_string()]);
+                header.again.extend(trace.chain(["--on".to_owned(), name(errand.venue)]));
                 writer = Some(DurabilityWriter::begin(errand.record, *header)?);
             }
             (DurabilityLine::Cuts(mut cuts), Some(writer)) => {
@@ -163,7 +180,8 @@ fn take_over(errand: &Errand, back: &Path) -> Result<(DurabilityWriter, EndOutco
         }
     }
     let mut writer = writer.ok_or_else(|| Failure::failed("the record that the guest wrote is empty"))?;
-    copy_kept(&back.join(KEPT), &keep_in).map_err(cannot("keep the guest's failing images"))?;
+    let trace = errand.trace.as_ref().map(|trace| trace.path.as_path());
+    copy_kept(&back.join(KEPT), &keep_in, trace).map_err(cannot("keep the guest's failing images"))?;
     writer.end(outcome)?;
     Ok((writer, outcome))
 }
@@ -187,8 +205,9 @@ fn kept_here(cuts: &mut Cuts, keep_in: &Path) {
     cuts.examples.iter_mut().chain(&mut cuts.complained).for_each(here);
 }
 
-/// Copies the files of each kept case, which are files in folders of one level.
-fn copy_kept(from: &Path, to: &Path) -> std::io::Result<()> {
+/// Copies the files of each kept case, which are files in folders of one level. `trace`: where this machine has the trace that the
+/// guest had elsewhere.
+fn copy_kept(from: &Path, to: &Path, trace: Option<&Path>) -> std::io::Result<()> {
     let cases = match std::fs::read_dir(from) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         cases => cases?,
@@ -211,7 +230,11 @@ fn copy_kept(from: &Path, to: &Path) -> std::io::Result<()> {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
-            std::io::copy(&mut File::open(file.path())?, &mut owned::create(&to)?)?;
+            let mut from = File::open(file.path())?;
+            match trace.filter(|_| file.file_name() == saved_case::CASE) {
+                Some(trace) => owned::create(&to)?.write_all(&saved_case::with_trace(&mut from, trace)?)?,
+                None => _ = std::io::copy(&mut from, &mut owned::create(&to)?)?,
+            }
         }
     }
     Ok(())
@@ -250,5 +273,23 @@ mod tests {
         let mut cuts = Cuts { examples: vec![example], ..Cuts::default() };
         kept_here(&mut cuts, Path::new("/home/me/cuts.kept"));
         assert_eq!(cuts.examples[0].kept, "/home/me/cuts.kept/ext4-append");
+    }
+
+    #[test]
+    fn kept_images_of_a_guest_name_the_trace_where_this_machine_has_it() {
+        let place = tempfile::tempdir().unwrap();
+        let (from, to) = (place.path().join("back"), place.path().join("here"));
+        std::fs::create_dir_all(from.join("ext4-replay")).unwrap();
+        let case = r#"{"lane":"ext4","workload":"replay","terms":{"records":3,"seed":5,"only":null},"cut":CUT,
+            "trace":{"path":"/replay.trace","sha256":"abc"}}"#;
+        let cut = serde_json::to_string(&"7/nothing".parse::<crashes::crash_model::Cut>().unwrap()).unwrap();
+        std::fs::write(from.join("ext4-replay/case.json"), case.replace("CUT", &cut)).unwrap();
+        std::fs::write(from.join("ext4-replay/log"), "log").unwrap();
+        copy_kept(&from, &to, Some(Path::new("/home/me/app.trace"))).unwrap();
+        let text = std::fs::read_to_string(to.join("ext4-replay/case.json")).unwrap();
+        let case: saved_case::Case = serde_json::from_str(&text).unwrap();
+        let trace = case.trace.unwrap();
+        assert_eq!((trace.path.as_path(), trace.sha256.as_str()), (Path::new("/home/me/app.trace"), "abc"));
+        assert_eq!(std::fs::read_to_string(to.join("ext4-replay/log")).unwrap(), "log");
     }
 }

@@ -17,12 +17,13 @@ use lanes::{Consistency, Ground, LaneFailure, SingleLane, mount};
 use model::lane::{LaneError, LaneSpec};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-const CASE: &str = "case.json";
+/// The name of its file.
+pub const CASE: &str = "case.json";
 const LOG: &str = "log";
 /// Bytes of a case at most; Fairlane writes some hundreds.
 const LARGEST_CASE_BYTES: u64 = 1 << 20;
@@ -66,6 +67,18 @@ pub fn keep(folder: &Path, case: &Case, what: &str, log: &Log) -> Result<PathBuf
     let written = owned::create(&own.join(CASE)).and_then(|mut file| file.write_all((text + "\n").as_bytes()));
     written.map_err(&kept)?;
     Ok(own)
+}
+
+/// A case that a guest kept, which had the trace elsewhere.
+///
+/// # Errors
+/// What the system answers, and where it is no case.
+pub fn with_trace(from: &mut impl Read, path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut case: Case = serde_json::from_reader(from.take(LARGEST_CASE_BYTES))?;
+    if let Some(trace) = &mut case.trace {
+        trace.path = path.to_owned();
+    }
+    Ok((serde_json::to_string_pretty(&case)? + "\n").into_bytes())
 }
 
 /// What a kept image showed when it was made again. It is left mounted.

@@ -1,10 +1,13 @@
 //! `--replay`: the calls of a captured program as the work whose power is cut.
 
+use super::in_guest::ErrandTrace;
 use crate::commands::replay;
 use crate::failure::Failure;
 use crate::{owned, terminal};
 use crashes::log::MOST_DISK_BYTES;
 use engine::durable::{Kind, MOST_TRACED_BYTES, TracedWork};
+use lanes::command_guest::MOST_TRACE_BYTES;
+use lanes::guest::CarriedTrace;
 use model::Bytes;
 use model::kinds::WorkloadKind as _;
 use model::kinds::replay::{Replay, Speed};
@@ -144,6 +147,25 @@ impl Traced {
                 Bytes(MOST_DISK_BYTES)
             ))),
             None => Ok(Bytes(needed.max(usual.0))),
+        }
+    }
+
+    /// The trace as a guest gets it, which reads it in its own memory.
+    ///
+    /// # Errors
+    /// Where it cannot be read any more, or is larger than what a guest carries.
+    pub fn in_guest(&self) -> Result<ErrandTrace, Failure> {
+        let (path, shown) = (self.trace.path.clone(), model::text::escaped_path(&self.trace.path));
+        let opened = owned::open_to_read(&path).and_then(|file| CarriedTrace::new(file, &self.trace.sha256));
+        let carried = opened.map_err(|error| Failure::usage(format!("cannot read {shown}: {error}; name a trace")))?;
+        match carried.bytes() > MOST_TRACE_BYTES {
+            true => Err(Failure::usage(format!(
+                "{shown} has {}, and a guest in which power is cut carries {} at most; leave --on out, or capture one folder of \
+                 it (--under)",
+                Bytes(carried.bytes()),
+                Bytes(MOST_TRACE_BYTES)
+            ))),
+            false => Ok(ErrandTrace { carried, path }),
         }
     }
 
