@@ -113,7 +113,8 @@ impl Names {
     pub(crate) fn number(&mut self, path: &Path) -> (u32, bool) {
         let (number, is_new) = self.numbers.number(path.as_os_str().as_bytes());
         if is_new {
-            self.bytes += self.bytes_of(path) as u64;
+            // Here it lies as it was said.
+            self.bytes += self.bytes_of(path).max(path.as_os_str().len()) as u64;
         }
         (number, is_new)
     }

@@ -41,8 +41,8 @@ const FLUSH: Duration = Duration::from_secs(1);
 const MOST_COMMAND_BYTES: usize = 64 << 10;
 /// Links that are followed from one path, as the kernel does at most.
 const MOST_LINKS: usize = 40;
-/// Folders of which it is known that they are no links, at most.
-const MOST_FOLDERS: usize = 1_000_000;
+/// Bytes of the names of folders of which it is known whether they are links, at most.
+const MOST_FOLDER_BYTES: usize = 128 << 20;
 const MANY_PATHS: &str = "the program named as many paths as a trace holds: what it did under further ones is missing";
 const NOT_ASKED: &str = "what lay under a path did not answer in time, as where the program serves the filesystem itself: from then on \
      it is not asked what was there before";
@@ -84,6 +84,7 @@ fn tracer(job: &Job, writer: Writer<File>, begun: Instant, buffer: Option<CallBu
         samples: Samples::new(),
         before: crate::before::Before::new(),
         folders: HashSet::default(),
+        folder_bytes: 0,
         last_folder: Vec::new(),
         next_file: 0,
         next_thread: 0,
@@ -194,6 +195,7 @@ struct Tracer {
     before: crate::before::Before,
     /// Folders that were looked at for links.
     folders: HashSet<OsString, RandomState>,
+    folder_bytes: usize,
     /// The last of them.
     last_folder: Vec<u8>,
     next_file: u32,
@@ -390,7 +392,8 @@ impl Tracer {
         }
         folder.clone_into(&mut self.last_folder);
         for folder in path.ancestors().skip(1) {
-            if self.folders.contains(folder.as_os_str()) || self.folders.len() >= MOST_FOLDERS {
+            let bytes = self.folder_bytes + folder.as_os_str().len() + size_of::<OsString>();
+            if self.folders.contains(folder.as_os_str()) || bytes > MOST_FOLDER_BYTES {
                 return;
             }
             if let Ok(Some(Found { link: Some(_), .. })) = self.before.look(folder)
@@ -402,6 +405,7 @@ impl Tracer {
                 }
             }
             self.folders.insert(folder.as_os_str().to_owned());
+            self.folder_bytes = bytes;
         }
     }
 

@@ -27,6 +27,8 @@ use std::time::{Duration, Instant};
 const LIBRARIES: [&str; 5] = ["libc.so.", "libc-2.", "ld-linux-x86-64.so", "ld-2.", "libpthread"];
 /// Texts of a process that are looked at, at most.
 const MOST_TEXTS: usize = 64;
+/// Texts that are remembered, of all processes: a machine has a few C libraries.
+const MOST_SOURCES: usize = 1024;
 /// A longer text is no C library's.
 const MOST_TEXT_BYTES: u64 = 16 << 20;
 /// The CPU's counter counts at the same pace, whatever the CPU does.
@@ -327,6 +329,9 @@ impl CallBuffer {
                 sites::find(&bytes[..got], is_wanted).into()
             }
         };
+        if self.sites.len() >= MOST_SOURCES {
+            self.sites.clear();
+        }
         Rc::clone(self.sites.entry(source).or_insert_with_key(find))
     }
 

@@ -11,6 +11,8 @@ const COMPARISONS: [&[u8]; 3] =
     [&[0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff], &[0x48, 0x3d, 0x01, 0xf0, 0xff, 0xff], &[0x3d, 0x00, 0xf0, 0xff, 0xff]];
 /// The number of the call is loaded at most so many bytes before.
 const LOADED_WITHIN: usize = 24;
+/// A C library has some hundreds of such places; a text with more than so many is none, whatever it is called.
+const MOST_SITES: usize = 4096;
 /// Jumps to the comparison are looked for so far on both sides: it stands within its function.
 const AROUND: usize = 1024;
 
@@ -44,7 +46,11 @@ pub(super) fn find(text: &[u8], is_wanted: impl Fn(u32) -> bool) -> Vec<Site> {
                 .filter(|number| is_wanted(*number))
                 .map(|_| Site { offset: at as u64, comparison })
         })
+        .take(MOST_SITES + 1)
         .collect();
+    if sites.len() > MOST_SITES {
+        return Vec::new();
+    }
     // Jumps lead to the begin of an instruction: that of the comparison is the only one inside.
     let comparisons: Vec<usize> = sites.iter().map(|site| site.offset as usize + SYSCALL.len()).collect();
     let mut are_reached = vec![false; sites.len()];
@@ -113,6 +119,14 @@ mod tests {
         assert_eq!(offsets(&[&load(17), &[0x0f, 0x05, 0xc3][..]].concat()), [] as [u64; 0]);
         assert_eq!(offsets(&[&load(17), &LONG[..5]].concat()), [] as [u64; 0]);
         assert_eq!(offsets(&[0x0f]), [] as [u64; 0]);
+    }
+
+    #[test]
+    fn a_text_that_asks_more_often_than_any_library_is_none() {
+        let one = [&[0xb8, 17, 0, 0, 0], LONG].concat();
+        assert_eq!(offsets(&one.repeat(100)).len(), 100);
+        assert_eq!(offsets(&one.repeat(MOST_SITES)).len(), MOST_SITES);
+        assert_eq!(offsets(&one.repeat(MOST_SITES + 1)).len(), 0);
     }
 
     #[test]

@@ -27,11 +27,11 @@ struct Kind {
 /// Where the trace has no times.
 pub fn scenario(summary: &Summary, file: &str) -> Result<String, Failure> {
     let kinds = kinds(summary);
-    let whole: u64 = kinds.iter().map(|(_, kind)| kind.nanoseconds).sum();
-    let is_told = |kind: &Kind| kind.nanoseconds as f64 >= LEAST_SHARE * whole as f64;
-    let kinds: Vec<(&str, Kind)> = kinds.into_iter().filter(|(_, kind)| whole > 0 && is_told(kind)).collect();
-    let told: u64 = kinds.iter().map(|(_, kind)| kind.nanoseconds).sum();
-    if told == 0 {
+    let whole = in_all(&kinds);
+    let is_told = |kind: &Kind| kind.nanoseconds as f64 >= LEAST_SHARE * whole;
+    let kinds: Vec<(&str, Kind)> = kinds.into_iter().filter(|(_, kind)| whole > 0.0 && is_told(kind)).collect();
+    let told = in_all(&kinds);
+    if told <= 0.0 {
         return Err(Failure::usage(
             "the trace does not tell how long its calls took, so that nothing weighs them; capture the program instead"
                 .to_owned(),
@@ -52,10 +52,8 @@ pub fn scenario(summary: &Summary, file: &str) -> Result<String, Failure> {
         write_need(&mut text, &format!("waits for the disk {times}, so that what it wrote survives a power cut"));
     }
     // In thousandths that add up to 1; the last, which is the heaviest, gets what rounding leaves and is told first.
-    let mut thousandths: Vec<i64> = kinds
-        .iter()
-        .map(|(_, kind)| ((kind.nanoseconds as f64 / told as f64 * 1000.0).round() as i64).max(1))
-        .collect();
+    let mut thousandths: Vec<i64> =
+        kinds.iter().map(|(_, kind)| ((kind.nanoseconds as f64 / told * 1000.0).round() as i64).max(1)).collect();
     let left = 1000 - thousandths.iter().sum::<i64>();
     if let Some(last) = thousandths.last_mut() {
         *last += left;
@@ -66,15 +64,20 @@ pub fn scenario(summary: &Summary, file: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
+/// Nanoseconds of all kinds; a stranger's trace may say any.
+fn in_all(kinds: &[(&'static str, Kind)]) -> f64 {
+    kinds.iter().map(|(_, kind)| kind.nanoseconds as f64).sum()
+}
+
 /// What each kind of call took, the longest last: it gets what rounding leaves.
 fn kinds(summary: &Summary) -> Vec<(&'static str, Kind)> {
     let mut kinds: Vec<(&'static str, Kind)> = GROUPS.iter().map(|group| (*group, Kind::default())).collect();
     for sum in &summary.calls {
         let group = trace::CALLS.iter().find(|call| call.name == sum.call).map(trace::Call::group);
         if let Some((_, kind)) = kinds.iter_mut().find(|(name, _)| Some(*name) == group) {
-            kind.count += sum.count;
-            kind.bytes += sum.bytes;
-            kind.nanoseconds += sum.nanoseconds;
+            kind.count = kind.count.saturating_add(sum.count);
+            kind.bytes = kind.bytes.saturating_add(sum.bytes);
+            kind.nanoseconds = kind.nanoseconds.saturating_add(sum.nanoseconds);
         }
     }
     kinds.sort_by_key(|(_, kind)| kind.nanoseconds);
@@ -180,5 +183,10 @@ mod tests {
         assert!(!scenario.title.contains('\u{1b}') && scenario.need.len() == 1);
         assert!(scenario.weight[0].series[0].matches("anything", "replay", "read"));
         assert!(super::scenario(&summary(&[("read", 1, 0, 0)]), "x").is_err());
+        // Times that are longer than any.
+        let most = u64::MAX;
+        let long = summary(&[("read", most, most, most), ("pread64", most, most, most), ("fsync", 1, 0, most)]);
+        let scenario = Scenario::from_toml(&super::scenario(&long, "x").unwrap()).unwrap();
+        assert_eq!(scenario.weight.iter().map(|weight| weight.share).collect::<Vec<_>>(), [0.5, 0.5]);
     }
 }
