@@ -3,6 +3,7 @@
 use crate::call_buffer::Buffered;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -122,11 +123,17 @@ fn descriptor_line(pid: i32, descriptor: i32, key: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix(key)).map(|of| of.trim().to_owned())
 }
 
-/// Whether two descriptors are of one open file, as `dup` and `fork` leave them (kcmp(2)).
-pub(crate) fn share_a_file(one: (i32, i32), other: (i32, i32)) -> bool {
+/// How the open files of two descriptors are ordered, `Equal` where they are one, as `dup` and `fork` leave them (kcmp(2)). The order
+/// means nothing and stays. `None`: one is gone, or the kernel does not tell.
+pub(crate) fn order_of_files(one: (i32, i32), other: (i32, i32)) -> Option<Ordering> {
     const KCMP_FILE: i32 = 0;
     // SAFETY: a question without pointers.
-    unsafe { libc::syscall(libc::SYS_kcmp, one.0, other.0, KCMP_FILE, one.1, other.1) == 0 }
+    match unsafe { libc::syscall(libc::SYS_kcmp, one.0, other.0, KCMP_FILE, one.1, other.1) } {
+        0 => Some(Ordering::Equal),
+        1 => Some(Ordering::Less),
+        2 => Some(Ordering::Greater),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -144,7 +151,10 @@ mod tests {
         let kept = std::os::fd::AsRawFd::as_raw_fd(file.as_file());
         let (again, apart) = (file.as_file().try_clone().unwrap(), file.reopen().unwrap());
         let [again, apart] = [&again, &apart].map(std::os::fd::AsRawFd::as_raw_fd);
-        assert!(share_a_file((own, kept), (own, again)) && !share_a_file((own, kept), (own, apart)));
+        let order = |one: i32, other: i32| order_of_files((own, one), (own, other));
+        assert_eq!((order(kept, again), order(kept, -1)), (Some(Ordering::Equal), None));
+        let (there, back) = (order(kept, apart).unwrap(), order(apart, kept).unwrap());
+        assert!(there != Ordering::Equal && there == back.reverse(), "{there:?} {back:?}");
         std::os::unix::fs::FileExt::write_at(file.as_file(), b"x", 0).unwrap();
         assert_eq!((position(own, kept), tracer_of(own)), (Some(0), Some(0)));
         assert!(numbers_in("/proc").contains(&own));

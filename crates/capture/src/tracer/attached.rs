@@ -2,12 +2,13 @@
 
 use super::{FLUSH, Tracer, header, tracer};
 use crate::attach::{self, Seized};
-use crate::process::{OpenFile, Process, descriptors, position, share_a_file};
+use crate::process::{OpenFile, Process, descriptors, order_of_files, position};
 use crate::signals::Signals;
 use crate::stops::{self, On, Stop};
 use crate::system_calls::code;
 use crate::{CaptureError, Captured, Job, Running, filter};
 use libc::pid_t;
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::fs::File;
@@ -67,7 +68,7 @@ fn command_of(process: pid_t) -> Vec<CString> {
 struct Attached {
     /// Threads that did not stop yet.
     running: HashSet<pid_t>,
-    /// Descriptors that were told, by path: others may be of the same open file.
+    /// Descriptors that were told, by path, one of each open file and in the kernel's order of these: others may be of the same.
     shared: HashMap<PathBuf, Vec<Descriptor>>,
 }
 
@@ -77,6 +78,12 @@ struct Descriptor {
     number: i32,
     /// In the trace.
     file: u32,
+}
+
+/// Where a descriptor's open file is among others, or where it belongs: threads stand still meanwhile, and may have many files open.
+fn place_among(others: &[Descriptor], of: (pid_t, i32)) -> Result<usize, usize> {
+    // What is gone has no place of its own.
+    others.binary_search_by(|other| order_of_files((other.process, other.number), of).unwrap_or(Ordering::Less))
 }
 
 impl Tracer {
@@ -119,19 +126,17 @@ impl Tracer {
                 continue;
             }
             let others = attached.shared.entry(path.clone()).or_default();
-            let is_same = |other: &&Descriptor| share_a_file((other.process, other.number), (process, descriptor));
-            let shared = others.iter().find(is_same).map(|other| other.file);
-            let number = shared.unwrap_or(self.next_file);
-            others.push(Descriptor { process, number: descriptor, file: number });
-            if shared.is_none() {
-                self.next_file += 1;
-                self.tell_open(
-                    thread,
-                    (number, &path),
-                    flags & !i64::from(libc::O_CLOEXEC),
-                    position(process, descriptor),
-                );
-            }
+            let number = match place_among(others, (process, descriptor)) {
+                Ok(same) => others[same].file,
+                Err(place) => {
+                    let file = self.next_file;
+                    others.insert(place, Descriptor { process, number: descriptor, file });
+                    self.next_file += 1;
+                    let flags = flags & !i64::from(libc::O_CLOEXEC);
+                    self.tell_open(thread, (file, &path), flags, position(process, descriptor));
+                    file
+                }
+            };
             let close_on_exec = flags & i64::from(libc::O_CLOEXEC) != 0;
             if let Some(own) = self.processes.get_mut(&process) {
                 own.files.insert(descriptor, OpenFile { number, path, close_on_exec });
@@ -253,6 +258,29 @@ impl Tracer {
                     stops::resume(thread, On::ToCall, 0);
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn descriptors_of_one_open_file_are_found_among_many_of_the_same_path() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let own = std::process::id() as pid_t;
+        let opened: Vec<File> = (0..50).map(|_| file.reopen().unwrap()).collect();
+        let mut others = Vec::new();
+        for (number, of) in opened.iter().enumerate() {
+            let place = place_among(&others, (own, of.as_raw_fd())).unwrap_err();
+            others.insert(place, Descriptor { process: own, number: of.as_raw_fd(), file: number as u32 });
+        }
+        for (number, of) in opened.iter().enumerate() {
+            let again = of.try_clone().unwrap();
+            let found = place_among(&others, (own, again.as_raw_fd())).unwrap();
+            assert_eq!(others[found].file, number as u32);
         }
     }
 }
