@@ -66,6 +66,13 @@ impl Job {
         Job { ranks, happened, waiting: 0 }
     }
 
+    /// The input of all ranks ends, and so do they.
+    fn let_go(&self) {
+        for (_, socket) in &self.ranks {
+            let _ = socket.shutdown(std::net::Shutdown::Both);
+        }
+    }
+
     fn tell(&mut self, rank: usize, line: &str) {
         // Who is gone hears nothing.
         let _ = writeln!(self.ranks[rank].1, "{line}");
@@ -99,9 +106,8 @@ impl Job {
             }
         };
         let mut output = String::new();
-        // Their input ends, and so do they.
-        self.ranks.iter().for_each(|(_, socket)| socket.shutdown(std::net::Shutdown::Both).expect("a socket"));
-        for (mut child, _) in self.ranks.into_iter().rev() {
+        self.let_go();
+        for (mut child, _) in std::mem::take(&mut self.ranks).into_iter().rev() {
             let mut text = Vec::new();
             child.stdout.take().expect("piped").read_to_end(&mut text).expect("output");
             child.stderr.take().expect("piped").read_to_end(&mut text).expect("output");
@@ -109,6 +115,13 @@ impl Job {
             output += &String::from_utf8_lossy(&text);
         }
         End { said, output }
+    }
+}
+
+impl Drop for Job {
+    /// Of a test that fails, too: rank 0 ends a relay that does not let it go, and that is the process of all tests.
+    fn drop(&mut self) {
+        self.let_go();
     }
 }
 

@@ -81,12 +81,18 @@ fn lead(link: Arc<Link>, listening: Listening, size: u32, words: &[OsString]) ->
     ExitCode::from(status)
 }
 
-/// MPI holds the relay, and without its end the job has none: whoever started the job sees it die, and ends the rest. It is
-/// this process's parent, and lives, because its end of the socket is open.
+/// MPI holds the relay, and without its end the job has none: whoever started the job sees it die, and ends the rest.
 fn end_relay() {
-    if let Some(relay) = rustix::process::getppid() {
+    if let Some(relay) = relay() {
         let _ = rustix::process::kill_process(relay, rustix::process::Signal::KILL);
     }
+}
+
+/// The process that made the socket on standard input, where that is this one's parent: while it is, its number is nobody else's.
+/// `None`: it is gone, and who took its children over is not to be ended for it.
+fn relay() -> Option<rustix::process::Pid> {
+    let maker = rustix::net::sockopt::socket_peercred(std::io::stdin()).ok()?.pid;
+    (rustix::process::getppid() == Some(maker)).then_some(maker)
 }
 
 fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Failure> {

@@ -260,9 +260,8 @@ mod tests {
 
     #[test]
     fn a_disk_that_is_lost_has_a_number_of_the_lane_and_others_that_stand_for_it() {
-        let said = |lane: &str, number| {
-            check_can_lose_disk(&lane.parse().unwrap(), number).map_err(|error| error.to_string())
-        };
+        let said =
+            |lane: &str, number| check_can_lose_disk(&lane.parse().unwrap(), number).map_err(|error| error.to_string());
         for (lane, disks) in [
             ("ext4/raid1:2", 2),
             ("ext4/raid1:2/linear:2", 4),
