@@ -14,6 +14,7 @@ mod advice;
 mod advice_databases;
 mod advice_lanes;
 mod arbitrary;
+mod beside;
 mod broken_promises;
 mod buffered;
 mod calibrating;

@@ -5,6 +5,7 @@ use super::combine::{self, RankGroup, RankReply};
 use super::host::{Order, TOKEN};
 use super::link::Link;
 use super::message::{Answer, Ask, Asked, Told};
+use super::waits::{GONE_AFTER, Waits};
 use super::{MOST_SILENCE, monotonic_ns, within};
 use crate::conductor::agent_process::{CallError, checked};
 use crate::failure::Failure;
@@ -22,16 +23,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long is waited for an answer before anything else is looked at.
 const GLANCE: Duration = Duration::from_millis(20);
-/// A rank that has not answered for so long is asked whether it lives, and again after as long.
-const PING_AFTER: Duration = Duration::from_secs(10);
-/// A rank that has said nothing for so long, asked or not, is gone.
-const GONE_AFTER: Duration = Duration::from_secs(40);
-/// How long ranks that were asked to stop may take: as long as they give an agent that hangs, and more.
-const GRACE: Duration = Duration::from_secs(6);
 /// How long the agents of a job that is over take to end: they are asked to, or the kernel ends them with their parents.
 const AGENTS_END: Duration = Duration::from_secs(2);
 
@@ -443,51 +438,6 @@ impl Job {
 
 /// What to do about a job that broke.
 const AGAIN: &str = "start the job again";
-
-/// How long the answers to one question have been waited for.
-struct Waits {
-    begun: Instant,
-    heard: Vec<Instant>,
-    pinged: Instant,
-    stopped: Option<Instant>,
-}
-
-impl Waits {
-    fn new(ranks: usize) -> Self {
-        let now = Instant::now();
-        Waits { begun: now, heard: vec![now; ranks], pinged: now, stopped: None }
-    }
-
-    fn hear(&mut self, rank: u32) {
-        if let Some(heard) = self.heard.get_mut(rank as usize) {
-            *heard = Instant::now();
-        }
-    }
-
-    fn is_gone(&self, rank: u32) -> bool {
-        self.heard.get(rank as usize).is_some_and(|heard| heard.elapsed() > GONE_AFTER)
-    }
-
-    /// Whether ranks are to be asked whether they live.
-    fn ping_is_due(&mut self) -> bool {
-        let due = self.begun.elapsed() > PING_AFTER && self.pinged.elapsed() > PING_AFTER;
-        if due {
-            self.pinged = Instant::now();
-        }
-        due
-    }
-
-    /// Whether the ranks are to be asked to stop: once.
-    fn stops(&mut self) -> bool {
-        let first = self.stopped.is_none();
-        self.stopped.get_or_insert_with(Instant::now);
-        first
-    }
-
-    fn have_stopped(&self) -> bool {
-        self.stopped.is_some_and(|at| at.elapsed() > GRACE)
-    }
-}
 
 /// Whether a workload reads its files and changes nothing, so that another rank can read them. Files whose sizes are drawn
 /// are other ones on each rank.

@@ -10,6 +10,7 @@ pub mod job;
 pub mod link;
 pub mod message;
 mod progress;
+mod waits;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
