@@ -365,6 +365,9 @@ fn a_dry_run_of_a_file_of_ones_own_tries_its_options_by_its_commands_and_designs
     assert!(one_line.contains("none of these options may be proposed"), "{out}");
     assert!(!one_line.contains("for the confirmation") && !one_line.contains("r-confirmed.jsonl"), "{out}");
     assert!(!one_line.contains("race it against the default"), "{out}");
+    // Where nobody reads standard error too.
+    assert!(out.contains("done already: the options were tried by the commands of "), "{out}");
+    assert!(out.contains("myfs.toml, on sparse images that are gone again"), "{out}");
     let tried = made(&place);
     assert!(["-I 256", "-I 512"].iter().all(|words| tried.iter().any(|told| told.contains(words))), "{tried:?}");
     place.assert_nothing_left();

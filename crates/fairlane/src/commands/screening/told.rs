@@ -3,6 +3,7 @@
 use super::confirm::{self, Length};
 use super::rounds::Times;
 use super::tune;
+use crate::commands::planning;
 use lanes::filesystems;
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec};
@@ -10,6 +11,7 @@ use model::machine::Machine;
 use model::plan::{Plan, Rounds};
 use model::screening::{DesignKind, Factor, OptionClass, Screening};
 use model::stack::LayerSpec;
+use model::text::escaped_path;
 use model::units::human_seconds;
 use report::{PlanSummary, clean_text, shell_line};
 use std::path::Path;
@@ -89,8 +91,8 @@ fn left_out(screening: &Screening) -> impl Iterator<Item = String> {
 /// What a dry run says behind its own lines: the design, and what comes after the race. `path`: of the record.
 pub fn dry_run(plan: &Plan, path: &Path, (times, confirms): (Times, bool)) -> Vec<String> {
     let Some(screening) = &plan.screening else { return Vec::new() };
-    let mut lines =
-        vec!["the design: each column is an option, - at its usual level and + at the other one".to_owned()];
+    let mut lines: Vec<String> = tried(plan).into_iter().collect();
+    lines.push("the design: each column is an option, - at its usual level and + at the other one".to_owned());
     let columns = screening.factors.iter().enumerate();
     lines.extend(columns.map(|(at, factor)| format!("  column {}: {}", at + 1, option(factor))));
     for run in &screening.runs {
@@ -108,6 +110,16 @@ pub fn dry_run(plan: &Plan, path: &Path, (times, confirms): (Times, bool)) -> Ve
         ));
     }
     lines
+}
+
+/// That programs ran for the dry run itself; `None`: of a lane in a guest the plan says it.
+fn tried(plan: &Plan) -> Option<String> {
+    let base = plan.lanes.first().filter(|base| !planning::in_guest(base))?;
+    let by = match &base.contestant {
+        Contestant::Custom(file) => format!("the commands of {}", escaped_path(file)),
+        Contestant::Filesystem(_) | Contestant::Directory(_) => "its mkfs and mount".to_owned(),
+    };
+    Some(format!("done already: the options were tried by {by}, on sparse images that are gone again"))
 }
 
 /// The commands that set what was confirmed, a line each. What its default sets of the kernel too is not what was proposed: where
