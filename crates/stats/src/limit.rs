@@ -491,7 +491,8 @@ pub(crate) fn raw_bandwidth(record: &Record, workload: &Workload, lane: &str, re
 fn sequential_bandwidth(probes: &[Probe], reads: bool) -> Option<f64> {
     let profile = if reads { Profile::SeqRead } else { Profile::SeqWrite };
     let mut by_workload: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for probe in probes.iter().filter(|probe| probe.profile == profile) {
+    // One of several disks is not what a lane on one stands on.
+    for probe in probes.iter().filter(|probe| probe.profile == profile && probe.disk.is_none()) {
         by_workload.entry(&probe.workload).or_default().push(probe.bandwidth_bytes_per_second);
     }
     by_workload.into_values().filter_map(median).filter(|&figure| figure > 0.0).reduce(f64::max)

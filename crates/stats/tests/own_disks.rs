@@ -91,6 +91,11 @@ fn a_lane_on_one_disk_and_one_on_two_filled_different_disks() {
     assert_eq!(of.limit, Limit::OwnDisk, "{}", of.reason);
     let pair = &judge::findings(&mixed).results[0].pairs[0];
     assert_eq!((pair.a.as_str(), pair.verdict), ("xfs", Verdict::Faster), "{pair:?}");
+    // Other disks say nothing of the one that is shown.
+    mixed.probes[0].operations_per_second *= 4.0;
+    let shown = judge::ceilings(&mixed);
+    assert_eq!((shown.len(), shown[0].probes, shown[0].operations_per_second), (1, 1, BARE), "{shown:?}");
+    mixed.probes[0].operations_per_second /= 4.0;
     // With ceilings that scatter neither is it one disk that both filled.
     mixed.probes.extend([960.0, 985.0, 1015.0, 1040.0].map(|rate| probe("random-read", Profile::RandRead, 3, rate)));
     assert_eq!(limit_of(&mixed, &random_read(), "read").limit, Limit::OwnDisk);
