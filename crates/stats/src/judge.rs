@@ -537,7 +537,8 @@ pub fn ceilings(record: &Record) -> Vec<Ceiling> {
         }
     }
     let of = |(workload, profile): (&str, Profile)| {
-        let matched = || record.probes.iter().filter(|probe| probe.workload == workload && probe.profile == profile);
+        let matched =
+            || record.probes.iter().filter(move |probe| probe.workload == workload && probe.profile == profile);
         // Those of single disks below lanes on several stand alone only where no lane stands on one.
         let is_of_one = matched().any(|probe| probe.disk.is_none());
         let probes: Vec<_> = matched().filter(|probe| probe.disk.is_none() || !is_of_one).collect();
