@@ -19,7 +19,7 @@ use model::screening::{DesignKind, Factor, LeftOutOption, OptionClass, OptionLev
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What lanes are called that are only tried.
 const TRIED: &str = "tried";
@@ -231,6 +231,10 @@ fn trying<T>(base: &LaneSpec, place: Place, work: impl FnOnce(Try<'_>) -> Result
     let devices = devices(base, place.on);
     let mut may_be_left = false;
     let done = work(&mut |lane| {
+        // A program that ends at once ends before anybody looks.
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failure::interrupted());
+        }
         let tried = screened_options::try_lane_of_size(lane, (place.size, &devices), &folder, &mut journal, &stop);
         may_be_left |= tried.as_ref().is_err_and(|failure| failure.kind() == FailureKind::Failed);
         tried.map_err(lane_failure)
@@ -239,7 +243,7 @@ fn trying<T>(base: &LaneSpec, place: Place, work: impl FnOnce(Try<'_>) -> Result
     if !may_be_left {
         journal.finish().map_err(lane_failure)?;
     }
-    done
+    if stop.load(Ordering::Relaxed) { done.and(Err(Failure::interrupted())) } else { done }
 }
 
 /// Where a small image is made: beside the others, and for lanes on devices in the working directory.
