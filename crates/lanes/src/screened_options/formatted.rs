@@ -1,6 +1,6 @@
 //! A lane of a guest tried as far as this machine makes it: its mkfs runs here on a sparse file, and no kernel is asked to mount that.
 
-use super::trial::{Made, Tried, check_room, geometry, refusal_of_mkfs};
+use super::trial::{Made, Tried, check_room, geometry, or_what_stays, refusal_of_mkfs};
 use crate::contestant::{Commands, Contestant};
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::filesystems::{Filesystem, Home};
@@ -55,8 +55,7 @@ pub(super) fn try_mkfs(
     for folder in folders.iter_mut().rev() {
         removed = removed.and(folder.remove(Some(&mut *journal)));
     }
-    let told = told?;
-    removed.map(|()| told)
+    or_what_stays(told, removed)
 }
 
 fn format(

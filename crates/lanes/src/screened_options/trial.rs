@@ -153,8 +153,7 @@ pub fn try_lane_of_size(
     for folder in folders.iter_mut().rev() {
         removed = removed.and(folder.remove(Some(&mut *journal)));
     }
-    let told = told?;
-    removed.map(|()| told)
+    or_what_stays(told, removed)
 }
 
 /// Why no option of the disk's queue is varied of a lane; `None`: they are. `on`: the devices that it will stand on.
@@ -193,8 +192,7 @@ impl Trial<'_> {
         for (mut device, entry) in disks.into_iter().rev() {
             freed = freed.and(device.detach().and_then(|()| journal.done(entry)));
         }
-        let told = told?;
-        freed.map(|()| told)
+        or_what_stays(told, freed)
     }
 
     /// Makes its disks; those that are there when one fails are in the list.
@@ -247,8 +245,7 @@ impl Trial<'_> {
             Err(why) => Ok(Tried::Refused(why)),
         });
         let down = stack.take_down(Some(&mut *journal));
-        let told = told?;
-        down.map(|_| told)
+        or_what_stays(told, down.map(drop))
     }
 
     /// What the queue of its disk holds, or would: those of other disks are not set for a trial.
@@ -347,6 +344,18 @@ impl Trial<'_> {
             journal.done(entry)?;
         }
         told
+    }
+}
+
+/// What came of a trial, where all of it was taken away again, or why not: whoever asked keeps the journal then, also behind a
+/// Ctrl-C. What failed before that says more.
+pub(super) fn or_what_stays(
+    told: Result<Tried, LaneFailure>,
+    taken_away: Result<(), LaneFailure>,
+) -> Result<Tried, LaneFailure> {
+    match told {
+        Err(LaneFailure::Failed(_)) => told,
+        told => taken_away.and(told),
     }
 }
 
@@ -455,6 +464,17 @@ mod tests {
                 assert_eq!(refusal(why), Err(machine.clone()));
             }
         }
+    }
+
+    #[test]
+    fn what_stays_of_a_trial_is_told_behind_an_interruption_too() {
+        let stays = || Err::<(), _>(failed("cannot remove /run/fairlane-x: Device or resource busy"));
+        for told in [Ok(Tried::NotTried), Err(LaneFailure::Interrupted), Err(privilege("mkfs.xfs is missing"))] {
+            assert_eq!(or_what_stays(told.clone(), Ok(())), told);
+            assert_eq!(or_what_stays(told, stays()).unwrap_err().to_string(), stays().unwrap_err().to_string());
+        }
+        let why = Err(failed("the unmount command of my left it mounted"));
+        assert_eq!(or_what_stays(why.clone(), stays()), why);
     }
 
     #[test]
