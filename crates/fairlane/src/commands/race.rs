@@ -9,7 +9,8 @@ use super::screen::Channel;
 use super::without_root;
 use crate::failure::Failure;
 use crate::options::{FindMaxBy, LaneState, Passes, Race};
-use crate::ranks::job::{Job, only_reads, works_in_one_folder};
+use crate::ranks::job::Job;
+use crate::ranks::sharing::{only_reads, works_in_one_folder};
 use crate::ranks::{bound, check};
 use crate::suites;
 use lanes::states::State;
@@ -117,11 +118,8 @@ fn of_ranks(plan: &Plan, JobRanks { ranks, nodes }: JobRanks, elsewhere: bool) -
     }
     let together: Vec<&str> =
         plan.workloads.iter().filter(|of| works_in_one_folder(of)).map(|workload| workload.title.as_str()).collect();
-    if !together.is_empty() {
-        notes.push(format!(
-            "{}: all ranks work in one folder, on one file or in the same directories",
-            together.join("; ")
-        ));
+    if ranks > 1 && !together.is_empty() {
+        notes.push(format!("{}: here all ranks share one folder, and one file or its directories", together.join("; ")));
     }
     notes
 }

@@ -4,6 +4,8 @@
 //! gone on with sees the same figures as one that was not. What no real lane would stand is an assertion: two lanes on one
 //! ground, a mkfs under a throttle, work on what was not prepared.
 
+mod figures;
+
 use super::agent_process::CallError;
 use super::clocks::Clocks;
 use super::host_use::HostLook;
@@ -12,9 +14,10 @@ use super::raced_lanes::RacedLanes;
 use super::timeline::{NOTHING, SystemSource};
 use super::timeouts::TimeAllowance;
 use super::wait_idle::{Activity, Disks};
+use figures::{deviate, group, metrics, system};
 use lanes::{Closed, Cold, LaneFailure, Opened, guest};
 use model::agent::{Devices, Part, Reply, Request, Target};
-use model::trial::{DeviceUse, Group, SystemUse};
+use model::trial::{Group, SystemUse};
 use model::workload::Workload;
 use profile::{ProfileError, Profiler};
 use std::cell::Cell;
@@ -27,9 +30,6 @@ use std::time::{Duration, Instant};
 const DISK_RATE: f64 = 1e6;
 /// Operations of a phase of once-only work.
 const PHASE_OPERATIONS: f64 = 1000.0;
-/// Windows of a slice.
-const WINDOWS: usize = 10;
-const BLOCK_BYTES: u64 = 4096;
 
 /// A clock that stands still until somebody works or waits.
 pub struct FakeClock {
@@ -343,61 +343,6 @@ impl Work {
         }
         Reply::Finished { groups, system: self.system, notes: Vec::new(), jobs: Vec::new() }
     }
-}
-
-fn metrics(rate: f64) -> BTreeMap<String, f64> {
-    let bandwidth = rate * BLOCK_BYTES as f64;
-    [("operations_per_second", rate), ("bandwidth_bytes_per_second", bandwidth)]
-        .map(|(name, figure)| (name.to_owned(), figure))
-        .into()
-}
-
-fn group(name: &str, rate: f64, operations: f64, seconds: f64) -> Group {
-    Group {
-        name: name.to_owned(),
-        operations: operations as u64,
-        bytes: operations as u64 * BLOCK_BYTES,
-        seconds,
-        primary_metric: "operations_per_second".to_owned(),
-        metrics: metrics(rate),
-        windows_operations_per_second: vec![rate; WINDOWS],
-        windows_seconds: seconds / WINDOWS as f64,
-        ..Group::default()
-    }
-}
-
-/// The lane's device does what the application asks, half busy.
-fn system(group: &Group, foreign: bool) -> SystemUse {
-    let (count, bytes, busy_seconds) = (group.operations, group.bytes, group.seconds / 2.0);
-    let device = match group.name.as_str() {
-        "read" => DeviceUse { reads: count, read_bytes: bytes, busy_seconds, ..DeviceUse::default() },
-        _ => DeviceUse { writes: count, write_bytes: bytes, busy_seconds, ..DeviceUse::default() },
-    };
-    let own = group.seconds / 10.0;
-    SystemUse {
-        window_seconds: group.seconds,
-        windows: 1,
-        cpus: 2,
-        // Far more than the windows, so that one disturbed slice of several is seen in their sum.
-        cpu_user_seconds: if foreign { own + 20.0 * group.seconds } else { own },
-        agent_cpu_user_seconds: own,
-        device,
-        backing: device,
-        ..SystemUse::default()
-    }
-}
-
-/// A number of a normal distribution, the same for the same three: the sum of twelve uniform ones (SplitMix64).
-fn deviate(seed: u64, lane: u64, step: u64) -> f64 {
-    let mut state = seed ^ lane.wrapping_mul(0xd1b5_4a32_d192_ed03) ^ step.wrapping_mul(0xaef1_7502_108e_f2d9);
-    let mut uniform = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    };
-    (0..12).map(|_| uniform()).sum::<f64>() - 6.0
 }
 
 impl RacedLanes for FakeLanes<'_> {

@@ -1,7 +1,8 @@
 //! A race over the ranks of an MPI job: rank 0 asks, every rank has an agent that works.
 //!
 //! MPI itself is in a program of its own, `fairlane-mpi`, which carries [`link`]'s lines and nothing else. On each rank
-//! [`host`] keeps the agents; on rank 0 [`job`] asks all of them, and [`combine`] makes one answer of theirs.
+//! [`host`] keeps the agents; on rank 0 [`job`] asks all of them, [`sharing`] says whose files each works
+//! on, and [`combine`] makes one answer of theirs.
 
 pub mod check;
 mod combine;
@@ -10,6 +11,7 @@ pub mod job;
 pub mod link;
 pub mod message;
 mod progress;
+pub mod sharing;
 mod waits;
 
 use std::path::{Path, PathBuf};

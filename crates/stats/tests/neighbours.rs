@@ -1,4 +1,4 @@
-//! What lanes do on the disk beside the one that works.
+//! What other lanes do on the disk beside a trial.
 
 use crate::common::{small_files, trial};
 use model::trial::{DeviceUse, SystemUse};

@@ -1,0 +1,93 @@
+//! Whose files ranks work on: their own, those of another one, or those of all.
+
+use model::job::FileLayout;
+use model::operations::Sharing;
+use model::workload::{Kind, Workload};
+use std::collections::BTreeMap;
+
+/// Whether a workload reads its files and changes nothing, so that another rank can read them. Files whose sizes are drawn
+/// are other ones on each rank.
+pub fn only_reads(workload: &Workload) -> bool {
+    let Kind::Io(io) = &workload.kind else { return false };
+    io.rw.reads() && !io.rw.writes() && io.filesize.is_none_or(|(low, high)| low >= high)
+}
+
+/// Whether all ranks work in one folder.
+pub fn works_in_one_folder(workload: &Workload) -> bool {
+    match &workload.kind {
+        Kind::Io(io) => io.file != FileLayout::Own,
+        Kind::Operations(operations) => operations.shares_directories(),
+        Kind::SmallFiles(small) => small.sharing == Sharing::Shared,
+        _ => false,
+    }
+}
+
+/// Whose files each rank reads: those of a rank on another machine, where all have as many ranks.
+pub(super) fn peers(nodes: &[u32]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    order.sort_by_key(|rank| nodes[*rank]);
+    let mut on: BTreeMap<u32, usize> = BTreeMap::new();
+    nodes.iter().for_each(|node| *on.entry(*node).or_default() += 1);
+    let most = on.into_values().max().unwrap_or(1);
+    let step = if most == nodes.len() { 1 } else { most };
+    let mut peers = vec![0; nodes.len()];
+    for (place, rank) in order.iter().enumerate() {
+        peers[*rank] = order[(place + step) % order.len()] as u32;
+    }
+    peers
+}
+
+/// Whether each rank's peer is on another machine.
+pub(super) fn all_elsewhere(nodes: &[u32]) -> bool {
+    let node = |rank: u32| nodes.get(rank as usize);
+    peers(nodes).into_iter().zip(nodes).all(|(peer, own)| node(peer) != Some(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_reads_another_ranks_files_on_another_machine_where_that_is_possible() {
+        for nodes in [&[0, 0, 0, 0][..], &[0, 0, 1, 1], &[0, 1, 0, 1], &[0, 1, 2], &[0, 1, 1, 2, 2, 0]] {
+            let peers = peers(nodes);
+            let all: std::collections::BTreeSet<u32> = peers.iter().copied().collect();
+            assert_eq!(all.len(), nodes.len(), "each rank's files are read once: {nodes:?} {peers:?}");
+            let several = nodes.iter().any(|node| *node != nodes[0]);
+            for (rank, peer) in peers.iter().enumerate() {
+                assert_ne!(rank as u32, *peer);
+                assert_eq!(nodes[rank] != nodes[*peer as usize], several, "{nodes:?} {peers:?}");
+            }
+        }
+        assert_eq!(peers(&[0]), [0]);
+    }
+
+    #[test]
+    fn ranks_that_lie_unevenly_read_in_part_on_their_own_machine_and_that_is_known() {
+        assert!(all_elsewhere(&[0, 0, 1, 1]) && all_elsewhere(&[0, 1, 2]));
+        for nodes in [&[0, 0, 0, 1][..], &[0, 0], &[0], &[0, 1, 1, 1, 2]] {
+            assert!(!all_elsewhere(nodes), "{nodes:?}");
+        }
+    }
+
+    #[test]
+    fn only_work_that_changes_nothing_is_read_by_another_rank() {
+        let of = |suite: &str| crate::suites::find(suite).unwrap().workload;
+        let names: Vec<String> = of("general").into_iter().filter(only_reads).map(|workload| workload.name).collect();
+        assert_eq!(names, ["sequential-read", "random-read"]);
+        let mut drawn = of("general").into_iter().find(only_reads).expect("it reads");
+        let Kind::Io(io) = &mut drawn.kind else { panic!("{drawn:?}") };
+        io.filesize = Some((model::Bytes(4096), model::Bytes(4096)));
+        assert!(only_reads(&drawn));
+        let Kind::Io(io) = &mut drawn.kind else { panic!("{drawn:?}") };
+        io.filesize = Some((model::Bytes(4096), model::Bytes(8192)));
+        assert!(!only_reads(&drawn), "each rank draws other sizes");
+    }
+
+    #[test]
+    fn work_on_one_file_or_in_the_same_directories_is_done_in_one_folder() {
+        let all = crate::suites::find("shared").unwrap().workload;
+        let names: Vec<&str> = all.iter().filter(|of| works_in_one_folder(of)).map(|of| of.name.as_str()).collect();
+        assert_eq!(names, ["write-one", "read-one", "files-together"]);
+    }
+}
