@@ -2171,13 +2171,17 @@ export interface Io500Finding {
 export interface Io500Phase {
   counts: Io500Kind;
   /**
-   * Geometric mean over rounds, in GiB/s or thousands of operations per second.
+   * Mean over rounds, in GiB/s or thousands of operations per second.
    */
   figure: number;
   /**
    * As IO500 calls it.
    */
   name: string;
+  /**
+   * It read more in a round than its files hold, through the page cache: in part it is a figure of memory.
+   */
+  read_again?: boolean;
   /**
    * Rounds with a figure.
    */

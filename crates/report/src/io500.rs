@@ -63,21 +63,30 @@ fn number(value: f64) -> String {
 
 /// What a reader must know of the scores.
 fn sentences(findings: &Findings) -> Vec<String> {
-    let all = findings.io500.iter().flat_map(|of| &of.phases);
-    let short: Vec<&Io500Phase> = all.filter(|phase| phase.is_too_short()).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for phase in &short {
-        if !names.contains(&phase.name.as_str()) {
-            names.push(&phase.name);
-        }
-    }
+    let phases = |is_such: fn(&Io500Phase) -> bool| -> Vec<_> {
+        findings.io500.iter().flat_map(|of| &of.phases).filter(|phase| is_such(phase)).collect()
+    };
+    let short = phases(Io500Phase::is_too_short);
     let least = short.iter().map(|phase| phase.seconds).fold(f64::INFINITY, f64::min);
     let most = short.iter().map(|phase| phase.seconds).fold(0.0, f64::max);
     let seconds = figures::range(&figures::time(least), &figures::time(most));
-    let invalid = (!short.is_empty()).then(|| wording::invalid(&names.join(", "), &seconds));
+    let invalid = (!short.is_empty()).then(|| wording::invalid(&names(&short), &seconds));
+    let again = phases(|phase| phase.read_again);
+    let again = (!again.is_empty()).then(|| wording::read_again(&names(&again)));
     let none = findings.io500.iter().filter(|of| of.score.is_none()).map(|of| {
         let missing: Vec<&str> = of.missing().collect();
         wording::no_score(&name(&of.lane), &missing.join(", "))
     });
-    invalid.into_iter().chain(none).collect()
+    invalid.into_iter().chain(again).chain(none).collect()
+}
+
+/// The names of phases, each once.
+fn names(phases: &[&Io500Phase]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for phase in phases {
+        if !names.contains(&phase.name.as_str()) {
+            names.push(&phase.name);
+        }
+    }
+    names.join(", ")
 }

@@ -37,6 +37,7 @@ fn of_lane(out: &mut String, record: &Record, lane: &Io500Finding) {
     pair(out, "procs", &header.plan.ranks.map_or(1, |ranks| ranks.ranks).to_string());
     pair(out, "version", &format!("fairlane-{}", clean(&header.version)));
     pair(out, "lane", &name(&lane.lane));
+    comment(out, "phases of Fairlane, not of IO500's own program: no submission");
     comment(out, &format!("START {}", moment(&header.started)));
     for phase in &lane.phases {
         of_phase(out, record, lane, phase);
@@ -59,7 +60,7 @@ fn of_lane(out: &mut String, record: &Record, lane: &Io500Finding) {
 
 fn of_phase(out: &mut String, record: &Record, lane: &Io500Finding, phase: &Io500Phase) {
     // A section's name is one of ours.
-    let _ = write!(out, "\n[{}]\n", phase.name);
+    let _ = writeln!(out, "\n[{}]", phase.name);
     let trials = record.trials.iter().filter(|trial| trial.outcome == Outcome::Ok && trial.lane == lane.lane);
     let begun = trials
         .filter(|trial| trial.workload == phase.name || trial.groups.iter().any(|group| group.name == phase.name))
@@ -70,6 +71,9 @@ fn of_phase(out: &mut String, record: &Record, lane: &Io500Finding, phase: &Io50
     }
     if phase.is_too_short() {
         comment(out, "ERROR INVALID Runtime is smaller than expected minimum runtime");
+    }
+    if phase.read_again {
+        comment(out, "read more than its files hold, through the page cache");
     }
     pair(out, "score", &format!("{:.6}", phase.figure));
     pair(out, "t_delta", &format!("{:.4}", phase.seconds));

@@ -6,7 +6,10 @@ use report::{Input, Style, render};
 
 /// A lane whose phases all have this figure.
 fn lane(name: &str, figure: f64, seconds: f64) -> Io500Finding {
-    let phase = |(name, counts): (&str, _)| Io500Phase { name: name.to_owned(), counts, figure, seconds, rounds: 5 };
+    let phase = |(name, counts): (&str, _)| {
+        let name = name.to_owned();
+        Io500Phase { name, counts, figure, seconds, read_again: false, rounds: 5 }
+    };
     let score = Io500Score {
         score: figure,
         low: Some(0.9 * figure),
@@ -41,7 +44,15 @@ fn a_score_stands_in_the_report_with_its_interval_and_with_what_makes_it_invalid
         assert!(words.contains("INVALID by the rules of IO500:") && words.contains(invalid), "{text}");
         assert!(words.contains("xfs has no score: no round has a figure of find."), "{text}");
         let long = rendered(vec![lane("ext4", 20.0, 301.0)], format).unwrap();
-        assert!(long.contains("IO500") && !long.contains("INVALID"), "{long}");
+        assert!(long.contains("IO500") && !long.contains("INVALID") && !long.contains("figure of memory"), "{long}");
+        let mut cached = lane("ext4", 20.0, 301.0);
+        cached
+            .phases
+            .iter_mut()
+            .filter(|phase| phase.name == "ior-hard-read")
+            .for_each(|phase| phase.read_again = true);
+        let text = rendered(vec![cached], format).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("ior-hard-read read more in a round than the files hold"), "{text}");
     }
 }
 

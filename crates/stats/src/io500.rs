@@ -1,11 +1,12 @@
 //! The score of IO500, in each round and over all of them.
 
-use crate::estimate::{self, usable};
+use crate::estimate::{self, Level};
 use crate::series::{LaneSeries, Series};
 use model::findings::{IO500_PHASES, Io500Finding, Io500Kind, Io500Phase, Io500Score};
+use model::plan::Plan;
 use model::record::Record;
 use model::trial::Trial;
-use model::workload::Workload;
+use model::workload::{Kind, Workload};
 use std::collections::BTreeMap;
 
 /// Bytes of one of IO500's GiB.
@@ -26,15 +27,22 @@ pub struct Score {
     pub total: f64,
 }
 
-/// IO500's score of bandwidths in GiB/s and rates in thousands of operations per second; `None` where one of them is no
-/// number above zero, or there is none.
+/// IO500's score of bandwidths in GiB/s and rates in thousands of operations per second; one of zero makes it zero. `None`
+/// where one of them is no such number, or there is none.
 pub fn score(bandwidths: &[f64], rates: &[f64]) -> Option<Score> {
     let mean = |figures: &[f64]| {
-        let all_count = figures.iter().all(|&figure| usable(figure));
-        estimate::level(figures).filter(|_| all_count).map(|level| level.mean)
+        if figures.is_empty() || !figures.iter().all(|&figure| is_rate(figure)) {
+            return None;
+        }
+        if figures.contains(&0.0) { Some(0.0) } else { estimate::level(figures).map(|level| level.mean) }
     };
     let (bandwidth, metadata) = (mean(bandwidths)?, mean(rates)?);
     Some(Score { bandwidth, metadata, total: (bandwidth * metadata).sqrt() })
+}
+
+/// Whether a figure is a rate. Zero is one: it stood still.
+fn is_rate(figure: f64) -> bool {
+    figure.is_finite() && figure >= 0.0
 }
 
 /// What each lane did in the phases of IO500; empty where the race does not have all of them.
@@ -50,7 +58,8 @@ pub fn findings(record: &Record) -> Vec<Io500Finding> {
             .iter()
             .map(|&(phase, counts, workload)| {
                 let lane = series.get(workload.name.as_str()).and_then(|series| series.lanes.get(at));
-                (phase, counts, lane.map(|lane| by_rounds(lane, phase, counts)).unwrap_or_default())
+                let held = held_bytes(workload, &record.header.plan);
+                (phase, counts, lane.map(|lane| by_rounds(lane, phase, counts, held)).unwrap_or_default())
             })
             .collect();
         (!figures.iter().all(|(.., rounds)| rounds.is_empty()))
@@ -59,50 +68,66 @@ pub fn findings(record: &Record) -> Vec<Io500Finding> {
     (0..record.header.lanes.len()).filter_map(of_lane).collect()
 }
 
-/// The workload that does a phase: the one of its name, or one that has a step of its name.
+/// The workload that does a phase: the one of its name, or one that has a step of its name. What was imported from IO500's
+/// own program is none.
 fn workload_of<'a>(workloads: &'a [Workload], phase: &str) -> Option<&'a Workload> {
-    let of_name = || workloads.iter().find(|workload| workload.name == phase);
-    of_name().or_else(|| workloads.iter().find(|workload| workload.groups().iter().any(|group| group == phase)))
+    let all = || workloads.iter().filter(|workload| !workload.traits().is_foreign());
+    let of_step = || all().find(|workload| workload.groups().iter().any(|group| group == phase));
+    all().find(|workload| workload.name == phase).or_else(of_step)
+}
+
+/// Bytes of all files of work that reads through the page cache: who reads more than that has read some of them from there.
+fn held_bytes(workload: &Workload, plan: &Plan) -> Option<u64> {
+    let Kind::Io(io) = &workload.kind else { return None };
+    let ranks = plan.ranks.map_or(1, |of| u64::from(of.ranks));
+    (io.rw.reads() && !io.direct && !io.uncached).then(|| workload.working_set_bytes().saturating_mul(ranks))
 }
 
 /// What a lane did of a phase in one round.
 #[derive(Debug, Clone, Copy)]
 struct Figure {
-    /// In IO500's unit.
+    /// In IO500's unit; 0: it stood still.
     figure: f64,
     seconds: f64,
+    /// More was read than the page cache had to fetch.
+    read_again: bool,
 }
 
-fn by_rounds(lane: &LaneSeries, phase: &str, counts: Io500Kind) -> BTreeMap<u32, Figure> {
-    lane.ok.iter().filter_map(|trial| Some((trial.round, figure(trial, phase, counts)?))).collect()
+fn by_rounds(lane: &LaneSeries, phase: &str, counts: Io500Kind, held: Option<u64>) -> BTreeMap<u32, Figure> {
+    let of_round = |trial: &Trial| Some((trial.round, figure(lane, trial, (phase, counts), held)?));
+    lane.ok.iter().filter_map(|&trial| of_round(trial)).collect()
 }
 
-fn figure(trial: &Trial, phase: &str, counts: Io500Kind) -> Option<Figure> {
+fn figure(lane: &LaneSeries, trial: &Trial, (phase, kind): (&str, Io500Kind), held: Option<u64>) -> Option<Figure> {
+    let measured = |figure: f64, seconds: f64, read_again: bool| {
+        (is_rate(figure) && seconds > 0.0).then_some(Figure { figure, seconds, read_again })
+    };
     if phase == FIND {
         // As many names as were looked at, in the time of all its steps.
         let names = trial.groups.last().map(|group| group.operations)? as f64;
         let seconds: f64 = trial.groups.iter().map(|group| group.seconds).sum();
-        return Some(Figure { figure: names / seconds / KILO, seconds }).filter(|of| usable(of.figure));
+        return measured(names / seconds / KILO, seconds, false);
     }
     // Block I/O is one group of its direction.
     let named = trial.groups.iter().find(|group| group.name == phase);
     let group = named.or_else(|| trial.groups.first().filter(|_| trial.workload == phase))?;
-    let (metric, unit) = match counts {
+    let (metric, unit) = match kind {
         Io500Kind::Bandwidth => ("bandwidth_bytes_per_second", GIB),
         Io500Kind::Metadata => ("operations_per_second", KILO),
     };
-    let figure = group.metrics.get(metric).copied()? / unit;
-    Some(Figure { figure, seconds: group.seconds }).filter(|of| usable(of.figure))
+    // The same figure as in the lane's own result.
+    measured(lane.figure(group, metric)? / unit, group.seconds, held.is_some_and(|held| group.bytes > held))
 }
 
 /// Phases over rounds, and the score of each round in which all phases have a figure.
 fn of_figures(figures: &[(&str, Io500Kind, BTreeMap<u32, Figure>)]) -> Io500Finding {
     let phase = |(name, counts, rounds): &(&str, Io500Kind, BTreeMap<u32, Figure>)| {
         let all: Vec<f64> = rounds.values().map(|of| of.figure).collect();
-        let level = estimate::level(&all)?;
+        let level = level(&all)?;
         let seconds = rounds.values().map(|of| of.seconds).fold(f64::INFINITY, f64::min);
+        let read_again = rounds.values().any(|of| of.read_again);
         let (name, rounds) = ((*name).to_owned(), level.count as u32);
-        Some(Io500Phase { name, counts: *counts, figure: level.mean, seconds, rounds })
+        Some(Io500Phase { name, counts: *counts, figure: level.mean, seconds, read_again, rounds })
     };
     let of_round = |round: u32| {
         let of_kind = |kind: Io500Kind| -> Option<Vec<f64>> {
@@ -116,10 +141,18 @@ fn of_figures(figures: &[(&str, Io500Kind, BTreeMap<u32, Figure>)]) -> Io500Find
     Io500Finding { lane: String::new(), phases: figures.iter().filter_map(phase).collect(), score: together(&scores) }
 }
 
+/// Figures of rounds put together as those of a lane are: without a zero by their geometric mean.
+fn level(figures: &[f64]) -> Option<Level> {
+    match figures.contains(&0.0) {
+        true => estimate::level_with_zeros(figures).filter(|level| level.mean > 0.0),
+        false => estimate::level(figures),
+    }
+}
+
 /// The scores of rounds, put together as any other figure is.
 fn together(scores: &[Score]) -> Option<Io500Score> {
-    let level = |figure: fn(&Score) -> f64| estimate::level(&scores.iter().map(figure).collect::<Vec<f64>>());
-    let (total, bandwidth, metadata) = (level(|of| of.total)?, level(|of| of.bandwidth)?, level(|of| of.metadata)?);
+    let of = |figure: fn(&Score) -> f64| level(&scores.iter().map(figure).collect::<Vec<f64>>());
+    let (total, bandwidth, metadata) = (of(|of| of.total)?, of(|of| of.bandwidth)?, of(|of| of.metadata)?);
     Some(Io500Score {
         score: total.mean,
         low: total.interval.map(|(low, _)| low),
@@ -161,17 +194,18 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_that_did_nothing_leaves_no_score() {
-        assert_eq!(score(&[1.0, 0.0], &[1.0]), None);
-        assert_eq!(score(&[1.0], &[]), None);
-        assert_eq!(score(&[4.0, 1.0], &[8.0, 2.0]).map(|of| of.total), Some(8_f64.sqrt()));
+    fn a_phase_that_did_nothing_makes_the_score_nothing_and_one_without_a_figure_leaves_none() {
+        assert_eq!(score(&[4.0, 0.0], &[1.0]), Some(Score { bandwidth: 0.0, metadata: 1.0, total: 0.0 }));
+        assert_eq!((score(&[1.0], &[]), score(&[1.0], &[f64::NAN])), (None, None));
+        is_near(score(&[4.0, 1.0], &[8.0, 2.0]).expect("a score").total, 8_f64.sqrt());
     }
 
     type Of = (&'static str, Io500Kind, BTreeMap<u32, Figure>);
 
     /// All phases, each with these figures in rounds 1, 2, …
     fn phases(figures: &[f64], seconds: f64) -> Vec<Of> {
-        let rounds = || (1..).zip(figures.iter().map(|&figure| Figure { figure, seconds })).collect();
+        let rounds =
+            || (1..).zip(figures.iter().map(|&figure| Figure { figure, seconds, read_again: false })).collect();
         IO500_PHASES.iter().map(|&(name, counts)| (name, counts, rounds())).collect()
     }
 
@@ -206,6 +240,16 @@ mod tests {
         let short: Vec<&str> = found.phases.iter().filter(|of| of.is_too_short()).map(|of| of.name.as_str()).collect();
         assert_eq!((short, found.is_valid()), (vec!["mdtest-hard-write"], false));
         assert_eq!(found.score.map(|of| (of.rounds, of.low)), Some((1, None)), "its score is told all the same");
+    }
+
+    #[test]
+    fn a_round_in_which_a_phase_stood_still_counts_as_nothing_and_is_not_passed_over() {
+        let mut all = phases(&[4.0, 4.0], 310.0);
+        all[0].2.insert(2, Figure { figure: 0.0, seconds: 310.0, read_again: true });
+        let found = of_figures(&all);
+        assert_eq!(found.score.map(|of| (of.score.round(), of.low, of.rounds)), Some((2.0, None, 2)));
+        assert_eq!((found.phases[0].figure.round(), found.phases[1].figure.round()), (2.0, 4.0));
+        assert!(found.phases[0].read_again && !found.phases[1].read_again);
     }
 
     #[test]

@@ -119,7 +119,8 @@ fn of_ranks(plan: &Plan, JobRanks { ranks, nodes }: JobRanks, elsewhere: bool) -
     let together: Vec<&str> =
         plan.workloads.iter().filter(|of| works_in_one_folder(of)).map(|workload| workload.title.as_str()).collect();
     if ranks > 1 && !together.is_empty() {
-        notes.push(format!("{}: here all ranks share one folder, and one file or its directories", together.join("; ")));
+        notes
+            .push(format!("{}: here all ranks share one folder, and one file or its directories", together.join("; ")));
     }
     notes
 }

@@ -65,10 +65,13 @@ pub struct Io500Phase {
     pub name: String,
     /// What its figure counts.
     pub counts: Io500Kind,
-    /// Geometric mean over rounds, in GiB/s or thousands of operations per second.
+    /// Mean over rounds, in GiB/s or thousands of operations per second.
     pub figure: f64,
     /// Seconds that were measured in the shortest round.
     pub seconds: f64,
+    /// It read more in a round than its files hold, through the page cache: in part it is a figure of memory.
+    #[serde(default, skip_serializing_if = "super::is_false")]
+    pub read_again: bool,
     /// Rounds with a figure.
     pub rounds: u32,
 }
