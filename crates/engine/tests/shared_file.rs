@@ -108,6 +108,18 @@ fn a_client_reads_what_another_one_wrote() {
 }
 
 #[test]
+fn a_client_that_is_none_of_all_is_refused() {
+    let folder = on_disk();
+    let io = shared(Pattern::Write, FileLayout::Strided, 4 * KIB, 8);
+    for (number, reads, of) in [(2, 0, 2), (0, 2, 2), (1, 0, 0), (u32::MAX, u32::MAX, u32::MAX)] {
+        let prepared = prepare_as(&directory(folder.path()), &io, Clients { number, reads, of });
+        let said = prepared.err().map(|error| error.to_string());
+        assert!(said.is_some_and(|said| said.contains("is none of") && said.contains("start the job again")));
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn what_an_earlier_work_left_goes_where_nobody_else_works() {
     let folder = on_disk();
     let place = directory(folder.path());

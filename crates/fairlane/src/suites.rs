@@ -87,7 +87,9 @@ fn reduce(workload: &mut Workload, room: Room) -> Option<String> {
         return None;
     }
     let published = io.size;
-    let unit = Bytes::MIB.max(io.bs.get());
+    // Whole blocks, whatever their length.
+    let block = io.bs.get().max(1);
+    let unit = block.saturating_mul(Bytes::MIB.div_ceil(block));
     let fits = (u128::from(published.get()) * u128::from(room.bytes) / u128::from(needed.max(1))) as u64 / unit * unit;
     if fits == 0 {
         // Nothing useful fits: the lane's own check says what it needs.

@@ -32,6 +32,18 @@ impl Clients {
     pub fn is_alone(&self) -> bool {
         self.of <= 1
     }
+
+    /// What is wrong with the numbers: what lies beyond the parts of all would be nobody's.
+    ///
+    /// # Errors
+    /// One sentence with the remedy.
+    pub fn check(&self) -> Result<(), String> {
+        if self.number.max(self.reads) < self.of.max(1) {
+            return Ok(());
+        }
+        let Clients { number, reads, of } = self;
+        Err(format!("client {number}, which reads what client {reads} wrote, is none of {of}; start the job again"))
+    }
 }
 
 impl Default for Clients {

@@ -8,7 +8,7 @@ use model::trial::Outcome;
 use std::fmt::Write;
 
 /// Renders the phases of each lane as IO500 writes its result.txt; several lanes follow each other, each from its `[run]` on.
-/// A phase is the geometric mean of its rounds, so that the score is that of the figures above it. What IO500's rules call
+/// A phase is the mean of its rounds, so that the score is that of the figures above it. What IO500's rules call
 /// INVALID is called so. There is no hash: that vouches for the program of IO500.
 ///
 /// # Errors

@@ -186,7 +186,7 @@ pub fn prepare_noted(
     note: Option<PathBuf>,
     stop: Arc<AtomicBool>,
 ) -> Result<Box<dyn Work>, EngineError> {
-    workload.check().map_err(EngineError::Unsuitable)?;
+    workload.check().and_then(|()| clients.check()).map_err(EngineError::Unsuitable)?;
     if let (OpenTarget::Library(library), false) = (place, workload.traits().runs_in_a_library()) {
         return Err(EngineError::Unsuitable(format!(
             "workload {} needs a kernel filesystem, and {} holds one that this process reads itself; give a library \

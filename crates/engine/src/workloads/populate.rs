@@ -19,6 +19,8 @@ use std::sync::atomic::AtomicBool;
 /// Large and deep, so that the disk is the only thing that takes time.
 const BLOCK_BYTES: u64 = 1 << 20;
 const DEPTH: u32 = 16;
+/// What direct I/O is a multiple of at least.
+const DIRECT_BYTES: u64 = 512;
 /// What a seed is mixed with, so that what is written first differs from what is written over it.
 const POPULATE_STREAM: u64 = 0x0f11_ed00;
 
@@ -112,7 +114,8 @@ pub(super) fn populate_part(
     seed: u64,
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
-    let direct = io.data == Data::Incompressible;
+    // Parts of blocks of any length begin anywhere, where no device writes.
+    let direct = io.data == Data::Incompressible && io.bs.get().is_multiple_of(DIRECT_BYTES);
     let write = |direct: bool| write_part(directory, name, part, (io, seed), stop, direct);
     let file = match write(direct) {
         Err(error) if !matches!(error, EngineError::Interrupted) && refuses_direct(error.errno()) => write(false)?,
