@@ -35,6 +35,8 @@ pub struct SteadyWork {
     workers: Workers,
     /// Of direct I/O in a directory: what of its files lies in the page cache.
     direct: Option<DirectFiles>,
+    /// Such a file that other clients make, too: until the first slice begins it may lie in the page cache.
+    made_by_all: Option<FilePlan>,
     /// What a reader should know of the data.
     notes: Vec<String>,
     stop: Arc<AtomicBool>,
@@ -83,10 +85,11 @@ impl SteadyWork {
         if let (false, Some(directory)) = (null || io.rw == Pattern::Append, place.directory()) {
             make_files(directory, io, &plans, (seed, clients), &stop)?;
         }
+        let is_looked_at = io.direct && !null && io.rw != Pattern::Append;
+        let by_all = is_looked_at && io.file != FileLayout::Own && !clients.is_alone();
+        let made_by_all = plans.iter().flatten().next().filter(|_| by_all).cloned();
         let direct = match place.directory() {
-            Some(directory) if io.direct && !null && io.rw != Pattern::Append => {
-                DirectFiles::let_go(directory, plans.iter().flatten())
-            }
+            Some(directory) if is_looked_at && !by_all => DirectFiles::let_go(directory, plans.iter().flatten()),
             _ => None,
         };
         let task = |worker: u32, files: Vec<FilePlan>| Task {
@@ -108,7 +111,7 @@ impl SteadyWork {
                 Workers::Pooled(PooledWorkers::start(place, first.into_iter().chain(tasks).collect(), &stop)?)
             }
         };
-        Ok(SteadyWork { io: io.clone(), workers, direct, notes, stop })
+        Ok(SteadyWork { io: io.clone(), workers, direct, made_by_all, notes, stop })
     }
 
     fn window(&self, direction: Direction, counts: &Counts, slice_ns: u64, elapsed_seconds: f64) -> Window {
@@ -202,6 +205,9 @@ impl Work for SteadyWork {
         let (warm_up, window) = (nanoseconds(warm_up_seconds), nanoseconds(window_seconds));
         let directions = self.io.directions();
         let of = |counts: &[Counts; 4], direction: Direction| counts[Tallied::from(direction) as usize].clone();
+        if let (Some(file), Some(directory)) = (self.made_by_all.take(), place.directory()) {
+            self.direct = DirectFiles::let_go(directory, std::iter::once(&file));
+        }
         let (counts, elapsed): (Vec<Counts>, f64) = match &mut self.workers {
             Workers::One(worker) => {
                 worker.tidy(place)?;
