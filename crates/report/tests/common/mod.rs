@@ -299,6 +299,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, mut answer: Option<An
         layers: Vec::new(),
         aged: Vec::new(),
         aged_ranks: None,
+        io500: Vec::new(),
         screening: None,
         code_only: None,
         answer,
