@@ -116,3 +116,21 @@ fn without_all_phases_there_is_no_score() {
     record.header.plan.workloads.retain(|workload| workload.name != "find");
     assert!(stats::judge::findings(&record).io500.is_empty());
 }
+
+#[test]
+fn what_was_read_more_than_once_through_the_page_cache_is_said_to_be_a_figure_of_memory() {
+    let mut record = record();
+    let set = |record: &mut Record, bytes: u64| {
+        record.trials.iter_mut().flat_map(|trial| &mut trial.groups).for_each(|group| group.bytes = bytes);
+    };
+    let again = |record: &Record| -> Vec<String> {
+        let all = stats::judge::findings(record).io500.into_iter().flat_map(|of| of.phases);
+        all.filter(|phase| phase.read_again).map(|phase| phase.name).collect()
+    };
+    set(&mut record, 235_040_000);
+    assert!(again(&record).is_empty(), "once");
+    set(&mut record, 235_040_001);
+    assert_eq!(again(&record), ["ior-hard-read"; 2], "what is written, or read directly, is not");
+    record.header.plan.ranks = Some(model::ranks::JobRanks { ranks: 2, nodes: 1 });
+    assert!(again(&record).is_empty(), "each of two ranks read half of their file");
+}
