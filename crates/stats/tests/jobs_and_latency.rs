@@ -154,6 +154,24 @@ fn late_submission_in_most_trials_is_the_harness_and_gives_no_verdict() {
 }
 
 #[test]
+fn what_befell_each_of_many_lanes_alike_is_one_number() {
+    let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0), ("btrfs", 900.0)]);
+    for trial in record.trials.iter_mut().filter(|trial| trial.round <= 2) {
+        trial.flags.push("foreign-noise: 7 MB/s at the disk".to_owned().into());
+    }
+    let told = |record: &Record| {
+        let told = only(record).warnings;
+        told.into_iter().find(|text| text.starts_with("other programs disturbed")).expect("it is told")
+    };
+    let said = told(&record);
+    assert!(said.starts_with("other programs disturbed 6 of 18 trials (2 of each lane)"), "{said}");
+    let first = record.trials.iter_mut().find(|trial| trial.lane == "xfs").unwrap();
+    first.flags.clear();
+    let said = told(&record);
+    assert!(said.starts_with("other programs disturbed 5 of 18 trials (ext4 2, xfs 1, btrfs 2)"), "{said}");
+}
+
+#[test]
 fn flags_with_figures_are_told_once_per_lane_with_an_example() {
     let mut record = open_loop(&[("ext4", 1_000.0), ("xfs", 800.0)]);
     for trial in &mut record.trials {
