@@ -176,14 +176,15 @@ mod tests {
 
     #[test]
     fn many_lanes_above_one_disk_are_told_in_one_sentence_and_few_by_themselves() {
-        let lanes: Vec<Beyond> =
-            ["a", "b", "c", "d"].into_iter().zip(3..).map(|(lane, at)| beyond(lane, f64::from(at) * 1e8, 2e8)).collect();
+        let rates = [("a", 3e8), ("b", 4e8), ("c", 5e8), ("d", 6e8)];
+        let lanes: Vec<Beyond> = rates.into_iter().map(|(lane, rate)| beyond(lane, rate, 2e8)).collect();
         let three = said(&lanes[..3], 3);
         assert_eq!(three.len(), 3);
         assert!(three[0].starts_with("a: 300 MB/s is more than the bare disk's 200 MB/s"), "{three:?}");
         let all = said(&lanes, 4);
         assert_eq!(all.len(), 1, "{all:?}");
-        assert!(all[0].starts_with("all 4 lanes: 300 MB/s to 600 MB/s are more than the bare disk's 200 MB/s, and"), "{all:?}");
+        let told = "all 4 lanes: 300 MB/s to 600 MB/s are more than the bare disk's 200 MB/s, and";
+        assert!(all[0].starts_with(told), "{all:?}");
         let some = said(&lanes, 9);
         assert!(some[0].starts_with("a, b, c, d: 300 MB/s to "), "{some:?}");
         // Another disk is another sentence.
