@@ -99,6 +99,11 @@ impl Builder {
         number
     }
 
+    /// A thread has ended: whoever has its number later is another one.
+    pub(super) fn forget_thread(&mut self, id: u32) {
+        self.thread_numbers.remove(&id);
+    }
+
     /// As it was said.
     pub(super) fn said(&self, path: u32) -> &[u8] {
         &self.paths[path as usize]
@@ -255,6 +260,10 @@ impl Builder {
         if self.operations.is_empty() {
             let left: Vec<String> = self.left_out.iter().map(|(what, count)| format!("{count} {what}")).collect();
             return Err(ImportError::Nothing(if left.is_empty() { "it is empty".to_owned() } else { left.join(", ") }));
+        }
+        // Some begin behind the last call.
+        if self.threads.len() > MOST_THREADS as usize {
+            return Err(ImportError::TooMuch);
         }
         let begin = self.operations.iter().map(|operation| operation.start).min().unwrap_or(0);
         self.operations.iter_mut().for_each(|operation| operation.start -= begin);

@@ -180,6 +180,39 @@ fn children_have_what_their_parents_had_and_stale_descriptors_are_nobodys() {
 }
 
 #[test]
+fn whoever_has_the_number_of_one_that_ended_is_another_one() {
+    let text = r#"1 10:00:00.000000 openat(AT_FDCWD</w>, "in", O_RDONLY) = 3</w/in> <0.000010>
+1 10:00:00.100000 vfork( <unfinished ...>
+2 10:00:00.200000 openat(AT_FDCWD</w>, "a", O_RDONLY) = 4</w/a> <0.000010>
+2 10:00:00.300000 +++ exited with 0 +++
+1 10:00:00.400000 <... vfork resumed>) = 2 <0.300000>
+1 10:00:00.500000 vfork() = 2 <0.000100>
+2 10:00:00.600000 read(3</w/in>, "x", 10) = 10 <0.000010>
+2 10:00:00.700000 read(4</w/a>, "x", 10) = 10 <0.000010>
+2 10:00:00.800000 +++ exited with 0 +++
+"#;
+    let of = import(text).unwrap();
+    let all = operations(&of);
+    assert_eq!(names(&of), ["openat", "openat", "read"]);
+    assert_eq!((all.iter().map(|of| of.thread).collect::<Vec<_>>(), all[2].files[0]), (vec![0, 1, 2], all[0].files[0]));
+    let parent = |item: &Item| if let Item::Thread { parent, .. } = item { Some(*parent) } else { None };
+    assert_eq!(of.items.iter().filter_map(parent).collect::<Vec<_>>(), [u32::MAX, 0, 0]);
+    assert_eq!(replayed(&of).facts.operations, 3);
+    // A file for each process holds the last one of a number, with what was open when that one began.
+    let begins = r#"10:00:00.000000 openat(AT_FDCWD</w>, "a", O_RDONLY) = 3</w/a> <0.000010>
+10:00:00.100000 vfork() = 101 <0.000100>
+10:00:00.200000 close(3</w/a>) = 0 <0.000010>
+10:00:00.300000 openat(AT_FDCWD</w>, "b", O_RDONLY) = 3</w/b> <0.000010>
+10:00:00.400000 vfork() = 101 <0.000100>
+"#;
+    let last = "10:00:00.500000 read(3</w/b>, \"x\", 10) = 10 <0.000010>\n";
+    let of = read(&[log_of(100, begins), log_of(101, last)]).unwrap();
+    let all = operations(&of);
+    assert_eq!(names(&of), ["openat", "close", "openat", "read"]);
+    assert_eq!((all[3].files[0], all[3].thread != all[2].thread), (all[2].files[0], true));
+}
+
+#[test]
 fn times_that_are_later_than_any_and_names_without_end_are_no_more_than_that() {
     // Lines without a time stand behind what came before.
     let of = import("1 999999999999.5 open(\"/a\", O_RDONLY) = 3\n1 read(3, \"x\", 1) = 1\n1 close(3) = 0\n").unwrap();

@@ -133,7 +133,7 @@ impl Reading {
             }
         } else if line.starts_with("+++ exited") || line.starts_with("+++ killed") {
             _ = self.unfinished.ends(process);
-            self.processes.ends(process);
+            self.processes.ends(process, at, builder);
         } else if !line.starts_with("---") && !line.starts_with("+++") && !line.is_empty() {
             one(&Said { process, at, call: line }, &mut self.processes, builder)?;
         }

@@ -178,8 +178,11 @@ impl Call<'_, '_> {
             "clone" | "clone3" | "fork" | "vfork" => {
                 let shares = self.arguments.iter().any(|of| of.text().contains("CLONE_FILES"));
                 let is_thread = self.arguments.iter().any(|of| of.text().contains("CLONE_THREAD"));
-                if let (true, Ok(child)) = (done, u32::try_from(self.operation.result)) {
-                    self.processes.begin(child, process, shares, is_thread, self.builder);
+                match u32::try_from(self.operation.result) {
+                    Ok(child) if done && !self.processes.is_over(child, self.said.at) => {
+                        self.processes.begin(child, process, shares, is_thread, self.builder);
+                    }
+                    _ => self.processes.has_begun(process),
                 }
                 Some(None)
             }

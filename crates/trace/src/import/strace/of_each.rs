@@ -6,7 +6,7 @@ use super::processes::begun_by;
 use crate::import::builder::Builder;
 use crate::import::{ImportError, Lines, Log};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::io::{self, BufRead};
 
 const EACH: &str = "each file of strace -ff is a process or a thread: those whose files are not named are missing, and calls of several \
@@ -51,13 +51,16 @@ struct Files<'a, 'b, R> {
     queue: BinaryHeap<Reverse<(u64, usize)>>,
     /// By process.
     begins: HashMap<u32, Begin>,
+    /// Of whom a line was read, or who began one of them.
+    met: HashSet<u32>,
 }
 
 /// Reads them all.
 pub(in crate::import) fn read<R: BufRead>(logs: &[Log<'_, R>], builder: &mut Builder) -> Result<(), ImportError> {
     builder.note(OPENED_BEFORE);
     builder.note(EACH);
-    let mut files = Files { logs, open: HashMap::new(), queue: BinaryHeap::new(), begins: HashMap::new() };
+    let (open, queue, begins, met) = (HashMap::new(), BinaryHeap::new(), HashMap::new(), HashSet::new());
+    let mut files = Files { logs, open, queue, begins, met };
     files.line_up(builder)?;
     let mut reading = Reading::default();
     while let Some(Reverse((_, number))) = files.queue.pop() {
@@ -67,8 +70,13 @@ pub(in crate::import) fn read<R: BufRead>(logs: &[Log<'_, R>], builder: &mut Bui
         };
         let Some(Open { mut lines, mut times, next }) = known else { continue };
         files.meet(next.process, &mut reading, builder);
+        let child = begun_by(&next.line).map(|(child, ..)| child);
+        // Whoever was begun before under that number left no file: strace wrote over it.
+        if let Some(child) = child.filter(|child| builder.knows(*child) && !files.met.contains(child)) {
+            reading.processes.ends(child, 0, builder);
+        }
         reading.line(next.process, next.at, &next.line, builder)?;
-        if let Some((child, ..)) = begun_by(&next.line) {
+        if let Some(child) = child {
             files.begins.remove(&child);
         }
         match next_line(&mut lines, &mut times, files.of_file(number), builder)? {
@@ -143,10 +151,12 @@ impl<R: BufRead> Files<'_, '_, R> {
     /// Whose line is read now: a new one was begun by a call that lasts on, or was over before.
     fn meet(&mut self, process: u32, reading: &mut Reading, builder: &mut Builder) {
         let (mut new, mut child) = (Vec::new(), process);
+        self.met.insert(process);
         while !builder.knows(child)
             && let Some(begin) = self.begins.remove(&child)
         {
             child = begin.parent;
+            self.met.insert(child);
             new.push(begin);
         }
         let mut parent = child;

@@ -1,12 +1,15 @@
 //! Which descriptors of which process are which files.
 
 use crate::import::builder::Builder;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// Processes whose descriptors are kept.
 const MOST_PROCESSES: usize = 200_000;
 /// Descriptors of all processes that run at the same time: a new process has those of the one that began it.
 const MOST_DESCRIPTORS: usize = 10_000_000;
+/// Calls that begin a process and are not over, at most.
+const MOST_BEGINNING: usize = 4096;
 const MANY_DESCRIPTORS: &str =
     "its processes have more descriptors at the same time than are followed: some are left out";
 
@@ -20,7 +23,11 @@ pub(super) struct Processes {
     descriptors: HashMap<u32, Descriptors>,
     /// Of all processes.
     count: usize,
-    directories: HashMap<u32, Vec<u8>>,
+    directories: HashMap<u32, Rc<[u8]>>,
+    /// Each of them once: many processes have the same.
+    folders: HashSet<Rc<[u8]>>,
+    /// When processes and threads ended whose numbers nobody has now.
+    ended: HashMap<u32, u64>,
     /// Who is about to begin another one, whose lines may come before it is told: whether that shares the descriptors, and is a thread.
     beginning: Vec<(u32, bool, bool)>,
 }
@@ -41,11 +48,13 @@ pub(super) fn begun_by(line: &str) -> Option<(u32, bool, bool)> {
 impl Processes {
     /// The number of a thread in the trace.
     pub(super) fn thread(&mut self, id: u32, builder: &mut Builder) -> u32 {
-        if !builder.knows(id)
-            && let Some(at) = self.beginning.iter().rposition(|(parent, ..)| *parent != id)
-        {
-            let (parent, shares, is_thread) = self.beginning.remove(at);
-            self.begin(id, parent, shares, is_thread, builder);
+        if !builder.knows(id) {
+            // Who has a line is there, whoever had that number before.
+            self.ended.remove(&id);
+            if let Some(at) = self.beginning.iter().rposition(|(parent, ..)| *parent != id) {
+                let (parent, shares, is_thread) = self.beginning.remove(at);
+                self.begin(id, parent, shares, is_thread, builder);
+            }
         }
         let process = *self.of_thread.entry(id).or_insert(id);
         builder.thread(id, process, None)
@@ -53,17 +62,18 @@ impl Processes {
 
     /// A call that is not finished begins another process, if it is one of those.
     pub(super) fn may_begin(&mut self, parent: u32, call: &str) {
-        if BEGIN.iter().any(|name| call.starts_with(name)) && self.beginning.len() < MOST_PROCESSES {
+        if BEGIN.iter().any(|name| call.starts_with(name)) && self.beginning.len() < MOST_BEGINNING {
             self.beginning.push((parent, call.contains("CLONE_FILES"), call.contains("CLONE_THREAD")));
         }
     }
 
     /// A new process or thread.
     pub(super) fn begin(&mut self, child: u32, parent: u32, shares: bool, is_thread: bool, builder: &mut Builder) {
-        self.beginning.retain(|(of, ..)| *of != parent);
+        self.has_begun(parent);
         if builder.knows(child) {
             return;
         }
+        self.ended.remove(&child);
         let of_parent = *self.of_thread.entry(parent).or_insert(parent);
         let own = if shares { of_parent } else { child };
         self.of_thread.insert(child, own);
@@ -74,6 +84,16 @@ impl Processes {
             self.directories.entry(child).or_insert(directory);
         }
         builder.thread(child, if is_thread { of_parent } else { child }, Some(parent));
+    }
+
+    /// What a process was about to begin has begun.
+    pub(super) fn has_begun(&mut self, parent: u32) {
+        self.beginning.retain(|(of, ..)| *of != parent);
+    }
+
+    /// Whether a call that began then, and tells of this child, tells of one that is over: its number may be another's later.
+    pub(super) fn is_over(&self, child: u32, at: u64) -> bool {
+        self.ended.get(&child).is_some_and(|ended| *ended >= at)
     }
 
     fn inherit(&mut self, child: u32, parent: u32, builder: &mut Builder) {
@@ -88,12 +108,16 @@ impl Processes {
         self.count -= before.map_or(0, |before| before.len());
     }
 
-    /// A process is over, or one of its threads.
-    pub(super) fn ends(&mut self, thread: u32) {
+    /// A process is over, or one of its threads: whoever gets its number is another one.
+    pub(super) fn ends(&mut self, thread: u32, at: u64, builder: &mut Builder) {
         if self.own(thread) == thread {
             self.count -= self.descriptors.remove(&thread).map_or(0, |of| of.len());
-            self.directories.remove(&thread);
         }
+        self.of_thread.remove(&thread);
+        self.directories.remove(&thread);
+        self.has_begun(thread);
+        self.ended.insert(thread, at);
+        builder.forget_thread(thread);
     }
 
     fn own(&self, thread: u32) -> u32 {
@@ -140,14 +164,23 @@ impl Processes {
     }
 
     pub(super) fn enter(&mut self, thread: u32, directory: Vec<u8>) {
-        if self.directories.len() < MOST_PROCESSES {
-            self.directories.insert(thread, directory);
+        if self.directories.len() >= MOST_PROCESSES && !self.directories.contains_key(&thread) {
+            return;
         }
+        let folder = match self.folders.get(&directory[..]) {
+            Some(known) => Rc::clone(known),
+            None => {
+                let new: Rc<[u8]> = directory.into();
+                self.folders.insert(Rc::clone(&new));
+                new
+            }
+        };
+        self.directories.insert(thread, folder);
     }
 
     /// Where relative paths begin: at the top, where nobody told.
     pub(super) fn directory(&self, thread: u32) -> Vec<u8> {
-        self.directories.get(&thread).cloned().unwrap_or_default()
+        self.directories.get(&thread).map(|of| of.to_vec()).unwrap_or_default()
     }
 }
 
@@ -170,10 +203,10 @@ mod tests {
         processes.close_range(1, 5, 6);
         assert_eq!((processes.count, processes.file(2, 4), processes.file(1, 4)), (6, None, Some(0)));
         // A thread's end is not its process's.
-        processes.ends(3);
+        processes.ends(3, 0, &mut builder);
         assert_eq!(processes.count, 6);
-        processes.ends(2);
-        processes.ends(2);
+        processes.ends(2, 0, &mut builder);
+        processes.ends(2, 0, &mut builder);
         assert_eq!((processes.count, processes.file(3, 7)), (4, None));
         // What is not copied is not followed, and told.
         processes.count = MOST_DESCRIPTORS;
