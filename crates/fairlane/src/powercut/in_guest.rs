@@ -52,6 +52,8 @@ pub struct ErrandTrace {
     pub carried: CarriedTrace,
     /// Its path on this machine, from the root.
     pub path: PathBuf,
+    /// What the work does, in words: the guest knows the trace by another name.
+    pub what: String,
 }
 
 /// Does it; answers the record, complete or not.
@@ -172,6 +174,7 @@ fn take_over(errand: &Errand, back: &Path) -> Result<(DurabilityWriter, EndOutco
             }
             (DurabilityLine::Cuts(mut cuts), Some(writer)) => {
                 kept_here(&mut cuts, &keep_in);
+                errand.trace.iter().for_each(|trace| cuts.what.clone_from(&trace.what));
                 writer.add(DurabilityLine::Cuts(cuts))?;
             }
             (DurabilityLine::End { outcome: how, .. }, Some(_)) => outcome = how,

@@ -165,7 +165,7 @@ impl Traced {
                 Bytes(carried.bytes()),
                 Bytes(MOST_TRACE_BYTES)
             ))),
-            false => Ok(ErrandTrace { carried, path }),
+            false => Ok(ErrandTrace { carried, path, what: self.kind.what.to_string() }),
         }
     }
 
