@@ -290,11 +290,12 @@ impl Ring {
             return Awaited::Is(length);
         }
         let (begun, before) = (Instant::now(), self.waited.get());
+        let mut has_yielded = false;
         let awaited = loop {
             let (is_whole, is_one, length) = look();
             let waited = begun.elapsed();
             let is_over = waited > MOST_YIELDING
-                || before + waited > MOST_YIELDING_IN_ALL
+                || (has_yielded && before + waited > MOST_YIELDING_IN_ALL)
                 || (is_one && !wait)
                 || (waited > SOME_YIELDING && self.owner(position, owner) != Owner::Runs);
             if (is_one && is_whole) || is_over {
@@ -304,6 +305,8 @@ impl Ring {
                 break Awaited::Later;
             }
             std::thread::yield_now();
+            // Who runs on another CPU ends it meanwhile, however long others were waited for.
+            has_yielded = true;
         };
         self.waited.set(before + begun.elapsed());
         awaited
