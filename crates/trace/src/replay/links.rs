@@ -1,6 +1,7 @@
 //! Where paths lead through symbolic links, as the kernel would go.
 
 use super::names::{MOST_PARTS, Names};
+use crate::MOST_PATH_BYTES;
 use std::collections::HashMap;
 
 /// As many as the kernel follows.
@@ -46,6 +47,10 @@ impl Links {
         let back = if exchanges { replaced } else { Vec::new() };
         for (top, list) in [(&to, moved), (&from, back)] {
             for (rest, text) in list {
+                // A longer path is none that a call can name, and more of them are refused behind this call.
+                if top.len() + rest.len() > MOST_PATH_BYTES || names.are_too_many() {
+                    continue;
+                }
                 let number = names.number([&top[..], &rest].concat());
                 self.texts.insert(number, text);
             }

@@ -55,7 +55,7 @@ struct Planner {
 
 pub(super) fn read(trace: impl Read, survey: Survey, limits: &Limits) -> Result<Replay, ReplayError> {
     let mut reader = Reader::begin(trace)?;
-    let mut planner = Planner::new(survey);
+    let mut planner = Planner::new(survey, limits.memory_bytes);
     let mut at = 0;
     while let Some(item) = reader.next_item()? {
         limits.heed(planner.is_too_much(limits.memory_bytes))?;
@@ -76,11 +76,13 @@ pub(super) fn read(trace: impl Read, survey: Survey, limits: &Limits) -> Result<
             _ => {}
         }
     }
+    // The last call may have been too much.
+    limits.heed(planner.is_too_much(limits.memory_bytes))?;
     planner.end()
 }
 
 impl Planner {
-    fn new(survey: Survey) -> Planner {
+    fn new(survey: Survey, memory_bytes: u64) -> Planner {
         let facts = Facts {
             command: survey.header.command.join(" "),
             compressed: match survey.sampled {
@@ -99,7 +101,7 @@ impl Planner {
             above: Above::default(),
             names: HashMap::new(),
             is_there: HashMap::new(),
-            inodes: Inodes::default(),
+            inodes: Inodes::within(memory_bytes),
             disk: Disk::default(),
             open: HashMap::new(),
             tree: BTreeMap::new(),

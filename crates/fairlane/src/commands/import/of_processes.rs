@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Most files of one import, and names of a folder that are looked at.
-pub(super) const MOST_FILES: usize = 100_000;
+pub(super) const MOST_FILES: usize = 1_000_000;
 
 /// The process after which a file is called: `NAME.PID`.
 pub(super) fn process_of(path: &Path) -> Option<u32> {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Processes whose descriptors are kept.
-const MOST_PROCESSES: usize = 200_000;
+const MOST_PROCESSES: usize = 1_000_000;
 /// Descriptors of all processes that run at the same time: a new process has those of the one that began it.
 const MOST_DESCRIPTORS: usize = 10_000_000;
 /// Calls that begin a process and are not over, at most.

@@ -74,3 +74,16 @@ fn a_long_chain_of_threads_follows_the_last_of_each_alone() {
     let of = made.read_within(16 << 20).unwrap();
     assert_eq!((of.facts.operations, of.facts.threads, of.waits.len()), (u64::from(MANY), 1, 0));
 }
+
+#[test]
+fn many_files_that_get_a_long_path_at_once_are_refused_though_nothing_comes_behind_that() {
+    let moved_to = |name: &str| {
+        let mut made = Made::new(1);
+        (0..2000).for_each(|file| made.before(&format!("/t/{file}"), FILE, 1));
+        made.call(0, code::RENAMEAT2, &["/t", name], [0; 2], [0; 4], 0);
+        made.read_within(6 << 20)
+    };
+    assert_eq!(moved_to("/u").unwrap().facts.operations, 1);
+    let said = moved_to(&format!("/{}", "y".repeat(4000))).unwrap_err().to_string();
+    assert!(said.contains("take more memory"), "{said}");
+}
