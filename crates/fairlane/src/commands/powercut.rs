@@ -16,6 +16,7 @@ use crate::signals;
 use crate::{state, terminal};
 use engine::durable::{KINDS, Kind};
 use lanes::SingleLane;
+use lanes::command_guest::MEMORY_WITH_TRACE;
 use model::Bytes;
 use model::durability::{DurabilityHeader, DurabilityLine, Failed, SCHEMA};
 use model::lane::{LaneSpec, Venue};
@@ -294,6 +295,9 @@ fn in_guest(options: &Powercut, venue: &Venue) -> Result<(), Failure> {
     let more: &[&str] = if options.no_speed { &[] } else { &["--no-speed"] };
     let mut errand = lanes.errand(again(options, seed, lane_size, None), more, &path, options.quiet)?;
     if let Some(traced) = &traced {
+        if matches!(venue, Venue::Uml) {
+            lanes::guest::check_room_for_uml(Some(MEMORY_WITH_TRACE)).map_err(lane_failure)?;
+        }
         // The logs of both disks of a lane hold what is written.
         let more = traced.room(lane_size.0).saturating_sub(durability::room(lane_size.0));
         errand.disk_bytes = errand.disk_bytes.saturating_add(more.saturating_mul(2));
