@@ -180,6 +180,19 @@ fn children_have_what_their_parents_had_and_stale_descriptors_are_nobodys() {
 }
 
 #[test]
+fn what_a_call_that_is_left_out_returns_is_no_descriptor_where_it_only_looks_like_one() {
+    let text = r#"1 10:00:00.000000 openat(AT_FDCWD</w>, "in", O_RDONLY) = 5</w/in> <0.000010>
+1 10:00:00.100000 write(1<pipe:[7]>, "hello", 5) = 5 <0.000010>
+1 10:00:00.200000 fcntl(0<pipe:[8]>, F_GETFD) = 5 <0.000010>
+1 10:00:00.300000 poll([{fd=1<pipe:[7]>, events=POLLIN}], 5, -1) = 5 <0.000010>
+1 10:00:00.400000 read(5</w/in>, "x", 10) = 10 <0.000010>
+1 10:00:00.500000 socket(AF_UNIX, SOCK_STREAM, 0) = 5 <0.000010>
+1 10:00:00.600000 read(5, "x", 10) = 10 <0.000010>
+"#;
+    assert_eq!(names(&import(text).unwrap()), ["openat", "read"]);
+}
+
+#[test]
 fn whoever_has_the_number_of_one_that_ended_is_another_one() {
     let text = r#"1 10:00:00.000000 openat(AT_FDCWD</w>, "in", O_RDONLY) = 3</w/in> <0.000010>
 1 10:00:00.100000 vfork( <unfinished ...>

@@ -391,7 +391,7 @@ impl Call<'_, '_> {
 
     /// A call that is left out may have made a descriptor all the same.
     fn loses_descriptors(&mut self, result: &str) {
-        const MAKE: [&str; 12] = [
+        const MAKE: [&str; 11] = [
             "open",
             "openat",
             "openat2",
@@ -399,16 +399,18 @@ impl Call<'_, '_> {
             "dup",
             "dup2",
             "dup3",
-            "fcntl",
             "socket",
             "accept",
             "accept4",
             "memfd_create",
         ];
-        let number = result.split([' ', '<']).next().and_then(|word| word.parse::<i32>().ok());
-        if let Some(number) =
-            number.filter(|number| *number >= 0 && (result.contains('<') || MAKE.contains(&self.name)))
-        {
+        let word = result.split([' ', '<']).next().unwrap_or_default();
+        // `5</path>` is a descriptor, and `5 <0.000010>` is none.
+        let is_named = result[word.len()..].starts_with('<');
+        let duplicates =
+            || self.name == "fcntl" && self.arguments.get(1).is_some_and(|of| of.text().starts_with("F_DUPFD"));
+        let number = word.parse::<i32>().ok().filter(|number| *number >= 0);
+        if let Some(number) = number.filter(|_| is_named || MAKE.contains(&self.name) || duplicates()) {
             self.processes.close(self.said.process, number);
         }
     }
