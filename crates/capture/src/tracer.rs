@@ -482,8 +482,11 @@ impl Tracer {
     }
 
     fn called(&mut self, thread: pid_t, woke: Instant) {
-        let Some(Told::Call(number, arguments, address)) = stops::told(thread) else {
-            self.note_another_architecture(thread);
+        let told = stops::told(thread);
+        let Some(Told::Call(number, arguments, address)) = told else {
+            if told.is_none() {
+                self.note_another_architecture(thread);
+            }
             return self.was_held(thread, woke);
         };
         if self.is_led(thread, address) {
