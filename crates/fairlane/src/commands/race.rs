@@ -166,8 +166,7 @@ pub(super) fn plan(
     most_telling: &mut Vec<String>,
     of_size: &mut Option<String>,
 ) -> Result<Plan, Failure> {
-    let mut suite = suite_of(options)?;
-    let terms = &options.terms;
+    let (mut suite, terms) = (suite_of(options)?, &options.terms);
     let fallback = without_root::choose(&options.lanes, terms.place(), terms.guest_memory);
     let (mut named, mut place) = (options.lanes.clone(), terms.on.clone());
     let mut guest = terms.place().map(ToOwned::to_owned);

@@ -168,7 +168,9 @@ fn add(so_far: &mut Vec<RankGroup>, window: Window, windows: &[RankWindow]) {
 
 /// The trials of all ranks as one.
 pub(super) fn finished(replies: &[RankReply], so_far: Vec<RankGroup>, nodes: u32) -> Reply {
-    let (mut of_ranks, mut systems, mut flags): (Vec<&[Group]>, Vec<(u32, &SystemUse)>, Vec<Flag>) = Default::default();
+    let mut of_ranks: Vec<&[Group]> = Vec::new();
+    let mut systems: Vec<(u32, &SystemUse)> = Vec::new();
+    let mut flags: Vec<Flag> = Vec::new();
     for of in replies {
         let Reply::Finished { groups, system, notes, .. } = &of.reply else { return no_figures(of) };
         of_ranks.push(groups);

@@ -54,7 +54,7 @@ impl Io500Finding {
     /// Names of the phases without a figure.
     pub fn missing(&self) -> impl Iterator<Item = &'static str> {
         let is_there = |name: &str| self.phases.iter().any(|phase| phase.name == name);
-        IO500_PHASES.into_iter().map(|(name, _)| name).filter(move |name| !is_there(*name))
+        IO500_PHASES.into_iter().map(|(name, _)| name).filter(move |name| !is_there(name))
     }
 }
 

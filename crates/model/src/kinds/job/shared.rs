@@ -104,13 +104,13 @@ mod tests {
     #[test]
     fn what_one_file_for_all_leaves_out_is_refused_by_its_key() {
         assert_eq!(left_out(&Io::default()).map(|(_, is_set)| is_set), [false; 14]);
-        let changes: [(&str, &dyn Fn(&mut Io)); 6] = [
-            ("nrfiles", &|io| io.nrfiles = 2),
-            ("filename", &|io| io.filename = vec!["a".to_owned()]),
-            ("offset", &|io| io.offset = Bytes(512)),
-            ("region", &|io| io.region = Some(Bytes(512))),
-            ("blockalign", &|io| io.blockalign = Bytes(512)),
-            ("random_distribution", &|io| io.random_distribution = Distribution::Zipf(1.2)),
+        let changes: [(&str, fn(&mut Io)); 6] = [
+            ("nrfiles", |io| io.nrfiles = 2),
+            ("filename", |io| io.filename = vec!["a".to_owned()]),
+            ("offset", |io| io.offset = Bytes(512)),
+            ("region", |io| io.region = Some(Bytes(512))),
+            ("blockalign", |io| io.blockalign = Bytes(512)),
+            ("random_distribution", |io| io.random_distribution = Distribution::Zipf(1.2)),
         ];
         for (key, change) in changes {
             let said = shared(change).unwrap_err();
