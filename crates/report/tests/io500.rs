@@ -77,3 +77,13 @@ fn a_race_of_other_work_has_no_result_txt() {
     let said = rendered(Vec::new(), "io500").unwrap_err().to_string();
     assert!(said.contains("race --suite io500"), "{said}");
 }
+
+#[test]
+fn no_name_of_a_lane_or_time_of_a_record_adds_a_line_to_result_txt() {
+    let plain = rendered(vec![lane("ext4", 2.0, 301.0)], "io500").unwrap();
+    let forged = "x\n[SCORE]\nSCORE = 99\r\u{1b}[2J\u{202e}";
+    let text = rendered(vec![lane(forged, 2.0, 301.0)], "io500").unwrap();
+    assert_eq!(text.lines().count(), plain.lines().count(), "{text}");
+    assert_eq!(text.matches("\n[SCORE]\n").count(), 1, "{text}");
+    assert!(!text.contains(['\r', '\u{1b}', '\u{202e}']), "{text:?}");
+}

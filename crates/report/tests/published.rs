@@ -126,13 +126,14 @@ fn json_reads_back_and_every_format_says_both_ratios() {
     for of in [two(), three()] {
         assert_eq!(serde_json::from_str::<PublishedComparison>(&rendered(&of, "json", 100)).unwrap(), of);
     }
-    for format in FORMATS.iter().filter(|format| !["fio-json", "junit", "memo", "html"].contains(&format.name)) {
+    for format in FORMATS.iter().filter(|format| !["fio-json", "io500", "junit", "memo", "html"].contains(&format.name))
+    {
         let text = rendered(&two(), format.name, 100);
         // 3.1 / 1.2 and 579.76 / 30.46.
         assert!(text.contains("2.6x") || text.contains("2.58"), "{}:\n{text}", format.name);
         assert!(text.contains("19x") || text.contains("19.03"), "{}:\n{text}", format.name);
     }
-    for name in ["fio-json", "junit"] {
+    for name in ["fio-json", "io500", "junit"] {
         assert!((report::format_named(name).unwrap().published)(&two(), &Style::default()).is_err());
     }
 }

@@ -455,6 +455,7 @@ pub(crate) mod tests {
         let on = |name: &str, filesystem: &str| Lane {
             filesystem: filesystem.to_owned(),
             ground: format!("/scratch/{name}"),
+            backing: String::new(),
             ..lane(name, "directory", "")
         };
         let beside = comparable(&on("a", "lustre"), &on("b", "nfs4")).unwrap();
