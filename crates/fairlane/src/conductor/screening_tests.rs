@@ -103,7 +103,9 @@ fn planned_rounds_come_before_slices_that_are_made_once_more() {
     assert!(slices.contains(&6) && slices.iter().any(|count| *count > 6), "{slices:?}");
     // Where there is time for all of it, all of it is made.
     let (seconds, rounds, slices) = race(Some(100.0 * whole), true);
-    assert_eq!((rounds, slices), ([4, 4], BTreeSet::from([24])));
+    assert_eq!(rounds, [4, 4]);
+    // Four times six are made, and what is cut from their beginning is not counted.
+    assert!(slices.iter().all(|count| (18..=24).contains(count)), "{slices:?}");
     assert!(seconds > 2.0 * whole, "{seconds} s, and {whole} s without them");
 }
 
