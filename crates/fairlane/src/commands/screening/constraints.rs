@@ -1,21 +1,21 @@
 //! Which options are screened: those that mkfs and the kernel take alone, and together as the design has them.
 
 mod meanings;
+mod room;
 mod together;
 
 use super::levels;
 use crate::commands::{lane_failure, planning};
 use crate::failure::Failure;
 use crate::{signals, terminal};
-use lanes::guest::{GuestKind, Machine};
 use lanes::screened_options::{self, Tried};
 use lanes::{FailureKind, Journal, undo};
 use meanings::{Table, hint};
 use model::Bytes;
-use model::bounds::MOST_LANES;
 use model::lane::{Contestant, LaneSpec, Venue};
 use model::plan::Ground;
 use model::screening::{DesignKind, Factor, LeftOutOption, OptionClass, OptionLevel};
+pub use room::Room;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,33 +62,6 @@ pub struct Settled {
     pub runs: Vec<Vec<bool>>,
     /// What cannot be screened.
     pub left_out: Vec<LeftOutOption>,
-}
-
-/// How many lanes there is room for.
-#[derive(Debug, Clone, Copy)]
-pub struct Room {
-    /// Lanes at most.
-    pub lanes: usize,
-    /// Somebody named the options: none of them is left out for want of room.
-    pub are_named: bool,
-}
-
-impl Room {
-    /// Of lanes like this one: those of a guest share its disks.
-    pub fn new(base: &LaneSpec, are_named: bool) -> Room {
-        let disks = match base.venue {
-            Some(Venue::Uml) => Some(Machine::most_disks(GuestKind::Uml)),
-            Some(Venue::Qemu(_)) => Some(Machine::most_disks(GuestKind::Qemu)),
-            _ => None,
-        };
-        let lanes = disks.map_or(MOST_LANES, |disks| disks / base.disks().max(1) as usize);
-        Room { lanes, are_named }
-    }
-
-    /// The most options of so many whose design has room; 0: no design has.
-    fn options(self, count: usize) -> usize {
-        (1..=count).rev().find(|&count| stats::screening::lanes_of(count) <= self.lanes).unwrap_or(0)
-    }
 }
 
 /// Where lanes are tried.
@@ -276,8 +249,12 @@ fn settle(
     (room, excludes): (Room, Excludes<'_>),
     try_one: Try<'_>,
 ) -> Result<Settled, Failure> {
-    let mut settling = Settling { base, factors, left_out: Vec::new(), try_one, tried: BTreeMap::new() };
-    if let Some(why) = settling.refused(&[])? {
+    let (left_out, tried) = (Vec::new(), BTreeMap::new());
+    let mut settling = Settling { base, factors, left_out, try_one, tried, beside_usual: false };
+    let alone = settling.refused(&[])?;
+    // What a filesystem of one's own cannot do without may be the usual level of an option.
+    settling.beside_usual = alone.is_some();
+    if let Some(why) = alone.filter(|_| settling.refused(&[]).is_ok_and(|told| told.is_some())) {
         return Err(Failure::usage(format!(
             "lane {} cannot be made and mounted here: {why}; `fairlane doctor` says what this machine can race",
             base.name
@@ -302,6 +279,8 @@ struct Settling<'a> {
     try_one: Try<'a>,
     /// Lanes by their lines, so that none is tried twice.
     tried: BTreeMap<String, Tried>,
+    /// Levels are tried beside the usual ones of all other options, because the lane alone is refused.
+    beside_usual: bool,
 }
 
 impl Settling<'_> {
@@ -315,6 +294,9 @@ impl Settling<'_> {
 
     /// What comes of some levels.
     fn tried(&mut self, chosen: &[(usize, usize)]) -> Result<Tried, Failure> {
+        let place_of = |factor: usize| chosen.iter().find(|(of, _)| *of == factor).map(|(_, place)| *place);
+        let of_all = || (0..self.factors.len()).map(|factor| (factor, place_of(factor).unwrap_or(0))).collect();
+        let chosen: Chosen = if self.beside_usual { of_all() } else { chosen.to_vec() };
         let level = |&(factor, place): &(usize, usize)| levels::level(self.factors.get(factor)?, place);
         let levels: Vec<_> = chosen.iter().filter_map(level).collect();
         let lane = match screened_options::lane_with(self.base, TRIED, &levels) {

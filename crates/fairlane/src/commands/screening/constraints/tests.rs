@@ -3,6 +3,7 @@
 use super::super::levels::tests::factor;
 use super::*;
 use lanes::screened_options::Made;
+use model::bounds::MOST_LANES;
 
 fn base() -> LaneSpec {
     "ext4".parse().unwrap()
@@ -490,8 +491,28 @@ fn a_lane_that_cannot_be_made_and_one_without_options_are_refused() {
     let (refused, tried) = settled(&[&[]], &[]);
     let message = refused.unwrap_err().message;
     assert!(message.contains("lane ext4 cannot be made and mounted here: the kernel refuses"), "{message}");
-    assert_eq!(tried.len(), 1);
+    // Alone, and with the usual levels of the options.
+    assert_eq!(tried.len(), 2);
     let (nothing, _) = settled(&[&["a=1"], &["b=1"], &["c=1"], &["d=1"]], &[]);
     let message = nothing.unwrap_err().message;
     assert!(message.contains("no option of ext4 is left") && message.contains("d 1 (the kernel"), "{message}");
+}
+
+#[test]
+fn what_a_lane_cannot_do_without_may_be_the_usual_level_of_an_option() {
+    let mut other = factor("other", &["off", "on"]);
+    other.usual.mount.clear();
+    let factors = vec![factor("sleep", &["2000", "2105"]), other];
+    let mut tried = Vec::new();
+    let mut try_one = |lane: &LaneSpec| {
+        tried.push(lane.mount_options.clone());
+        let sleeps = lane.mount_options.iter().any(|option| option.starts_with("sleep="));
+        Ok(if sleeps { Tried::NotTried } else { Tried::Refused("it has no sleep".to_owned()) })
+    };
+    let settled = settle(&base(), factors.clone(), (ROOM, &|_: &str, _: &str| false), &mut try_one).unwrap();
+    assert_eq!(names(&settled), ["sleep", "other"]);
+    assert!(tried.contains(&vec!["sleep=2000".to_owned(), "other=on".to_owned()]), "{tried:?}");
+    let mut never = |_: &LaneSpec| Ok(Tried::Refused("it has no sleep".to_owned()));
+    let refused = settle(&base(), factors, (ROOM, &|_: &str, _: &str| false), &mut never).unwrap_err().message;
+    assert!(refused.contains("lane ext4 cannot be made and mounted here: it has no sleep"), "{refused}");
 }
