@@ -104,7 +104,8 @@ mod tests {
     #[test]
     fn what_one_file_for_all_leaves_out_is_refused_by_its_key() {
         assert_eq!(left_out(&Io::default()).map(|(_, is_set)| is_set), [false; 14]);
-        let changes: [(&str, fn(&mut Io)); 6] = [
+        type Change = fn(&mut Io);
+        let changes: [(&str, Change); 6] = [
             ("nrfiles", |io| io.nrfiles = 2),
             ("filename", |io| io.filename = vec!["a".to_owned()]),
             ("offset", |io| io.offset = Bytes(512)),
