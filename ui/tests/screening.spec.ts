@@ -183,6 +183,15 @@ test("each end of a screening has a headline and a sentence of its own", async (
     ["mixed", (of) => (of.confirmation!.outcome = "mixed"), "better in some of the work and found worse in other", "It gains in some and is found worse in others"],
     ["not", (of) => (of.confirmation!.outcome = "not-confirmed"), "Keep the default of ext4: raced again", "Not confirmed: keep the default."],
     [
+      "not-and-worse",
+      (of) => {
+        of.confirmation!.outcome = "not-confirmed";
+        of.confirmation!.rows[0]!.verdict = "slower";
+      },
+      "Keep the default of ext4: raced again",
+      "It is found worse in some of the work, which is enough to keep the default.",
+    ],
+    [
       "open",
       (of) => Object.assign(of.confirmation!, { outcome: "open", more: ["fairlane", "race", "default=ext4", "--rounds", "24"] }),
       "Keep the default of ext4 for now",

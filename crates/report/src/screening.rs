@@ -10,7 +10,8 @@ use crate::markdown::{code, escape, row};
 use crate::words::{self, screening as wording};
 use crate::{Style, figures};
 use model::findings::{
-    ConfirmedRow, Effect, EffectVerdict, Interaction, ScreenedResult, ScreeningFinding, TunedFate, TunedLevel, Verdict,
+    ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, Interaction, ScreenedResult, ScreeningFinding, TunedFate,
+    TunedLevel, Verdict,
 };
 use model::screening::{Factor, OptionClass, OptionLevel};
 
@@ -425,10 +426,13 @@ fn confirmed(finding: &ScreeningFinding) -> Vec<String> {
         Some(of) => {
             let chosen_by = (!finding.proposal.expected.is_empty(), !of.tuned.is_empty());
             let outcome = wording::outcome(of.outcome, (of.unfinished, of.because), (of.gained, of.counted), chosen_by);
+            let is_worse = of.outcome == ConfirmationOutcome::NotConfirmed
+                && of.rows.iter().any(|row| row.verdict == Verdict::Slower);
+            let loses = is_worse.then(|| wording::LOSES.to_owned());
             let raced = wording::raced(&name(&of.lane), &name(&of.default_lane), of.seed);
             let disturbed = of.disturbed.then(|| words::answer::DISTURBED.to_owned());
             let warnings = of.warnings.iter().map(|warning| wording::of_its_race(&words::sentence(warning)));
-            std::iter::once(outcome).chain(disturbed).chain([raced]).chain(warnings).collect()
+            std::iter::once(outcome).chain(loses).chain(disturbed).chain([raced]).chain(warnings).collect()
         }
         None if left_out.is_none() && !finding.is_being_tuned() && !taken(finding).is_empty() => {
             vec![wording::NOT_RACED.to_owned()]

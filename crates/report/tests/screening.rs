@@ -351,6 +351,14 @@ fn what_was_raced_is_named_as_tuning_made_it() {
     }
     let mut not = finding.clone();
     not.confirmation.as_mut().unwrap().outcome = ConfirmationOutcome::NotConfirmed;
+    let loses = "It is found worse in some of the work, which is enough to keep the default.";
+    assert!(!one_line(&rendered(not.clone(), "text")).contains(loses));
+    let mut worse = not.clone();
+    worse.confirmation.as_mut().unwrap().rows[0].verdict = Verdict::Slower;
+    for format in ["text", "markdown"] {
+        let said = one_line(&rendered(worse.clone(), format));
+        assert!(said.contains(loses), "{said}");
+    }
     for format in ["text", "markdown"] {
         let said = one_line(&rendered(not.clone(), format));
         let says = "what tuning made of the proposal does not show beyond doubt the gain that it was chosen for.";

@@ -114,6 +114,7 @@ export const screening: typeof english = {
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   notConfirmedTuned:
     "Nicht bestätigt: bei der Voreinstellung bleiben. In einem eigenen Rennen zeigt das, was die Feinabstimmung aus dem Vorschlag machte, nicht den Gewinn, für den es gewählt wurde.",
+  loses: "Bei einem Teil der Arbeit erwies er sich als schlechter, und das genügt, um bei der Voreinstellung zu bleiben.",
   openBecause: (why) =>
     `Offen: Das Rennen des Vorschlags gegen die Voreinstellung ist zu Ende und lässt nichts erkennen: ${why}. Bei der Voreinstellung bleiben, bis mehr Runden es zeigen.`,
   whyOpen: {

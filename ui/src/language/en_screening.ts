@@ -113,6 +113,7 @@ export const screening = {
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   notConfirmedTuned:
     "Not confirmed: keep the default. In a race of its own what tuning made of the proposal does not show beyond doubt the gain that it was chosen for.",
+  loses: "It is found worse in some of the work, which is enough to keep the default.",
   openBecause: (why: string) =>
     `Open: the race of the proposal against the default is over and cannot tell: ${why}. Keep the default until more rounds can.`,
   whyOpen: {

@@ -99,6 +99,7 @@ export const screening: typeof english = {
     open: "未定：建议与默认设置的对测已经结束，但无法断定。在更多轮次得出结论之前，保持默认设置。",
   } as Record<Exclude<ConfirmationOutcome, "confirmed">, string>,
   notConfirmedTuned: "未获验证：保持默认设置。在单独的对测中，经调优的建议没有显示出选中它时的提升。",
+  loses: "在部分工作中显得更差，这已足以保持默认设置。",
   openBecause: (why) =>
     `未定：建议与默认设置的对测已经结束，但无法断定：${why}。在更多轮次得出结论之前，保持默认设置。`,
   whyOpen: {

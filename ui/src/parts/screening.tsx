@@ -400,6 +400,7 @@ function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
   if (confirmation === null && leftOut === null && nothing) return null;
   const commands = confirmation?.commands ?? [];
   const more = confirmation?.more ?? [];
+  const isWorse = (of: Confirmation) => of.outcome === "not-confirmed" && of.rows.some((row) => row.verdict === "slower");
   const outcome = (of: Confirmation, expected: boolean) => {
     if (of.outcome === "confirmed") return w.confirmedIn(of.gained ?? 0, of.counted ?? 0, expected);
     if (of.outcome === "not-confirmed" && (of.tuned ?? []).length > 0) return w.notConfirmedTuned;
@@ -414,6 +415,7 @@ function Confirmed({ race, of }: { race: RacePage; of: ScreeningFinding }) {
       ) : (
         <>
           <p class="verdict">{outcome(confirmation, (of.proposal.expected ?? []).length > 0)}</p>
+          {isWorse(confirmation) ? <p>{w.loses}</p> : null}
           {confirmation.disturbed === true ? <p>{ui.words.answer.disturbed}</p> : null}
           <p class="small">
             <Speak said={w.raced(name(confirmation.lane), name(confirmation.default_lane), String(confirmation.seed))} />

@@ -7,6 +7,7 @@ use super::{MOST_SILENCE, folder_of, monotonic_ns, within};
 use crate::conductor::agent_process::{AgentProcess, CallError, GRACE};
 use crate::conductor::timeouts::timeout_for;
 use model::agent::{Reply, Request, Target};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
@@ -234,8 +235,8 @@ fn look(rank: u32, directory: &Path, folder: &Path, token: &str) -> Option<Troub
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(Trouble::Missing),
         Err(error) => return Some(Trouble::NotAllowed { why: plain(&error) }),
     }
-    match std::fs::read_to_string(folder.join(TOKEN)) {
-        Ok(read) if read == token => {}
+    match read_token(&folder.join(TOKEN), token.len()) {
+        Ok(read) if read == token.as_bytes() => {}
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             return Some(Trouble::NotAllowed { why: plain(&error) });
         }
@@ -243,6 +244,16 @@ fn look(rank: u32, directory: &Path, folder: &Path, token: &str) -> Option<Troub
     }
     let own = folder_of(Some(rank), folder);
     make(&own).and_then(|()| rustix::fs::rmdir(&own)).err().map(not_allowed)
+}
+
+/// What stands there, of which one byte more than was written is enough. Whoever may write in the directory may have put anything
+/// in its place: no link is followed, and no pipe waited for.
+fn read_token(path: &Path, bytes: usize) -> std::io::Result<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = std::fs::File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);
+    let mut read = Vec::new();
+    file.take(bytes as u64 + 1).read_to_end(&mut read)?;
+    Ok(read)
 }
 
 fn plain(error: &std::io::Error) -> String {
@@ -317,6 +328,13 @@ mod tests {
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "its own folder is gone again");
         assert_eq!(look(3, place.path(), &folder, "abd"), Some(Trouble::NotShared));
         assert_eq!(look(3, place.path(), &place.path().join("lane01"), "abc"), Some(Trouble::NotShared));
+        let linked = place.path().join("lane02");
+        std::fs::create_dir(&linked).unwrap();
+        std::os::unix::fs::symlink(folder.join(TOKEN), linked.join(TOKEN)).unwrap();
+        assert_eq!(look(3, place.path(), &linked, "abc"), Some(Trouble::NotShared), "no link is followed");
+        std::fs::remove_file(linked.join(TOKEN)).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", linked.join(TOKEN)).unwrap();
+        assert_eq!(look(3, place.path(), &linked, "abc"), Some(Trouble::NotShared), "nor read without end");
         let gone = place.path().join("gone");
         assert_eq!(look(3, &gone, &gone.join("lane00"), "abc"), Some(Trouble::Missing));
         assert_eq!(look(3, &folder.join(TOKEN), &folder, "abc"), Some(Trouble::Missing), "a file is no directory");

@@ -349,6 +349,9 @@ pub(crate) fn outcome(
     text.to_owned()
 }
 
+/// Beside a proposal that is not confirmed and has rows that are worse.
+pub(crate) const LOSES: &str = "It is found worse in some of the work, which is enough to keep the default.";
+
 /// Why a race that is over cannot tell.
 fn why_open(reason: Undecided) -> &'static str {
     match reason {
