@@ -8,17 +8,25 @@ mod common;
 #[path = "../tests/common/screened.rs"]
 mod screened;
 
+use common::io;
 use common::sample::Normal;
 use model::findings::EffectVerdict;
+use model::workload::{Pattern, Workload};
 use screened::{Noise, commit, empty, found, measure, options};
 use stats::screening::lanes_of;
 
-/// Options of a screening: every combination in 8 lanes and in 16, then in 24 lanes, as many as fit into these, and in 48 lanes.
-const OPTIONS: [usize; 5] = [3, 4, 9, 11, 20];
+/// Options of a screening: every combination in 2 lanes to 16, then in 24 lanes, as many as fit into these, and in 48 lanes.
+/// One and two leave too few free columns to tell by them how far lanes differ.
+const OPTIONS: [usize; 7] = [1, 2, 3, 4, 9, 11, 20];
 const ROUNDS: [u32; 4] = [2, 4, 6, 8];
 /// By how much lanes differ for good, as a standard deviation.
 const APART: [f64; 4] = [0.0, 0.01, 0.025, 0.05];
-/// The option that does something, by its place.
+/// Results of a screening of several, the options, the rounds, and by how much lanes differ in these.
+const RESULTS: [usize; 2] = [4, 12];
+const OPTIONS_OF_SEVERAL: [usize; 4] = [2, 4, 9, 20];
+const ROUNDS_OF_SEVERAL: [u32; 2] = [2, 6];
+const APART_OF_SEVERAL: [f64; 2] = [0.0, 0.01];
+/// The option that does something, by its place; of fewer options the last.
 const PLANTED: usize = 2;
 /// What it does.
 const EFFECTS: [f64; 2] = [0.05, 0.10];
@@ -29,8 +37,10 @@ struct Question {
     options: usize,
     rounds: u32,
     apart: f64,
-    /// What the planted option gains, as a share; 0: it does nothing either.
+    /// What the planted option gains in the first result, as a share; 0: it does nothing either.
     effect: f64,
+    /// How many results there are, whose noise is independent.
+    results: usize,
 }
 
 /// Sums over screenings.
@@ -85,24 +95,30 @@ impl Question {
     /// One screening.
     fn ask(&self, source: &mut Normal) -> Sums {
         let noise = Noise { in_lanes: 0.05, lag1: 0.3, in_rounds: 0.05, of_lanes: self.apart };
-        let planted = |place: usize| place == PLANTED && self.effect > 0.0;
-        let mut race = empty(self.options, self.rounds, vec![commit()]);
-        let truth = options(&[(PLANTED, 1.0 + self.effect)]);
-        measure(&mut race, &commit(), self.rounds, noise, source, &truth);
+        let at = PLANTED.min(self.options - 1);
+        let works = works(self.results);
+        let mut race = empty(self.options, self.rounds, works.clone());
+        for (number, work) in works.iter().enumerate() {
+            let effect = if number == 0 { self.effect } else { 0.0 };
+            measure(&mut race, work, self.rounds, noise, source, &options(&[(at, 1.0 + effect)]));
+        }
         let finding = found(&race);
-        let result = &finding.results[0];
-        let mut sums = Sums { screenings: 1, lanes_differ: usize::from(result.lanes_differ), ..Sums::default() };
-        for (place, effect) in result.effects.iter().enumerate() {
-            sums.half_widths += (effect.high / effect.low).ln() / 2.0;
-            sums.effects += 1;
-            let matters = effect.verdict == EffectVerdict::Matters;
-            if planted(place) {
-                sums.found += usize::from(matters && effect.ratio > 1.0);
-                continue;
+        assert_eq!(finding.results.len(), self.results, "each of the works is one result");
+        let differ = finding.results[0].lanes_differ;
+        let mut sums = Sums { screenings: 1, lanes_differ: usize::from(differ), ..Sums::default() };
+        for (number, result) in finding.results.iter().enumerate() {
+            for (place, effect) in result.effects.iter().enumerate() {
+                sums.half_widths += (effect.high / effect.low).ln() / 2.0;
+                sums.effects += 1;
+                let matters = effect.verdict == EffectVerdict::Matters;
+                if number == 0 && place == at && self.effect > 0.0 {
+                    sums.found += usize::from(matters && effect.ratio > 1.0);
+                    continue;
+                }
+                sums.idle += 1;
+                sums.false_ones += usize::from(matters);
+                sums.dismissed += usize::from(effect.verdict == EffectVerdict::DoesNot);
             }
-            sums.idle += 1;
-            sums.false_ones += usize::from(matters);
-            sums.dismissed += usize::from(effect.verdict == EffectVerdict::DoesNot);
         }
         sums.with_a_false_one = usize::from(sums.false_ones > 0);
         sums
@@ -136,9 +152,48 @@ impl Question {
 fn questions() -> impl Iterator<Item = Question> {
     APART.into_iter().flat_map(move |apart| {
         OPTIONS.into_iter().flat_map(move |options| {
-            ROUNDS.into_iter().map(move |rounds| Question { options, rounds, apart, effect: 0.0 })
+            ROUNDS.into_iter().map(move |rounds| Question { options, rounds, apart, effect: 0.0, results: 1 })
         })
     })
+}
+
+/// As many works, each with one result.
+fn works(results: usize) -> Vec<Workload> {
+    let further = (1..results).map(|number| io(&format!("commit{number}"), Pattern::Append, 1, 0));
+    std::iter::once(commit()).chain(further).collect()
+}
+
+/// The table of screenings of several results.
+fn tell_several(screenings: usize, seed: u64) {
+    println!(
+        "\nSeveral results at once, {screenings} screenings per row: in how many any option that does nothing is said to matter \
+         in any result, rows that are said not to matter, and in how many an option is found that gains in one result alone.\n"
+    );
+    println!(
+        "| options | results | lanes differ by | rounds | any false one, % | said not to matter, % | gains 5 % | gains 10 % |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- |"
+    );
+    for apart in APART_OF_SEVERAL {
+        for options in OPTIONS_OF_SEVERAL {
+            for results in RESULTS {
+                for rounds in ROUNDS_OF_SEVERAL {
+                    let question = Question { options, rounds, apart, effect: 0.0, results };
+                    let idle = question.ask_often(screenings, seed);
+                    let of = |effect: f64| {
+                        let sums = Question { effect, ..question }.ask_often(screenings, seed);
+                        format!("{:.0}", sums.percent(sums.found))
+                    };
+                    println!(
+                        "| {options} | {results} | {:.1} % | {rounds} | {:.1} | {:.0} | {} |",
+                        100.0 * apart,
+                        idle.percent(idle.with_a_false_one),
+                        idle.dismissed_percent(),
+                        EFFECTS.map(of).join(" | ")
+                    );
+                }
+            }
+        }
+    }
 }
 
 /// In how many of so many screenings all planted interactions are told, and in how many another one is. Options of a pair gain 10 %
@@ -192,8 +247,8 @@ fn main() {
     let argument = |place: usize| -> Option<u64> { std::env::args().nth(place)?.parse().ok() };
     let (screenings, seed) = (argument(1).unwrap_or(2000) as usize, argument(2).unwrap_or(1));
     println!(
-        "{screenings} screenings of one result per row, seed {seed}. Noise of a lane 5 %, AR(1) 0.3; of a round 5 % more, which \
-         all lanes share.\n"
+        "{screenings} screenings per row, of one result where nothing else is said, seed {seed}. Noise of a lane 5 %, AR(1) 0.3; \
+         of a round 5 % more, which all lanes share.\n"
     );
     println!("Options that do nothing:\n");
     println!(
@@ -232,4 +287,5 @@ fn main() {
         );
     }
     tell_interactions(screenings / 4, seed);
+    tell_several(screenings / 8, seed);
 }
