@@ -12,6 +12,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const FOLDER: &str = "FAIRLANE_TEST_VM_FOLDER";
+/// Names the lane of the other process.
+const LANE_OF_VICTIM: &str = "FAIRLANE_TEST_VM_LANE";
 /// What a lane says to the kernel, and what that is there then: sizes that no machine has by itself.
 const LANE: &str = "set=ext4/vm,dirty_bytes=123456K,dirty_background_bytes=12345K,dirty_expire_centisecs=1234";
 const SET: [(&str, &str); 5] = [
@@ -137,6 +139,27 @@ fn another_command_is_refused_until_the_first_one_is_gone() {
 }
 
 #[test]
+fn the_kernel_is_not_set_beside_a_race_that_runs_already() {
+    let Some(_alone) = alone("the layer vm beside another race") else { return };
+    let (plain, elsewhere) = (Scratch::new(), Scratch::new());
+    let (child, reached) = begin_victim_of(&plain, "ext4");
+    let begun_later = lock_kernel(&plain.undo()).map(drop);
+    // Who has set it before that one began goes on.
+    let held = lock_kernel(&elsewhere.undo());
+    let once_more = lock_kernel(&plain.undo()).map(drop);
+    drop(held);
+    let pid = child.id();
+    kill(child);
+    let when_it_ended = lock_kernel(&plain.undo()).map(drop);
+    assert!(reached);
+    let refused = begun_later.unwrap_err();
+    let process = format!("(process {pid})");
+    says(&refused, FailureKind::Failed, &["another command works on lanes", &process, "wait until that has ended"]);
+    assert_eq!([once_more, when_it_ended], [Ok(()), Ok(())]);
+    plain.assert_nothing_left();
+}
+
+#[test]
 fn a_command_that_has_the_kernel_races_several_times_and_cleans_up_meanwhile() {
     let Some(_alone) = alone("races of one command with the layer vm") else { return };
     let (scratch, dead) = (Scratch::new(), Scratch::new());
@@ -211,7 +234,8 @@ fn what_has_no_meaning_for_a_kernel_is_refused() {
 fn victim() {
     let Ok(folder) = std::env::var(FOLDER) else { return };
     let scratch = std::mem::ManuallyDrop::new(Scratch { path: PathBuf::from(folder) });
-    let mut lane_set = LaneSet::check(scratch.settings(&[LANE], 64)).unwrap();
+    let lane = std::env::var(LANE_OF_VICTIM).unwrap();
+    let mut lane_set = LaneSet::check(scratch.settings(&[&lane], 64)).unwrap();
     let mut journal = scratch.journal();
     lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
     lane_set.open(0, 0, &mut journal, &no_stop()).unwrap();
@@ -223,9 +247,14 @@ fn victim() {
 
 /// Another process whose lane is open until it is killed, and whether it came so far.
 fn begin_victim(scratch: &Scratch) -> (Child, bool) {
+    begin_victim_of(scratch, LANE)
+}
+
+fn begin_victim_of(scratch: &Scratch, lane: &str) -> (Child, bool) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "victim", "--nocapture", "--test-threads=1"])
         .env(FOLDER, &scratch.path)
+        .env(LANE_OF_VICTIM, lane)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -2,7 +2,7 @@
 
 use crate::failure::{LaneFailure, failed};
 use crate::lane_set::LaneSet;
-use crate::layers::{VmLock, is_vm_held_by_another, lock_vm};
+use crate::layers::{VmLock, is_vm_held_by_another, is_vm_held_here, lock_vm};
 use crate::recover::recover;
 use crate::undo::Journal;
 use std::path::Path;
@@ -11,12 +11,37 @@ use std::path::Path;
 /// that has it may race any number of times. `undo`: the folder of undo journals.
 ///
 /// # Errors
-/// [`LaneFailure::Failed`] where another command has it, or what a dead race left cannot be undone.
+/// [`LaneFailure::Failed`] where another command has it or works on lanes now, or a dead race's settings cannot be put back.
 pub fn lock_kernel(undo: &Path) -> Result<VmLock, LaneFailure> {
+    let is_first = !is_vm_held_here();
     let lock = lock_vm()?;
     // A race that died since this command began may have left its settings, which would be taken for the machine's own.
     let recovered = recover(undo);
-    recovered.failures.into_iter().next().map_or(Ok(lock), |why| Err(failed(why)))
+    if let Some(why) = recovered.failures.into_iter().next() {
+        return Err(failed(why));
+    }
+    // One that begins later is told that the kernel is set.
+    match others_at_work(&recovered.living, std::process::id()).filter(|_| is_first) {
+        Some(why) => Err(failed(why)),
+        None => Ok(lock),
+    }
+}
+
+/// Why the kernel is not set while these processes have journals open; `None`: none of them is another one than `own`.
+fn others_at_work(living: &[u32], own: u32) -> Option<String> {
+    let mut others: Vec<u32> = living.iter().copied().filter(|pid| *pid != own).collect();
+    others.sort_unstable();
+    others.dedup();
+    let (first, further) = others.split_first()?;
+    let processes = further.iter().fold(first.to_string(), |list, pid| format!("{list}, {pid}"));
+    let (command, word) = match further.is_empty() {
+        true => ("another command works", "process"),
+        false => ("other commands work", "processes"),
+    };
+    Some(format!(
+        "{command} on lanes of this machine now ({word} {processes}), and this one would change figures there, because it sets \
+         the kernel's writeback of the whole machine (layer vm); wait until that has ended"
+    ))
 }
 
 impl LaneSet {
@@ -87,5 +112,19 @@ impl LaneSet {
              disturbs the machine for a moment does not hit all alike"
                 .to_owned(),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_sets_the_kernel_is_told_of_others_at_work_and_not_of_itself() {
+        assert_eq!([others_at_work(&[], 7), others_at_work(&[7, 7], 7)], [None, None]);
+        let one = others_at_work(&[7, 12], 7).unwrap_or_default();
+        assert!(one.starts_with("another command works on lanes") && one.contains("(process 12)"), "{one}");
+        let two = others_at_work(&[13, 7, 12, 13], 7).unwrap_or_default();
+        assert!(two.starts_with("other commands work on lanes") && two.contains("(processes 12, 13)"), "{two}");
     }
 }

@@ -29,7 +29,7 @@ pub(crate) use build::{Holding, Site, Stack, hold};
 pub(crate) use queue::queue_with;
 pub(crate) use rebuild::Rebuilt;
 pub use vm::VmLock;
-pub(crate) use vm::{NAMES as VM_NAMES, check_vm_here, lock_vm, vm_with};
+pub(crate) use vm::{NAMES as VM_NAMES, check_vm_here, is_vm_held_here, lock_vm, vm_with};
 pub(crate) use vm_held::is_vm_held_by_another;
 
 use crate::failure::{LaneFailure, usage};

@@ -192,6 +192,11 @@ pub(crate) fn lock_vm() -> Result<VmLock, LaneFailure> {
     })
 }
 
+/// Whether this process has these settings already.
+pub(crate) fn is_vm_held_here() -> bool {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).strong_count() > 0
+}
+
 /// A part of what this process holds, or the first one; `None`: another process has it.
 fn share(held: &Mutex<Weak<File>>, path: &Path) -> Result<Option<VmLock>, LaneFailure> {
     let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
