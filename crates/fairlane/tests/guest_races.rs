@@ -379,6 +379,32 @@ fn a_mount_option_that_the_guests_kernel_does_not_know_is_refused_before_the_rac
 }
 
 #[test]
+fn what_a_guests_kernel_makes_of_options_is_found_before_a_screening_is_laid_out() {
+    if !user_mode_linux() {
+        return;
+    }
+    let home = Home::new();
+    let suite = home.0.tiny_suite();
+    let fixed = ["--suite", &suite, "--workload", "commit", "--lane-size", "320MiB", "--dry-run", "-o", "r.jsonl"];
+    let screen = ["screen", "ext4@uml", "--option", "noatime", "--option"];
+    let (_, err) = home.expect(2, &[&screen[..], &["no_such_option"], &fixed[..]].concat());
+    let said = "what --option names is refused: no_such_option on (ext4 refuses the mount option `no_such_option`: ";
+    assert!(err.contains(said) && !err.contains("noatime"), "{err}");
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+    // The kernel shows that one of them changes nothing.
+    let more = ["relatime", "--option", "commit=5|30"];
+    let (out, err) = home.expect(0, &[&screen[..], &more, &fixed[..]].concat());
+    assert!(err.contains("trying 3 options in a guest that is started for it, on a sparse disk of 320MiB"), "{err}");
+    let said = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let left_out = "left out: relatime on: it is so here already";
+    assert!(said.contains("2 options in 4 lanes") && said.contains(left_out), "{out}");
+    assert!(!said.contains("tried beforehand") && !said.contains("ended twice"), "{out}");
+    home.0.assert_nothing_left();
+    home.assert_no_process_stays();
+}
+
+#[test]
 fn without_root_a_race_finds_a_place_and_says_which() {
     if !user_mode_linux() {
         return;

@@ -8,12 +8,14 @@ pub(crate) mod in_guest;
 mod kernel;
 mod mkfs_trial;
 mod open;
+mod option_trial;
 pub(crate) mod past;
 mod rebuilding;
 pub(crate) mod resolve;
 pub(crate) mod stacked;
 
 pub use kernel::lock_kernel;
+pub use option_trial::OptionTrial;
 
 use crate::command::Running;
 use crate::contestant::Contestant;
@@ -181,6 +183,8 @@ pub struct LaneSet {
     pub(crate) throttling: Option<Throttling>,
     /// What happened while it was built and a reader should know.
     pub(crate) remarks: Vec<String>,
+    /// Kernel modules that its guests get beside those of their lanes.
+    pub(crate) further_modules: Vec<&'static str>,
     /// Ctrl-C: a guest that hangs while a lane is closed is not waited for then.
     pub(crate) stopping: Arc<AtomicBool>,
     /// While it is held, no other command sets what lanes of this race set of the whole kernel; `None`: none does, or not yet.

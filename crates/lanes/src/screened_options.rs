@@ -6,7 +6,7 @@
 
 mod commit_interval;
 mod dialect;
-mod formatted;
+pub(crate) mod formatted;
 mod join;
 mod kernel_settings;
 mod level_words;
@@ -18,6 +18,7 @@ mod usual_level;
 pub use join::lane_with;
 pub use parse::parse_option;
 pub use recorded::as_known;
+pub(crate) use trial::try_in_guest;
 pub use trial::{Made, Tried, no_queue, try_lane, try_lane_of_size};
 
 use crate::filesystems;

@@ -29,6 +29,8 @@ const BOOT_PATIENCE: [(GuestKind, Duration); 2] =
     [(GuestKind::Uml, Duration::from_secs(30)), (GuestKind::Qemu, Duration::from_secs(120))];
 /// How long it may take to answer what works on a disk: an unmount writes all that is dirty.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(600);
+/// How long to answer what came of one lane that is tried: an emulated mkfs takes seconds.
+const TRIAL_PATIENCE: Duration = Duration::from_secs(120);
 /// How long to answer what only takes a look.
 const LOOK_PATIENCE: Duration = Duration::from_secs(5);
 /// How long to say that an agent was sent a signal.
@@ -280,7 +282,7 @@ impl Guest {
                 Err(RecvTimeoutError::Timeout) if !self.lives() => return Err(self.gone()),
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() > patience => {
                     let waited = model::units::human_seconds(patience.as_secs_f64());
-                    if patience < ANSWER_PATIENCE {
+                    if patience_of(ask) <= LOOK_PATIENCE {
                         return Err(failed(format!("the guest did not answer for {waited}")));
                     }
                     self.kill();
@@ -430,6 +432,7 @@ fn patience_of(ask: &Ask) -> Duration {
     match ask {
         Ask::Hello | Ask::Clock | Ask::Activity { .. } | Ask::Watch { .. } | Ask::Look { .. } => LOOK_PATIENCE,
         Ask::Stop { .. } => STOP_PATIENCE,
+        Ask::Try { .. } => TRIAL_PATIENCE,
         _ => ANSWER_PATIENCE,
     }
 }
@@ -527,5 +530,7 @@ mod tests {
         assert_eq!(patience_of(&Ask::Clock), Duration::from_secs(5));
         assert_eq!(patience_of(&Ask::Stop { lane: 0, kill: true }), Duration::from_secs(2));
         assert_eq!(patience_of(&Ask::Unmount { target: "/lanes/00".into() }), Duration::from_secs(600));
+        let lane = Box::new("ext4@uml".parse().unwrap());
+        assert_eq!(patience_of(&Ask::Try { lane, disks: Vec::new(), makes: false }), Duration::from_secs(120));
     }
 }

@@ -8,7 +8,9 @@
 use crate::failure::LaneFailure;
 use crate::layers::Rebuilt;
 use crate::replacing::{Replace, Replaced};
+use crate::screened_options::Tried;
 use model::agent::Devices;
+use model::lane::LaneSpec;
 use model::stack::LayerSpec;
 use model::timeline::Look;
 use model::trial::SystemUse;
@@ -89,6 +91,15 @@ pub enum Ask {
         /// The others that it is made on.
         #[serde(default)]
         further: Vec<PathBuf>,
+    },
+    /// Mounts a lane once and unmounts it again, with its disk's queue as the lane has it.
+    Try {
+        /// The lane.
+        lane: Box<LaneSpec>,
+        /// Block devices in the guest, as many as its filesystem stands on.
+        disks: Vec<PathBuf>,
+        /// Its mkfs runs there too; otherwise the host made it.
+        makes: bool,
     },
     /// Unmounts; of FUSE also waits until the program ended.
     Unmount {
@@ -222,6 +233,11 @@ pub enum Answer {
         stdout: String,
         /// How long it took.
         seconds: f64,
+    },
+    /// To `try`.
+    Tried {
+        /// What came of it.
+        tried: Tried,
     },
     /// To `look`.
     Looked {
@@ -371,6 +387,7 @@ impl<'a> FromGuest<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::screened_options::Made;
 
     #[test]
     fn lines_of_a_guest_are_told_apart() {
@@ -394,6 +411,15 @@ mod tests {
         let text = serde_json::to_string(&answered).unwrap();
         let again: Answered = serde_json::from_str(&text).unwrap();
         assert_eq!(again.answer, answered.answer);
+        let lane: LaneSpec = "ext4(-O ^flex_bg),noatime/queue,scheduler=none@uml".parse().unwrap();
+        let ask = Ask::Try { lane: Box::new(lane), disks: vec!["/dev/ubda".into()], makes: false };
+        let text = serde_json::to_string(&Asked { serial: 9, ask: ask.clone() }).unwrap();
+        assert_eq!(serde_json::from_str::<Asked>(&text).unwrap().ask, ask);
+        for tried in [Tried::Works(Made::default()), Tried::Refused("no".to_owned()), Tried::NotTried] {
+            let answered = Answered { serial: 9, answer: Answer::Tried { tried } };
+            let text = serde_json::to_string(&answered).unwrap();
+            assert_eq!(serde_json::from_str::<Answered>(&text).unwrap().answer, answered.answer);
+        }
         let failure = LaneFailure::Privilege("the kernel lacks it".to_owned());
         let Answer::Refused { kind, reason } = Answer::from(failure.clone()) else { panic!() };
         assert_eq!(kind.failure(reason).to_string(), failure.to_string());

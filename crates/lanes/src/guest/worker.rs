@@ -8,8 +8,9 @@ use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::layers::{Holding, Site, Stack};
 use crate::replacing::Replacing;
-use crate::{above, command, filesystems, loop_device, mount, mountinfo};
+use crate::{above, command, filesystems, loop_device, mount, mountinfo, screened_options};
 use model::agent::Devices;
+use model::lane::LaneSpec;
 use model::stack::LayerSpec;
 use model::timeline::Look;
 use model::trial::SystemUse;
@@ -217,6 +218,7 @@ impl Worker<'_> {
                 Ok(Answer::Unstacked { rebuilt })
             }
             Ask::Format { command, device, further } => format_device(&command, &device, &further),
+            Ask::Try { lane, disks, makes } => try_lane(&lane, &disks, makes),
             Ask::Unmount { target } => self.unmount(&target),
             Ask::DropCache { devices } => self.drop_caches(&devices).map(|()| Answer::Done),
             Ask::Watch { lane, devices, appenders } => {
@@ -252,10 +254,7 @@ impl Worker<'_> {
             }
             Ask::Room { target } => room(&target),
             ask @ (Ask::Run { .. } | Ask::Said { .. } | Ask::EndRun { .. }) => self.run_command(ask),
-            Ask::Crash => {
-                let written = std::fs::write("/proc/sysrq-trigger", "c");
-                Err(failed(format!("the kernel goes on ({written:?})")))
-            }
+            Ask::Crash => crash(),
             Ask::BendClock { tick_microseconds } => bend_clock(tick_microseconds).map(|()| Answer::Done),
             Ask::PowerOff => {
                 let lanes: Vec<u32> = self.agents.keys().copied().collect();
@@ -466,6 +465,20 @@ fn format_device(command: &[String], device: &Path, further: &[PathBuf]) -> Resu
     };
     further.iter().map(PathBuf::as_path).chain([device]).try_for_each(drop_cache)?;
     Ok(Answer::Formatted { stdout: output.stdout, seconds: output.seconds })
+}
+
+/// Tries a lane. What the host wrote to its disks since the last one must not be cached, nor anything of this one be left there.
+fn try_lane(lane: &LaneSpec, disks: &[PathBuf], makes: bool) -> Result<Answer, LaneFailure> {
+    let drop_caches = || disks.iter().try_for_each(|disk| drop_cache(disk));
+    drop_caches()?;
+    let _mortal = makes.then(Mortal::begin);
+    let tried = screened_options::try_in_guest(lane, disks, makes)?;
+    drop_caches().map(|()| Answer::Tried { tried })
+}
+
+fn crash() -> Result<Answer, LaneFailure> {
+    let written = std::fs::write("/proc/sysrq-trigger", "c");
+    Err(failed(format!("the kernel goes on ({written:?})")))
 }
 
 /// Writes what the kernel caches of a block device, and forgets it.

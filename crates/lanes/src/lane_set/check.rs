@@ -53,6 +53,7 @@ impl LaneSet {
             run_directories: Vec::new(),
             throttling: None,
             remarks: Vec::new(),
+            further_modules: Vec::new(),
             stopping: std::sync::Arc::default(),
             kernel_lock: None,
         };

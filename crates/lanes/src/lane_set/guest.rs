@@ -55,6 +55,11 @@ pub(crate) fn kernel_mounts(kernel: &Kernel, row: &Filesystem) -> bool {
 }
 
 impl GuestSlot {
+    /// One that does not run yet.
+    pub(crate) fn new(kind: GuestKind, kernel: Kernel, build: String) -> GuestSlot {
+        GuestSlot { kind, kernel, build, running: None, entry: None, kvm: None, ptrace: None }
+    }
+
     /// The slot of a lane among those there are; a new one where there is none. `None`: it lives in no guest.
     ///
     /// # Errors
@@ -68,7 +73,7 @@ impl GuestSlot {
             return Ok(Some(index));
         }
         let build = kernel.build()?;
-        slots.push(GuestSlot { kind, kernel, build, running: None, entry: None, kvm: None, ptrace: None });
+        slots.push(GuestSlot::new(kind, kernel, build));
         Ok(Some(slots.len() - 1))
     }
 
@@ -334,6 +339,7 @@ impl LaneSet {
                 }
             }
         }
+        modules.extend(&self.further_modules);
         modules.retain(|module| !module.is_empty());
         let mut boot = Boot {
             machine: Machine {

@@ -229,7 +229,7 @@ pub(crate) fn directory(lane: usize) -> PathBuf {
     Path::new(LANES).join(format!("{lane:02}"))
 }
 
-fn disks_in_guest(ground: &dyn Venue) -> Vec<PathBuf> {
+pub(super) fn disks_in_guest(ground: &dyn Venue) -> Vec<PathBuf> {
     ground.block_device().into_iter().chain(ground.further_block_devices()).collect()
 }
 

@@ -26,7 +26,7 @@ mod vm_held;
 mod writecache;
 
 pub(crate) use build::{Holding, Site, Stack, hold};
-pub(crate) use queue::queue_with;
+pub(crate) use queue::{modules_of_all, queue_with};
 pub(crate) use rebuild::Rebuilt;
 pub use vm::VmLock;
 pub(crate) use vm::{NAMES as VM_NAMES, check_vm_here, is_vm_held_here, lock_vm, vm_with};

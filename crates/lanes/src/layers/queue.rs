@@ -55,6 +55,11 @@ pub(super) fn modules(options: &[String]) -> Vec<&'static str> {
     MODULES.iter().filter(|(scheduler, _)| told(scheduler)).map(|(_, module)| *module).collect()
 }
 
+/// The modules of all of them: which ones lanes will be told is not known while options are tried.
+pub(crate) fn modules_of_all() -> Vec<&'static str> {
+    MODULES.iter().map(|(_, module)| *module).collect()
+}
+
 fn build(building: &mut Building, below: &[PathBuf], options: &Options) -> Result<PathBuf, LaneFailure> {
     let device = &below[0];
     let set = wanted(options);

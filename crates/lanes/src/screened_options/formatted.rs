@@ -49,7 +49,13 @@ pub(super) fn try_mkfs(
     let told = made.and_then(|()| {
         let last =
             folders.last().ok_or_else(|| failed("a run has a folder; this is a fault of Fairlane, report it"))?;
-        format(lane, (row, &commands), (&last.work().join("disk0"), bytes), stop)
+        let path = last.work().join("disk0");
+        let file = File::options().write(true).create_new(true).mode(0o600).open(&path);
+        file.and_then(|file| file.set_len(bytes)).map_err(|error| cannot(format!("make {}", path.display()), error))?;
+        Ok(match make(row, &commands, &path, stop)? {
+            Ok(geometry) => Tried::Works(as_made_here(lane, &commands, geometry)),
+            Err(why) => Tried::Refused(why),
+        })
     });
     let mut removed = Ok(());
     for folder in folders.iter_mut().rev() {
@@ -58,26 +64,34 @@ pub(super) fn try_mkfs(
     or_what_stays(told, removed)
 }
 
-fn format(
-    lane: &LaneSpec,
-    (row, commands): (&'static Filesystem, &Commands),
-    (path, bytes): (&Path, u64),
+/// Runs the mkfs of a lane on a file; answers what tells what it makes from others, or in which words it refuses.
+///
+/// # Errors
+/// [`LaneFailure`] where the machine fails.
+pub(crate) fn make(
+    row: &'static Filesystem,
+    commands: &Commands,
+    path: &Path,
     stop: &AtomicBool,
-) -> Result<Tried, LaneFailure> {
-    let made = File::options().write(true).create_new(true).mode(0o600).open(path);
-    made.and_then(|file| file.set_len(bytes)).map_err(|error| cannot(format!("make {}", path.display()), error))?;
+) -> Result<Result<Vec<String>, String>, LaneFailure> {
     let contestant = Contestant::Row(row);
     let format = |command: &[String]| formatting::format(&contestant, command, (path, None), &[], stop);
-    let printed = match format(&commands.mkfs) {
-        Ok(output) => output.map(|output| output.stdout).unwrap_or_default(),
+    match format(&commands.mkfs) {
+        Ok(output) => {
+            let printed = output.map(|output| output.stdout).unwrap_or_default();
+            Ok(Ok(geometry(row, &commands.mkfs, (&printed, path))))
+        }
         Err(why) => {
             let plain = || format(&row.mkfs_command(&[])).map(drop);
-            return refusal_of_mkfs(&commands.mkfs, why, plain).map(Tried::Refused);
+            refusal_of_mkfs(&commands.mkfs, why, plain).map(Err)
         }
-    };
+    }
+}
+
+/// What is known of a lane that was made on a file, and mounted nowhere.
+pub(crate) fn as_made_here(lane: &LaneSpec, commands: &Commands, mut geometry: Vec<String>) -> Made {
     let settings = |layer: Option<&LayerSpec>| layer.map(|layer| layer.options.clone()).unwrap_or_default();
-    let mut geometry = geometry(row, &commands.mkfs, (&printed, path));
     // Other words may be another lane there: nobody asked.
     geometry.extend(commands.mount_options.iter().cloned());
-    Ok(Tried::Works(Made { geometry, mount: Vec::new(), queue: settings(lane.queue()), vm: settings(lane.vm()) }))
+    Made { geometry, mount: Vec::new(), queue: settings(lane.queue()), vm: settings(lane.vm()) }
 }

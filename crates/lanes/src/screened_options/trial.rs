@@ -15,6 +15,7 @@ use model::Bytes;
 use model::lane::{LaneSpec, Venue};
 use model::stack::{LayerSpec, MOST_DEVICES};
 use model::units::human_bytes;
+use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -26,25 +27,31 @@ const USUAL_BYTES: Bytes = Bytes(2 * Bytes::GIB);
 /// What mkfs writes of a sparse image at most: a journal or a log, and tables of inodes.
 const WRITTEN_BYTES: u64 = Bytes::GIB;
 
+/// Where a guest mounts what is tried.
+const IN_GUEST: &str = "/lanes/tried";
+/// The mount point among the mounts of a trial.
+const LANE: &str = "lane";
+
 /// What came of a lane that was tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Tried {
     /// It can be made and mounted.
     Works(Made),
     /// Its mkfs, the kernel or the disk's queue refuses it: why, without a full stop.
     Refused(String),
-    /// It cannot be known here: a guest makes it too (found when that starts), or it lives in memory.
+    /// It is not known: only its guest makes it and none is asked, or it lives in memory.
     NotTried,
 }
 
 /// What was made, without what differs by chance: two lanes of which it is equal are one thing here.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Made {
     /// All that tells of the filesystem on its disk; where nothing does the words that its mkfs was told, and its mount
     /// where a program mounts it.
     pub geometry: Vec<String>,
     /// Options of the mount, as the kernel shows them; empty where a program mounts it, because the kernel shows what that asks
-    /// for and not what it was told, and of a lane in a guest.
+    /// for and not what it was told, and of a lane in a guest that is not asked.
     pub mount: Vec<String>,
     /// Settings of its disk's queue: `nr_requests=64`.
     pub queue: Vec<String>,
@@ -77,7 +84,7 @@ struct Trial<'a> {
 
 /// Formats and mounts a lane once, on a sparse image of 2 GiB in a folder of this run, and takes all of that away again: a filesystem
 /// of the user's own by the commands of its file. Its other layers, what lies above it and its past are left out. A lane in a guest is
-/// formatted here and not mounted.
+/// formatted here and not mounted: [`crate::OptionTrial`] does that.
 ///
 /// # Errors
 /// [`LaneFailure`] where nothing can be tried: without root, kernel, tools or room, where the machine fails, or where something
@@ -156,6 +163,43 @@ pub fn try_lane_of_size(
     or_what_stays(told, removed)
 }
 
+/// The same by the kernel of the guest in which this runs, on disks of its own. `makes`: its mkfs runs here too; otherwise the host
+/// made it already, and knows what tells it from others.
+///
+/// # Errors
+/// As there.
+pub(crate) fn try_in_guest(lane: &LaneSpec, disks: &[PathBuf], makes: bool) -> Result<Tried, LaneFailure> {
+    let contestant = Contestant::resolve(lane, &|_| true)?;
+    let Contestant::Row(row) = contestant else {
+        return Err(failed("a guest tries filesystems of its kernel alone; this is a fault of Fairlane, report it"));
+    };
+    let mut commands = contestant.commands(lane)?;
+    if !makes {
+        commands.mkfs.clear();
+    }
+    let top = lane.queue().filter(|_| !lane.has_built_layers());
+    let stop = AtomicBool::new(false);
+    let trial = Trial {
+        row: Some(row),
+        contestant,
+        commands,
+        layers: top.into_iter().cloned().collect(),
+        queue: Vec::new(),
+        vm: Vec::new(),
+        on: &[],
+        disks: disks.len() as u32,
+        bytes: 0,
+        run_id: String::new(),
+        stop: &stop,
+    };
+    let mounts = Path::new(IN_GUEST);
+    std::fs::create_dir_all(mounts).map_err(|error| cannot(format!("make {IN_GUEST}"), error))?;
+    let told = trial.on_disks(mounts, disks, None);
+    // The next one makes it anew; where it is mounted still, that was told.
+    let _ = std::fs::remove_dir(mounts.join(LANE));
+    told
+}
+
 /// Why no option of the disk's queue is varied of a lane; `None`: they are. `on`: the devices that it will stand on.
 pub fn no_queue(lane: &LaneSpec, on: &[PathBuf]) -> Option<String> {
     if lane.has_built_layers() {
@@ -187,7 +231,8 @@ impl Trial<'_> {
         };
         let mut disks = Vec::new();
         let attached = self.attach(last.work(), &mut disks, journal);
-        let told = attached.and_then(|()| self.on_disks(first.work(), &disks, journal));
+        let devices: Vec<PathBuf> = disks.iter().map(|(device, _)| device.path()).collect();
+        let told = attached.and_then(|()| self.on_disks(first.work(), &devices, Some(&mut *journal)));
         let mut freed = Ok(());
         for (mut device, entry) in disks.into_iter().rev() {
             freed = freed.and(device.detach().and_then(|()| journal.done(entry)));
@@ -223,28 +268,31 @@ impl Trial<'_> {
         Ok(())
     }
 
+    /// `journal`: of what this machine makes; `None`: a guest makes it, with which it goes.
     fn on_disks(
         &self,
         mounts: &Path,
-        disks: &[(LoopDevice, EntryId)],
-        journal: &mut Journal,
+        devices: &[PathBuf],
+        mut journal: Option<&mut Journal>,
     ) -> Result<Tried, LaneFailure> {
-        let devices: Vec<PathBuf> = disks.iter().map(|(device, _)| device.path()).collect();
-        let site = (Site::Here(&self.run_id, &mut *journal), self.stop);
-        let built = Stack::build(site, 0, (&devices, Holding::Anything), &self.layers, self.disks);
+        let site = match journal.as_deref_mut() {
+            Some(journal) => Site::Here(&self.run_id, journal),
+            None => Site::Guest,
+        };
+        let built = Stack::build((site, self.stop), 0, (devices, Holding::Anything), &self.layers, self.disks);
         let mut stack = match built {
             Ok(stack) => stack,
             Err((error, mut left)) => {
-                left.take_down(Some(&mut *journal))?;
+                left.take_down(journal)?;
                 return refusal_of_queue(error).map(Tried::Refused);
             }
         };
         // Before mkfs: udev may set a queue otherwise when that closes the disk.
-        let told = self.queue(&devices).and_then(|queue| match queue {
-            Ok(queue) => self.format_and_mount((mounts, &devices), queue, journal),
+        let told = self.queue(devices).and_then(|queue| match queue {
+            Ok(queue) => self.format_and_mount((mounts, devices), queue, journal.as_deref_mut()),
             Err(why) => Ok(Tried::Refused(why)),
         });
-        let down = stack.take_down(Some(&mut *journal));
+        let down = stack.take_down(journal);
         or_what_stays(told, down.map(drop))
     }
 
@@ -267,7 +315,7 @@ impl Trial<'_> {
         &self,
         (mounts, devices): (&Path, &[PathBuf]),
         queue: Vec<String>,
-        journal: &mut Journal,
+        journal: Option<&mut Journal>,
     ) -> Result<Tried, LaneFailure> {
         let Some((first, further)) = devices.split_first() else { return Err(failed("a lane has a disk")) };
         let beside: Vec<&Path> = further.iter().map(PathBuf::as_path).collect();
@@ -283,7 +331,7 @@ impl Trial<'_> {
             }
         };
         let geometry = self.geometry(&printed, first);
-        let told = self.mount(&mounts.join("lane"), first, further, journal)?;
+        let told = self.mount(&mounts.join(LANE), first, further, journal)?;
         devices.iter().try_for_each(|device| let_go::check(device, self.stop))?;
         if let Some(forget) = self.row.and_then(|row| row.forget).filter(|_| !further.is_empty()) {
             // What the kernel remembers of them it would look for on the next disks under these names.
@@ -308,6 +356,9 @@ impl Trial<'_> {
 
     /// What tells two filesystems apart that its mkfs made.
     fn geometry(&self, printed: &str, device: &Path) -> Vec<String> {
+        if self.row.is_some() && self.commands.mkfs.is_empty() {
+            return Vec::new();
+        }
         let Some(row) = self.row else {
             // Nobody knows what programs make of words: other words are another filesystem.
             return [self.commands.mkfs.as_slice(), self.commands.mount_options.as_slice()].concat();
@@ -316,7 +367,13 @@ impl Trial<'_> {
     }
 
     /// Mounts it and unmounts it again; answers the options that the kernel showed.
-    fn mount(&self, target: &Path, first: &Path, further: &[PathBuf], journal: &mut Journal) -> Step<Vec<String>> {
+    fn mount(
+        &self,
+        target: &Path,
+        first: &Path,
+        further: &[PathBuf],
+        mut journal: Option<&mut Journal>,
+    ) -> Step<Vec<String>> {
         let made = DirBuilder::new().mode(0o700).create(target);
         made.map_err(|error| cannot(format!("make the directory {}", target.display()), error))?;
         let mut options = self.commands.mount_options.clone();
@@ -325,7 +382,8 @@ impl Trial<'_> {
         }
         // What a program mounts names its source as it likes.
         let source = self.row.map(|_| first.to_string_lossy().into_owned());
-        let entry = journal.will(Thing::Mount { target: target.to_owned(), source })?;
+        let thing = Thing::Mount { target: target.to_owned(), source };
+        let entry = journal.as_deref_mut().map(|journal| journal.will(thing)).transpose()?;
         let request = MountRequest { contestant: &self.contestant, source: first, options: &options, target };
         let told = match formatting::mount(&request, self.stop) {
             Ok(process) => {
@@ -340,7 +398,9 @@ impl Trial<'_> {
                 refusal_of_mount(&self.contestant, why).map(Err)
             }
         };
-        if !mount::is_mounted(target)? {
+        if let Some((journal, entry)) = journal.zip(entry)
+            && !mount::is_mounted(target)?
+        {
             journal.done(entry)?;
         }
         told

@@ -3,33 +3,22 @@
 mod meanings;
 mod room;
 mod together;
+mod trying;
 
 use super::levels;
-use crate::commands::{lane_failure, planning};
 use crate::failure::Failure;
-use crate::{signals, terminal};
 use lanes::screened_options::{self, Tried};
-use lanes::{FailureKind, Journal, undo};
 use meanings::{Table, hint};
-use model::Bytes;
-use model::lane::{Contestant, LaneSpec, Venue};
+use model::lane::LaneSpec;
 use model::plan::Ground;
 use model::screening::{DesignKind, Factor, LeftOutOption, OptionClass, OptionLevel};
 pub use room::Room;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use trying::{devices, say_so, trying, why_untried};
+pub use trying::{Place, working};
 
 /// What lanes are called that are only tried.
 const TRIED: &str = "tried";
-/// Why options of a lane in a guest are not tried.
-const IN_A_GUEST: &str = "options were not tried beforehand, because a guest makes and mounts them: one that it refuses ends the \
-    race before its first round";
-/// The same where their mkfs was.
-const MOUNTED_IN_A_GUEST: &str = "options of mkfs were tried beforehand, and no others, because a guest's kernel mounts them: one \
-    that it refuses ends the race before its first round";
-
 /// Why an option is left out that the lane sets.
 const SAID: &str = "the lane says it already";
 /// Why an option is left out that does not go with what the lane sets.
@@ -64,15 +53,6 @@ pub struct Settled {
     pub left_out: Vec<LeftOutOption>,
 }
 
-/// Where lanes are tried.
-#[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
-    /// Where their own images will lie.
-    pub on: &'a Ground,
-    /// As large as they will be: sizes of logs and groups are refused by that of the disk.
-    pub size: Bytes,
-}
-
 /// Tries options where the lanes' own images will lie; answers what is left to screen, and what is to be said of it.
 /// `says`: that options are tried is said on standard error.
 ///
@@ -84,24 +64,19 @@ pub fn settle_here(
     room: Room,
     (place, says): (Place, bool),
 ) -> Result<(Settled, Vec<String>), Failure> {
-    let (factors, of_queue) = without_queue(base, factors, place.on)?;
-    if says && can_be_tried(base) && !planning::in_guest(base) {
-        let options = if factors.len() == 1 { "1 option".to_owned() } else { format!("{} options", factors.len()) };
-        let by = match base.contestant {
-            Contestant::Custom(_) => ", by the commands of its file",
-            _ => "",
-        };
-        terminal::say!("trying {options} on a sparse image of {}{by}", place.size);
+    let (factors, of_queue) = without_queue(base, factors, &place.plan.on)?;
+    if says {
+        say_so(base, factors.len(), place);
     }
     let excludes = |one: &str, other: &str| excludes(base, one, other);
     let mut is_untried = false;
-    let mut settled = trying(base, place, |try_one| {
+    let (mut settled, reach) = trying(base, place, |try_one| {
         settle(base, factors, (room, &excludes), &mut |lane| {
             try_one(lane).inspect(|tried| is_untried |= *tried == Tried::NotTried)
         })
     })?;
     let mut notes: Vec<String> = Vec::new();
-    if let Some(why) = why_untried(base, is_untried) {
+    if let Some(why) = why_untried(base, reach, is_untried) {
         notes.extend(settled.factors.iter().filter_map(|factor| perhaps_meant(base, factor)));
         let without =
             if room.are_named { "without its --option it is left out" } else { "--without NAME leaves it out" };
@@ -150,86 +125,8 @@ fn without_queue(
     }
 }
 
-/// What is said where options of a lane are not tried. `is_untried`: nor is its mkfs. `None`: they are, and without root the check of
-/// the lanes says what is missing.
-fn why_untried(base: &LaneSpec, is_untried: bool) -> Option<&'static str> {
-    planning::in_guest(base).then_some(if is_untried { IN_A_GUEST } else { MOUNTED_IN_A_GUEST })
-}
-
 fn sets_queue(level: &OptionLevel) -> bool {
     !level.queue.is_empty()
-}
-
-/// The devices that a lane will stand on; none where it stands on images.
-fn devices(base: &LaneSpec, on: &Ground) -> Vec<PathBuf> {
-    match (&base.venue, on) {
-        (Some(Venue::Device(device)), _) | (None, Ground::Device(device)) => vec![device.clone()],
-        (None, Ground::Disks(disks)) => disks.iter().take(base.disks() as usize).cloned().collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Those of some lanes that can be made and mounted, tried where their images will lie.
-///
-/// # Errors
-/// Where lanes cannot be tried here.
-pub fn working<T>(base: &LaneSpec, lanes: Vec<(T, LaneSpec)>, place: Place) -> Result<Vec<(T, LaneSpec)>, Failure> {
-    trying(base, place, |try_one| {
-        let mut kept = Vec::new();
-        for (what, lane) in lanes {
-            if !matches!(try_one(&lane)?, Tried::Refused(_)) {
-                kept.push((what, lane));
-            }
-        }
-        Ok(kept)
-    })
-}
-
-/// Lanes of guests are formatted as files, and their kernel is not asked; without root the check of the others says what is
-/// missing.
-fn can_be_tried(base: &LaneSpec) -> bool {
-    planning::in_guest(base) || lanes::host::is_root()
-}
-
-/// Gives `work` what tries a lane on a small image, journalled and undone; where lanes cannot be tried, all of them work.
-fn trying<T>(base: &LaneSpec, place: Place, work: impl FnOnce(Try<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
-    if !can_be_tried(base) {
-        return work(&mut |_| Ok(Tried::NotTried));
-    }
-    let stop = Arc::new(AtomicBool::new(false));
-    signals::stop(&stop)?;
-    let folder = folder(base, place.on)?;
-    let undo = undo::directory().map_err(lane_failure)?;
-    let mut journal = Journal::begin(&undo, &planning::run_id()).map_err(lane_failure)?;
-    let devices = devices(base, place.on);
-    let mut may_be_left = false;
-    let done = work(&mut |lane| {
-        // A program that ends at once ends before anybody looks.
-        if stop.load(Ordering::Relaxed) {
-            return Err(Failure::interrupted());
-        }
-        let tried = screened_options::try_lane_of_size(lane, (place.size, &devices), &folder, &mut journal, &stop);
-        may_be_left |= tried.as_ref().is_err_and(|failure| failure.kind() == FailureKind::Failed);
-        tried.map_err(lane_failure)
-    });
-    // What could not be undone stands in the journal, and the next command takes it away.
-    if !may_be_left {
-        journal.finish().map_err(lane_failure)?;
-    }
-    if stop.load(Ordering::Relaxed) { done.and(Err(Failure::interrupted())) } else { done }
-}
-
-/// Where a small image is made: beside the others, and for lanes on devices in the working directory.
-fn folder(base: &LaneSpec, on: &Ground) -> Result<PathBuf, Failure> {
-    let device = matches!(base.venue, Some(Venue::Device(_)));
-    match on {
-        Ground::Images(folder) if !device => Ok(folder.clone()),
-        _ => std::env::current_dir().map_err(|error| {
-            Failure::usage(format!(
-                "options are tried on an image in the working directory, which cannot be used: {error}; go to another"
-            ))
-        }),
-    }
 }
 
 /// Whether two options of the table of the lane's filesystem are never set together.

@@ -69,7 +69,7 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     check_before_trial(&plan, &base, (&factors, room), options)?;
     // What another race set would be taken for what the kernel has by itself.
     let held = kernel::hold(&base, &factors)?;
-    let place = Place { on: &plan.on, size: plan.lane_size };
+    let place = Place { plan: &plan, terms: &options.terms };
     let (Settled { factors, design, runs, left_out }, more_notes) =
         constraints::settle_here(&base, factors, room, (place, !options.terms.quiet))?;
     notes.extend(more_notes);
@@ -131,17 +131,13 @@ fn check_here(base: &LaneSpec) -> Result<(), Failure> {
     }
 }
 
-/// Refuses before options are tried what a race of their lanes would be refused for behind that. In guests only mkfs is tried,
-/// which takes a moment.
+/// Refuses before options are tried what a race of their lanes would be refused for behind that.
 fn check_before_trial(
     plan: &Plan,
     base: &LaneSpec,
     (factors, room): (&[Factor], Room),
     options: &Screen,
 ) -> Result<(), Failure> {
-    if planning::in_guest(base) {
-        return Ok(());
-    }
     contest::check(plan, &options.terms)?;
     let Settled { factors, runs, .. } = constraints::untried(base, factors.to_vec(), room, &plan.on)?;
     check_room(plan, base, (runs.len(), factors.len()), room.are_named)

@@ -132,7 +132,7 @@ pub fn tune(screened: &Screened, seconds: f64, options: &Screen) -> Result<Optio
         terminal::say!("nothing is tuned: {why}");
         return Ok(None);
     }
-    let place = Place { on: &plan.on, size: plan.lane_size };
+    let place = Place { plan, terms: &options.terms };
     let mut racing: Vec<Raced> = constraints::working(&screened.base, made, place)?;
     if racing.is_empty() {
         terminal::say!("nothing is tuned: no combination can be made and mounted here");

@@ -1,9 +1,11 @@
 //! What is left of options that are refused, excluded, said already, or made alike.
 
 use super::super::levels::tests::factor;
+use super::trying::{Reach, can_be_tried};
 use super::*;
 use lanes::screened_options::Made;
 use model::bounds::MOST_LANES;
+use std::path::PathBuf;
 
 fn base() -> LaneSpec {
     "ext4".parse().unwrap()
@@ -63,10 +65,19 @@ fn what_the_lane_says_itself_is_left_out_however_it_is_written() {
 fn options_of_a_file_of_ones_own_are_settled_by_their_words_where_it_is_not_opened() {
     let own = |lane: &str| lane.parse::<LaneSpec>().unwrap();
     assert_eq!(can_be_tried(&own("./no-such.toml")), lanes::host::is_root());
-    assert_eq!(why_untried(&own("./no-such.toml"), true), None);
+    assert_eq!(why_untried(&own("./no-such.toml"), Reach::Whole, true), None);
     assert!(["xfs@uml", "ext4@qemu"].iter().all(|lane| can_be_tried(&own(lane))));
-    assert_eq!(why_untried(&own("xfs@uml"), true), Some(IN_A_GUEST));
-    assert_eq!(why_untried(&own("xfs@uml"), false), Some(MOUNTED_IN_A_GUEST));
+    for (reach, is_untried, said) in [
+        (Reach::Whole, false, None),
+        (Reach::Mkfs, true, Some("options were not tried beforehand, because a program of the guest")),
+        (Reach::Mkfs, false, Some("options of mkfs were tried beforehand, and no others")),
+        (Reach::UntilGuestEnded, false, Some("the guest in which options were tried ended twice")),
+        (Reach::UntilGuestEnded, true, Some("the guest in which options were tried ended twice")),
+    ] {
+        let why = why_untried(&own("xfs@uml"), reach, is_untried);
+        assert_eq!(why.is_some(), said.is_some(), "{why:?}");
+        assert!(why.zip(said).is_none_or(|(why, said)| why.starts_with(said)), "{why:?}");
+    }
     let mut block = factor("-b", &["1024", "4096"]);
     for (level, bytes) in [(&mut block.usual, "1024"), (&mut block.other, "4096")] {
         (level.mount, level.mkfs) = (Vec::new(), vec!["-b".to_owned(), bytes.to_owned()]);

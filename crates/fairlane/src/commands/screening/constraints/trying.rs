@@ -1,0 +1,190 @@
+//! Lanes tried on a small image, journalled and undone: by this machine's kernel, or in a guest that is started for it.
+
+use super::Try;
+use crate::commands::{contest, lane_failure, planning};
+use crate::failure::{Failure, Status};
+use crate::options::Terms;
+use crate::{signals, terminal};
+use lanes::screened_options::{self, Tried};
+use lanes::{FailureKind, Journal, OptionTrial, Settings, undo};
+use model::lane::{Contestant, LaneSpec, Venue};
+use model::plan::{Ground, Plan};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Why options of a lane in a guest are not tried.
+const IN_A_GUEST: &str = "options were not tried beforehand, because a program of the guest makes and mounts the lanes: one that it \
+    refuses ends the race before its first round";
+/// The same where their mkfs was.
+const MOUNTED_BY_A_PROGRAM: &str = "options of mkfs were tried beforehand, and no others, because a program mounts the lanes in \
+    their guest: one that it refuses ends the race before its first round";
+/// The same where the guest ended too often.
+const GUEST_ENDED: &str = "the guest in which options were tried ended twice over one of them, so that it was not started again and of \
+    the others mkfs alone was tried: one that the guest's kernel refuses ends the race before its first round";
+
+/// Where lanes are tried.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// Of the race that they are to take part in: where its images will lie, how large they will be, what its guests are made of.
+    pub plan: &'a Plan,
+    /// How it was asked for.
+    pub terms: &'a Terms,
+}
+
+/// How far lanes were tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// As a race makes and mounts them.
+    Whole,
+    /// Their mkfs alone: a program mounts them in a guest.
+    Mkfs,
+    /// Until the guest had ended too often, and from then on their mkfs alone.
+    UntilGuestEnded,
+}
+
+/// Those of some lanes that can be made and mounted, tried where their images will lie.
+///
+/// # Errors
+/// Where lanes cannot be tried here.
+pub fn working<T>(base: &LaneSpec, lanes: Vec<(T, LaneSpec)>, place: Place) -> Result<Vec<(T, LaneSpec)>, Failure> {
+    let (kept, _) = trying(base, place, |try_one| {
+        let mut kept = Vec::new();
+        for (what, lane) in lanes {
+            if !matches!(try_one(&lane)?, Tried::Refused(_)) {
+                kept.push((what, lane));
+            }
+        }
+        Ok(kept)
+    })?;
+    Ok(kept)
+}
+
+/// Lanes of guests are tried in one, without root; without root the check of the others says what is missing.
+pub(super) fn can_be_tried(base: &LaneSpec) -> bool {
+    planning::in_guest(base) || lanes::host::is_root()
+}
+
+/// Says that so many options are tried, and where.
+pub(super) fn say_so(base: &LaneSpec, options: usize, place: Place) {
+    if !can_be_tried(base) {
+        return;
+    }
+    let options = if options == 1 { "1 option".to_owned() } else { format!("{options} options") };
+    let size = place.plan.lane_size;
+    match base.contestant {
+        _ if planning::in_guest(base) => {
+            terminal::say!("trying {options} in a guest that is started for it, on a sparse disk of {size}");
+        }
+        Contestant::Custom(_) => {
+            terminal::say!("trying {options} on a sparse image of {size}, by the commands of its file");
+        }
+        _ => {
+            terminal::say!("trying {options} on a sparse image of {size}");
+        }
+    }
+}
+
+/// What is said where options of a lane are not tried. `is_untried`: of some not even their mkfs is. `None`: they are, and
+/// without root the check of the lanes says what is missing.
+pub(super) fn why_untried(base: &LaneSpec, reach: Reach, is_untried: bool) -> Option<&'static str> {
+    let why = match (reach, is_untried) {
+        (Reach::Whole, false) => None,
+        (Reach::UntilGuestEnded, _) => Some(GUEST_ENDED),
+        (Reach::Mkfs, false) => Some(MOUNTED_BY_A_PROGRAM),
+        (Reach::Mkfs | Reach::Whole, true) => Some(IN_A_GUEST),
+    };
+    why.filter(|_| planning::in_guest(base))
+}
+
+/// Gives `work` what tries a lane on a small image, journalled and undone; where lanes cannot be tried, all of them work. Answers
+/// what `work` does, and how far lanes were tried.
+///
+/// # Errors
+/// Those of `work`; where lanes cannot be tried here, or something of them stays.
+pub(super) fn trying<T>(
+    base: &LaneSpec,
+    place: Place,
+    work: impl FnOnce(Try<'_>) -> Result<T, Failure>,
+) -> Result<(T, Reach), Failure> {
+    if !can_be_tried(base) {
+        return work(&mut |_| Ok(Tried::NotTried)).map(|done| (done, Reach::Whole));
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    signals::stop(&stop)?;
+    let Plan { on, lane_size, .. } = place.plan;
+    let folder = folder(base, on)?;
+    let undo = undo::directory().map_err(lane_failure)?;
+    let run_id = planning::run_id();
+    let mut guest = guest(base, place, (&run_id, &undo))?;
+    let mut journal = Journal::begin(&undo, &run_id).map_err(lane_failure)?;
+    let devices = devices(base, on);
+    let mut may_be_left = false;
+    let started = guest.as_mut().map_or(Ok(()), |guest| guest.start(&mut journal, &stop));
+    let done = started.map_err(lane_failure).and_then(|()| {
+        work(&mut |lane| {
+            // A program that ends at once ends before anybody looks.
+            if stop.load(Ordering::Relaxed) {
+                return Err(Failure::interrupted());
+            }
+            if let Some(guest) = &mut guest {
+                return guest.try_lane(lane, &mut journal, &stop).map_err(lane_failure);
+            }
+            let tried = screened_options::try_lane_of_size(lane, (*lane_size, &devices), &folder, &mut journal, &stop);
+            may_be_left |= tried.as_ref().is_err_and(|failure| failure.kind() == FailureKind::Failed);
+            tried.map_err(lane_failure)
+        })
+    });
+    let reach = match &guest {
+        Some(guest) if guest.gave_up() => Reach::UntilGuestEnded,
+        None if planning::in_guest(base) => Reach::Mkfs,
+        _ => Reach::Whole,
+    };
+    let ended = guest.map_or(Ok(()), |guest| guest.end(&mut journal)).map_err(lane_failure);
+    // What could not be undone stands in the journal, and the next command takes it away.
+    if !may_be_left && ended.is_ok() {
+        journal.finish().map_err(lane_failure)?;
+    }
+    let done = match done {
+        Err(failure) if failure.status == Status::Failed => Err(failure),
+        done => ended.and(done),
+    };
+    let done = if stop.load(Ordering::Relaxed) { done.and(Err(Failure::interrupted())) } else { done };
+    done.map(|done| (done, reach))
+}
+
+/// The guest in which options of a lane are tried; `None`: this machine's kernel tries them, or a program mounts it in its guest.
+///
+/// # Errors
+/// As a race of the lane would be refused.
+fn guest(base: &LaneSpec, place: Place, (run_id, undo): (&str, &Path)) -> Result<Option<OptionTrial>, Failure> {
+    if !planning::in_guest(base) {
+        return Ok(None);
+    }
+    let plan = Plan { lanes: vec![base.clone()], ..place.plan.clone() };
+    let settings = contest::settings(&plan, place.terms, (run_id, undo.to_owned()))?;
+    // Nothing is replayed there.
+    OptionTrial::check(Settings { trace: None, ..settings }).map_err(lane_failure)
+}
+
+/// The devices that a lane will stand on; none where it stands on images.
+pub(super) fn devices(base: &LaneSpec, on: &Ground) -> Vec<PathBuf> {
+    match (&base.venue, on) {
+        (Some(Venue::Device(device)), _) | (None, Ground::Device(device)) => vec![device.clone()],
+        (None, Ground::Disks(disks)) => disks.iter().take(base.disks() as usize).cloned().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Where a small image is made: beside the others, and for lanes on devices in the working directory.
+fn folder(base: &LaneSpec, on: &Ground) -> Result<PathBuf, Failure> {
+    let device = matches!(base.venue, Some(Venue::Device(_)));
+    match on {
+        Ground::Images(folder) if !device => Ok(folder.clone()),
+        _ => std::env::current_dir().map_err(|error| {
+            Failure::usage(format!(
+                "options are tried on an image in the working directory, which cannot be used: {error}; go to another"
+            ))
+        }),
+    }
+}
