@@ -98,8 +98,8 @@ pub enum Ask {
         lane: Box<LaneSpec>,
         /// Block devices in the guest, as many as its filesystem stands on.
         disks: Vec<PathBuf>,
-        /// Its mkfs runs there too; otherwise the host made it.
-        makes: bool,
+        /// The program of its mkfs, which runs there too; `None`: the host made it.
+        mkfs: Option<PathBuf>,
     },
     /// Unmounts; of FUSE also waits until the program ended.
     Unmount {
@@ -412,7 +412,7 @@ mod tests {
         let again: Answered = serde_json::from_str(&text).unwrap();
         assert_eq!(again.answer, answered.answer);
         let lane: LaneSpec = "ext4(-O ^flex_bg),noatime/queue,scheduler=none@uml".parse().unwrap();
-        let ask = Ask::Try { lane: Box::new(lane), disks: vec!["/dev/ubda".into()], makes: false };
+        let ask = Ask::Try { lane: Box::new(lane), disks: vec!["/dev/ubda".into()], mkfs: Some("/m".into()) };
         let text = serde_json::to_string(&Asked { serial: 9, ask: ask.clone() }).unwrap();
         assert_eq!(serde_json::from_str::<Asked>(&text).unwrap().ask, ask);
         for tried in [Tried::Works(Made::default()), Tried::Refused("no".to_owned()), Tried::NotTried] {

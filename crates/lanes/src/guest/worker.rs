@@ -218,7 +218,7 @@ impl Worker<'_> {
                 Ok(Answer::Unstacked { rebuilt })
             }
             Ask::Format { command, device, further } => format_device(&command, &device, &further),
-            Ask::Try { lane, disks, makes } => try_lane(&lane, &disks, makes),
+            Ask::Try { lane, disks, mkfs } => try_lane(&lane, &disks, mkfs.as_deref()),
             Ask::Unmount { target } => self.unmount(&target),
             Ask::DropCache { devices } => self.drop_caches(&devices).map(|()| Answer::Done),
             Ask::Watch { lane, devices, appenders } => {
@@ -467,12 +467,13 @@ fn format_device(command: &[String], device: &Path, further: &[PathBuf]) -> Resu
     Ok(Answer::Formatted { stdout: output.stdout, seconds: output.seconds })
 }
 
-/// Tries a lane. What the host wrote to its disks since the last one must not be cached, nor anything of this one be left there.
-fn try_lane(lane: &LaneSpec, disks: &[PathBuf], makes: bool) -> Result<Answer, LaneFailure> {
+/// Tries a lane. What was cached before the host wrote to its disks must be gone, and nothing of this one be left to be written.
+fn try_lane(lane: &LaneSpec, disks: &[PathBuf], mkfs: Option<&Path>) -> Result<Answer, LaneFailure> {
     let drop_caches = || disks.iter().try_for_each(|disk| drop_cache(disk));
     drop_caches()?;
-    let _mortal = makes.then(Mortal::begin);
-    let tried = screened_options::try_in_guest(lane, disks, makes)?;
+    // Where memory runs out a mkfs goes first.
+    let _mortal = mkfs.map(|_| Mortal::begin());
+    let tried = screened_options::try_in_guest(lane, disks, mkfs)?;
     drop_caches().map(|()| Answer::Tried { tried })
 }
 

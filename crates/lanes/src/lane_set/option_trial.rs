@@ -1,5 +1,6 @@
 //! A guest in which options are tried before lanes of theirs are laid out: one start of it serves all of them.
 
+use crate::command;
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::filesystems::{Filesystem, Home};
@@ -56,7 +57,7 @@ impl OptionTrial {
     pub fn check(settings: Settings) -> Result<Option<OptionTrial>, LaneFailure> {
         let mut lane_set = LaneSet::check(settings)?;
         let ([lane], [store], [_]) = (&lane_set.lanes[..], &lane_set.stores[..], &lane_set.guests[..]) else {
-            return Err(failed("options of one lane in a guest are tried there; this is a fault of Fairlane, report it"));
+            return Err(failed("one lane is tried in its guest; this is a fault of Fairlane, report it"));
         };
         if !matches!(&lane.contestant, Contestant::Row(row) if row.home == Home::Block && !row.mkfs.is_empty()) {
             return Ok(None);
@@ -121,7 +122,8 @@ impl OptionTrial {
             return Ok(made.map_or(Tried::NotTried, Tried::Works));
         }
         let disks = self.disks.iter().take(disks).cloned().collect();
-        let tried = self.ask(Ask::Try { lane: Box::new(lane.clone()), disks, makes }, journal, stop)?;
+        let mkfs = row.mkfs.first().filter(|_| makes).and_then(|name| command::find_program(name));
+        let tried = self.ask(Ask::Try { lane: Box::new(lane.clone()), disks, mkfs }, journal, stop)?;
         Ok(match tried {
             Tried::Works(Made { geometry: of_guest, mount, queue, vm }) => {
                 Tried::Works(Made { geometry: geometry.unwrap_or(of_guest), mount, queue, vm })
@@ -147,11 +149,6 @@ impl OptionTrial {
     /// Whether the guest is asked no more, because it ended too often.
     pub fn gave_up(&self) -> bool {
         self.ends >= MOST_ENDS
-    }
-
-    /// What guest it is, in words.
-    pub fn guest(&self) -> String {
-        self.lane_set.guest_words(0).unwrap_or_default()
     }
 
     /// Ends the guest, and takes all of it away.
@@ -195,7 +192,7 @@ fn asked(lane: &LaneSpec, row: &Filesystem, (slot, most): (&GuestSlot, usize)) -
     let makes = row.mkfs_looks_around || disks > 1;
     match disks <= most {
         true => Ok(Asked::Mount { disks, makes }),
-        false => Err(failed(format!("the guest has {most} disks and the lane takes {disks}; this is a fault of Fairlane"))),
+        false => Err(failed(format!("a lane on {disks} disks in a guest of {most}: a fault of Fairlane, report it"))),
     }
 }
 

@@ -163,19 +163,21 @@ pub fn try_lane_of_size(
     or_what_stays(told, removed)
 }
 
-/// The same by the kernel of the guest in which this runs, on disks of its own. `makes`: its mkfs runs here too; otherwise the host
-/// made it already, and knows what tells it from others.
+/// The same by the kernel of the guest in which this runs, on disks of its own. `mkfs`: the program that makes it here too; where
+/// there is none the host made it already, and knows what tells it from others.
 ///
 /// # Errors
 /// As there.
-pub(crate) fn try_in_guest(lane: &LaneSpec, disks: &[PathBuf], makes: bool) -> Result<Tried, LaneFailure> {
+pub(crate) fn try_in_guest(lane: &LaneSpec, disks: &[PathBuf], mkfs: Option<&Path>) -> Result<Tried, LaneFailure> {
     let contestant = Contestant::resolve(lane, &|_| true)?;
     let Contestant::Row(row) = contestant else {
         return Err(failed("a guest tries filesystems of its kernel alone; this is a fault of Fairlane, report it"));
     };
     let mut commands = contestant.commands(lane)?;
-    if !makes {
-        commands.mkfs.clear();
+    match (mkfs, commands.mkfs.first_mut()) {
+        // It lies where it does on the host.
+        (Some(program), Some(first)) => *first = program.display().to_string(),
+        _ => commands.mkfs.clear(),
     }
     let top = lane.queue().filter(|_| !lane.has_built_layers());
     let stop = AtomicBool::new(false);
@@ -348,7 +350,10 @@ impl Trial<'_> {
     /// The command of its mkfs without options.
     fn plain_mkfs(&self) -> Vec<String> {
         match &self.contestant {
-            Contestant::Row(row) => row.mkfs_command(&[]),
+            Contestant::Row(row) => {
+                let rest = row.mkfs_command(&[]).into_iter().skip(1);
+                self.commands.mkfs.first().cloned().into_iter().chain(rest).collect()
+            }
             Contestant::Custom(custom) => custom.mkfs_command(&[]),
             Contestant::Directory(_) => Vec::new(),
         }
@@ -464,7 +469,8 @@ pub(super) fn refusal_of_mkfs(
         NotDone::Silent { status, failure } => silent_refusal(status, failure, plain())?,
         why => refusal(why)?,
     };
-    Ok(format!("{} refuses it: {why}", command.first().map_or("mkfs", String::as_str)))
+    let program = command.first().and_then(|program| Path::new(program).file_name());
+    Ok(format!("{} refuses it: {why}", program.map_or("mkfs".into(), |name| name.to_string_lossy())))
 }
 
 /// The words in which the kernel, or a program that mounts, refuses what it was told. One that says nothing mounted the lane

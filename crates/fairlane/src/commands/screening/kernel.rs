@@ -11,7 +11,7 @@ use model::screening::Factor;
 /// the check of its lanes says why it may not.
 ///
 /// # Errors
-/// Where another race sets it.
+/// Where another race sets it, or other commands work on lanes now.
 pub fn hold(base: &LaneSpec, factors: &[Factor]) -> Result<Option<KernelLock>, Failure> {
     if !is_set(base, factors) || planning::in_guest(base) || !host::is_root() {
         return Ok(None);
