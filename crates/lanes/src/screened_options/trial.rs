@@ -322,7 +322,9 @@ impl Trial<'_> {
         let Some((first, further)) = devices.split_first() else { return Err(failed("a lane has a disk")) };
         let beside: Vec<&Path> = further.iter().map(PathBuf::as_path).collect();
         let format = |mut command: Vec<String>| {
-            command.extend(further.iter().map(|device| device.display().to_string()));
+            // Without a mkfs there is nothing to be told of them.
+            let told = if command.is_empty() { &[][..] } else { further };
+            command.extend(told.iter().map(|device| device.display().to_string()));
             formatting::format(&self.contestant, &command, (first, None), &beside, self.stop)
         };
         let printed = match format(self.commands.mkfs.clone()) {
