@@ -48,6 +48,7 @@ pub fn is_bare(lane: &LaneSpec) -> bool {
         layers,
         above,
         venue,
+        server_answers,
     } = lane;
     let Contestant::Filesystem(filesystem) = contestant else { return false };
     // A label that is the name of another filesystem would have its figures taken for that one's.
@@ -61,6 +62,7 @@ pub fn is_bare(lane: &LaneSpec) -> bool {
         && !lane.has_past()
         && above.is_none()
         && venue.is_none()
+        && server_answers.is_none()
 }
 
 /// Why a lane that stands in a record has to be typed again before it is raced; `None`: it has not. A device of its own
@@ -79,6 +81,9 @@ pub fn must_be_typed(lane: &LaneSpec) -> Option<&'static str> {
     // A record may hold what no command line reads: a name with an escape, an option with a comma in it.
     if lane.to_line().parse().as_ref() != Ok(lane) {
         return Some("no command line makes such a lane");
+    }
+    if lane.server_answers.is_some() {
+        return Some("it says when a server confirms a sync, which no client sees");
     }
     if matches!(&lane.venue, Some(Venue::Qemu(Some(_)))) {
         return Some("it names a kernel");
@@ -223,6 +228,8 @@ mod tests {
             "btrfs,subvol=/",
             "btrfs,compress=a/b",
             "ext4/vm,dirty_ratio=5",
+            "/mnt/a,server=sync",
+            "a=/mnt/a,server=async",
         ] {
             assert!(must_be_typed(&lane(text)).is_some(), "{text}");
         }

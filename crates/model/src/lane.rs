@@ -1,5 +1,7 @@
-//! A contestant as the user writes it: `[NAME=]FS[:DISKS][,OPTION…][+STATE…][/LAYER…][@VENUE]`, or `ABOVE(FS…)[,OPTION…][@VENUE]`.
+//! A contestant as the user writes it: `[NAME=]FS[:DISKS][,OPTION…][+STATE…][/LAYER…][@VENUE]`, `ABOVE(FS…)[,OPTION…][@VENUE]`,
+//! or `[NAME=]DIRECTORY[,server=sync|async]`.
 
+mod directory;
 mod grammar;
 
 pub use grammar::LaneError;
@@ -7,7 +9,7 @@ pub use grammar::LaneError;
 use crate::Bytes;
 use crate::aged::{AgedLane, AgedSpec};
 use crate::disk::QueueLimits;
-pub use crate::promises::{CrashEffect, Guarantees, OptionEffect, Promises};
+pub use crate::promises::{CrashEffect, Guarantees, OptionEffect, Promises, SERVED, ServerAnswers};
 use crate::stack::{self, LayerSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,6 +46,9 @@ pub struct LaneSpec {
     /// Where it lives; `None`: where `--on` says.
     #[serde(default)]
     pub venue: Option<Venue>,
+    /// Of a directory that a server keeps: when that answers, as the user said; `None`: nothing was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_answers: Option<ServerAnswers>,
 }
 
 /// What is raced.
@@ -144,6 +149,9 @@ pub struct Lane {
     /// of before it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueLimits>,
+    /// When the server of a directory answers, as who started the race said; absent: nobody said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_answers: Option<ServerAnswers>,
 }
 
 // serde hands references to `skip_serializing_if`.
@@ -185,7 +193,13 @@ impl Lane {
             usable_bytes: 0,
             definition_sha256: String::new(),
             queue: None,
+            server_answers: None,
         }
+    }
+
+    /// Whether it is a directory of a filesystem that servers keep.
+    pub fn is_served(&self) -> bool {
+        self.venue == "directory" && self.backing.is_empty() && SERVED.contains(&self.filesystem.as_str())
     }
 
     /// Its layers that something is built for, as it names them: settings of a queue or of the kernel are none.

@@ -82,6 +82,48 @@ pub enum CrashEffect {
     },
 }
 
+/// When a server answers what a client asks it to make durable. No client sees that: somebody said it who named the lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerAnswers {
+    /// Once its disk has it: `sync` of exports(5).
+    Sync,
+    /// Before its disk has it, so that a crash of the server may lose what clients had synced: `async`.
+    Async,
+}
+
+impl ServerAnswers {
+    /// Both.
+    pub const ALL: [ServerAnswers; 2] = [ServerAnswers::Sync, ServerAnswers::Async];
+
+    /// As a lane has it.
+    pub fn word(self) -> &'static str {
+        match self {
+            ServerAnswers::Sync => "sync",
+            ServerAnswers::Async => "async",
+        }
+    }
+}
+
+/// Filesystems that servers keep, as the mount table calls them: a client sees neither their disks nor what these promise.
+pub const SERVED: [&str; 15] = [
+    "9p",
+    "afs",
+    "beegfs",
+    "ceph",
+    "cifs",
+    "fuse.ceph",
+    "fuse.glusterfs",
+    "gpfs",
+    "lustre",
+    "nfs",
+    "nfs4",
+    "orangefs",
+    "pvfs2",
+    "smb3",
+    "wekafs",
+];
+
 fn yes() -> bool {
     true
 }

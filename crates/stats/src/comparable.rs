@@ -2,6 +2,7 @@
 //! the rest is not ranked.
 
 use crate::guarantees;
+use crate::servers;
 use crate::statements::{self, name, pair as statement};
 use model::Sentence;
 use model::findings::NotRanked;
@@ -126,10 +127,10 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     // What a filesystem hands to a disk says nothing in another place where no flush reaches one.
     let told = |promise: &&&str| **promise == SURVIVES || !void_across(a, b);
     let promises = a.promises.durability_differences(&b.promises);
-    let promises: Vec<&&str> = promises.iter().filter(told).collect();
-    if !promises.is_empty() {
-        let each = promises.iter().map(|promise| promise_words(promise, a, b).into());
-        different.push(statement::different_promises(Value::Clauses(each.collect())).into());
+    let each = promises.iter().filter(told).map(|promise| promise_words(promise, a, b));
+    let each: Vec<Value> = each.chain(servers::unlike(a, b)).map(Value::from).collect();
+    if !each.is_empty() {
+        different.push(statement::different_promises(Value::Clauses(each)).into());
     }
     if (a.venue == LIBRARY) != (b.venue == LIBRARY) {
         let library = if a.venue == LIBRARY { a } else { b };
@@ -167,9 +168,7 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
         let one_disk = a.venue == "directory" && !a.backing.is_empty() && a.backing == b.backing;
         match () {
             () if one_disk => beside.push(statement::same_disk_elsewhere(name(&a.backing))),
-            () if [a, b].into_iter().all(is_served) => {
-                beside.push(statement::servers_compared(name(&a.name), name(&b.name)));
-            }
+            () if a.is_served() && b.is_served() => beside.push(servers::compared(a, b)),
             () => {
                 return Err(statement::different_disks(name(&a.name), name(&a.ground), name(&b.name), name(&b.ground)));
             }
@@ -181,30 +180,6 @@ pub fn comparable(a: &Lane, b: &Lane) -> Result<Vec<Sentence>, Sentence> {
     }
     beside.extend(guarantees::unlike(a, b));
     Ok(beside)
-}
-
-/// Filesystems that servers keep, as the mount table calls them: a client has no disk to hold equal.
-const SERVED: [&str; 15] = [
-    "9p",
-    "afs",
-    "beegfs",
-    "ceph",
-    "cifs",
-    "fuse.ceph",
-    "fuse.glusterfs",
-    "gpfs",
-    "lustre",
-    "nfs",
-    "nfs4",
-    "orangefs",
-    "pvfs2",
-    "smb3",
-    "wekafs",
-];
-
-/// Whether a lane is a directory of a filesystem that servers keep.
-fn is_served(lane: &Lane) -> bool {
-    lane.venue == "directory" && lane.backing.is_empty() && SERVED.contains(&lane.filesystem.as_str())
 }
 
 /// The promise that is the filesystem's own, wherever its disk lies.
@@ -338,8 +313,12 @@ fn promises_apart<'a>(apart: &[&'a Lane], reference: &Lane, lacking: bool) -> Ve
     gathered
 }
 
-/// What sets a lane apart that promises what the reference does: its kernel, its guest or where it is.
+/// What sets a lane apart that promises what the reference does, as far as that is seen: its server, its kernel, its guest or
+/// where it is.
 fn apart_alone(lane: &Lane, reference: &Lane) -> Sentence {
+    if servers::unlike(lane, reference).is_some() {
+        return servers::said(lane);
+    }
     if lane.venue == reference.venue && !same_kernel(lane, reference) {
         return statement::on_another_kernel(name(kernel_beside(lane, reference)));
     }

@@ -14,7 +14,7 @@ use crate::statements;
 use crate::student;
 use crate::words;
 use model::findings::{Comparison, ComparisonRow, Limit, ResultFinding, Verdict};
-use model::lane::Lane;
+use model::lane::{Lane, ServerAnswers};
 use model::machine::is_untold;
 use model::plan::{LOOKS, Rounds};
 use model::programs::MATERIAL_CHECKSUM;
@@ -510,6 +510,11 @@ fn lane_warnings(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Vec<Stri
         let promises = before.promises.durability_differences(&lane.promises);
         if !promises.is_empty() {
             warnings.push(format!("{name}: different promises, {}", promises.join(", ")));
+        }
+        if before.server_answers != lane.server_answers {
+            let said = |of: &Lane| of.server_answers.map_or("nothing", ServerAnswers::word);
+            let (then, now) = (said(before), said(lane));
+            warnings.push(format!("{name}: different things were said of its server, {then} and {now}"));
         }
     }
     warnings

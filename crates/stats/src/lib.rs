@@ -56,6 +56,7 @@ pub mod screening;
 pub mod search;
 pub mod sequential;
 mod series;
+mod servers;
 pub mod stalls;
 pub mod statements;
 pub mod steady;

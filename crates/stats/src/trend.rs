@@ -8,7 +8,7 @@ use crate::series::Series;
 use crate::words;
 use model::Throttle;
 use model::kinds::foreign;
-use model::lane::Lane;
+use model::lane::{Lane, ServerAnswers};
 use model::machine::Device;
 use model::page::{Trend, TrendPoint};
 use model::record::Record;
@@ -52,6 +52,9 @@ struct Made {
     size_bytes: u64,
     /// What its disk was held to.
     throttle: Option<Throttle>,
+    /// What was said of its server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    server_answers: Option<ServerAnswers>,
 }
 
 impl Made {
@@ -62,6 +65,9 @@ impl Made {
         }
         if self.size_bytes != newer.size_bytes {
             return Some("it had another size");
+        }
+        if self.server_answers != newer.server_answers {
+            return Some("something else was said of its server");
         }
         if self.guest != newer.guest {
             return Some("it lived in a guest of other CPUs or other memory");
@@ -143,6 +149,7 @@ pub fn figures(record: &Record, name: &str) -> RecordFigures {
         kernel: lane.kernel.clone(),
         size_bytes: lane.size_bytes,
         throttle: header.plan.throttle_of(&lane.name),
+        server_answers: lane.server_answers,
     };
     let of_workload = |workload: &Workload| {
         let series = Series::new(record, &workload.name);

@@ -168,7 +168,7 @@ fn lanes_again(recorded: &[LaneSpec], typed: &[String], name: &str, trusted: boo
             (a, b) => a == b,
         };
         let of = |lane: &LaneSpec| {
-            let past = (lane.aged.clone(), lane.full_percent);
+            let past = (lane.aged.clone(), lane.full_percent, lane.server_answers);
             let told = (lane.mkfs_options.clone(), lane.mount_options.clone(), lane.layers.clone());
             (lane.name.clone(), told, past, lane.venue.clone())
         };

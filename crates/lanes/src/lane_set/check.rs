@@ -19,7 +19,7 @@ use crate::run_folder::RunFolder;
 use crate::undo::is_run_id;
 use crate::venues::Venue;
 use crate::venues::device::{DeviceStore, identifier};
-use crate::venues::directory::DirectoryStore;
+use crate::venues::directory::{self, DirectoryStore};
 use crate::venues::guest::{GuestDisk, GuestDisks};
 use crate::venues::image::ImageStore;
 use crate::venues::memory::MemoryStore;
@@ -374,10 +374,13 @@ impl LaneSet {
 
     fn add_directory(&mut self, path: &Path, lane: usize) -> Result<usize, LaneFailure> {
         let real = writable_folder(path, "files cannot be made in", "choose a directory that you can write")?;
+        let host = host::find(&real)?;
+        directory::check_server(&self.lanes[lane].spec, &real, &host)?;
         if let Some(index) = self.stores.iter().position(|ground| ground.is_directory(&real)) {
+            let earlier = self.lanes[..lane].iter().map(|earlier| &earlier.spec);
+            directory::check_said_once(&self.lanes[lane].spec, &real, earlier)?;
             return Ok(index);
         }
-        let host = host::find(&real)?;
         let free_bytes = host.free_bytes;
         // The images' directory may be raced as a directory too: one run directory serves both.
         let name = format!("directory{:02}", self.stores.len());

@@ -123,6 +123,7 @@ impl LaneSet {
                 Some(_) => None,
                 None => ground.device_name().and_then(|name| disk::queue_limits(&name)),
             },
+            server_answers: lane.spec.server_answers,
         }
     }
 

@@ -396,6 +396,7 @@ pub(super) fn bare(lane: &LaneSpec) -> LaneSpec {
         layers: Vec::new(),
         above: None,
         venue: None,
+        server_answers: None,
     }
 }
 

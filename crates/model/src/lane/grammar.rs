@@ -1,6 +1,6 @@
 //! The text of a lane: read from a command line, and written so that it makes the same lane again.
 
-use super::{Contestant, LaneSpec, Venue};
+use super::{Contestant, LaneSpec, Venue, directory};
 use crate::aged::{self, Past};
 use crate::stack::{self, LayerSpec, PartError};
 use std::path::PathBuf;
@@ -69,6 +69,16 @@ pub enum LaneError {
         "lane `{0}`: a state stands behind the filesystem and its options, like ext4,noatime+aged/crypt or overlay(ext4+aged)"
     )]
     StateBehind(String),
+    /// What is said of a directory's server is nothing that one does.
+    #[error(
+        "lane `{lane}`: `{word}` tells nothing of a server; write server=sync or server=async, or a / behind a directory that is called so"
+    )]
+    Server {
+        /// The lane.
+        lane: String,
+        /// What stands there.
+        word: String,
+    },
     /// A control character in an option.
     #[error("lane `{0}` has a control character in it; remove it")]
     Control(String),
@@ -102,7 +112,7 @@ impl FromStr for LaneSpec {
             return Err(LaneError::Empty(whole()));
         }
         if is_path(rest) && !names_toml(rest) {
-            return Ok(directory(name, rest));
+            return directory::read(name, rest).map_err(|word| no_server(whole(), word));
         }
         let (whole_body, venue) = split_venue(rest);
         let (above, body) = unwrap_above(whole_body, whole)?;
@@ -157,23 +167,8 @@ impl FromStr for LaneSpec {
             layers,
             above,
             venue,
+            server_answers: None,
         })
-    }
-}
-
-/// A directory that is raced as it is.
-fn directory(name: Option<&str>, path: &str) -> LaneSpec {
-    LaneSpec {
-        name: name.unwrap_or(path).to_owned(),
-        contestant: Contestant::Directory(PathBuf::from(path)),
-        mkfs_options: Vec::new(),
-        mount_options: Vec::new(),
-        devices: 1,
-        aged: None,
-        full_percent: None,
-        layers: Vec::new(),
-        above: None,
-        venue: None,
     }
 }
 
@@ -304,6 +299,10 @@ fn no_layer(option: &str) -> Option<&str> {
     (!before.contains('=')).then_some(&rest[..end])
 }
 
+fn no_server(lane: String, word: &str) -> LaneError {
+    LaneError::Server { lane, word: crate::text::escaped(word.as_bytes()) }
+}
+
 fn in_lane(error: PartError, lane: String) -> LaneError {
     match error {
         PartError::Count(count) => LaneError::Devices { lane, count },
@@ -344,7 +343,8 @@ impl LaneSpec {
     fn in_form(&self, form: Form) -> String {
         let mut line = match &self.contestant {
             Contestant::Filesystem(name) => name.clone(),
-            Contestant::Directory(path) | Contestant::Custom(path) => path.to_string_lossy().into_owned(),
+            Contestant::Directory(path) => directory::line(path, self.server_answers),
+            Contestant::Custom(path) => path.to_string_lossy().into_owned(),
         };
         let count = if self.devices == 1 { String::new() } else { format!(":{}", self.devices) };
         let commas = |options: &[String]| options.iter().map(|option| format!(",{option}")).collect::<String>();

@@ -252,6 +252,7 @@ impl Sharer {
             usable_bytes: _,
             definition_sha256,
             queue,
+            server_answers: _,
         } = lane;
         *name = self.lane_name(name);
         *spec = self.lane_line(spec);
@@ -327,6 +328,7 @@ impl Sharer {
             layers,
             above,
             venue,
+            server_answers: _,
         } = lane;
         let filesystem = match contestant {
             Contestant::Filesystem(name) => {

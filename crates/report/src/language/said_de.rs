@@ -212,6 +212,35 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
         "{a} und {b} liegen auf Servern: Platten, Server und Netz werden mit verglichen, und was dort einen Absturz \
          übersteht, ist nicht bekannt",
     ),
+    (
+        "servers_compared_sync",
+        "{a} und {b} liegen auf Servern: Platten, Server und Netz werden mit verglichen; wer dieses Rennen begann, gab an, dass \
+         beide Server Synchronisiertes erst bestätigen, wenn ihre Platten es haben (sync)",
+    ),
+    (
+        "servers_compared_async",
+        "{a} und {b} liegen auf Servern: Platten, Server und Netz werden mit verglichen; wer dieses Rennen begann, gab an, dass \
+         beide Server Synchronisiertes bestätigen, bevor ihre Platten es haben (async): Ein Absturz eines Servers kann es kosten",
+    ),
+    (
+        "servers_said",
+        "wer dieses Rennen begann, gab an, dass der Server von {with} Synchronisiertes erst bestätigt, wenn seine Platte es hat \
+         (sync), und der von {without} vorher (async): Was dort einen Absturz übersteht, ist verschieden",
+    ),
+    (
+        "server_said_of_one",
+        "wer dieses Rennen begann, gab an, wann der Server von {said} bestätigt, und von {other} nicht: Geben Sie es für beide \
+         an, mit server=sync oder server=async hinter dem Verzeichnis",
+    ),
+    (
+        "server_said_sync",
+        "der Server bestätigt Synchronisiertes, wenn seine Platte es hat (sync), so die Angabe zu Beginn des Rennens",
+    ),
+    (
+        "server_said_async",
+        "der Server bestätigt Synchronisiertes, bevor seine Platte es hat (async), so die Angabe zu Beginn des Rennens",
+    ),
+    ("server_unsaid", "wann der Server Synchronisiertes bestätigt, wurde nicht angegeben"),
     ("also_checksums", "{lane} bildet auch Prüfsummen der Daten"),
     (
         "stale_after_crash",

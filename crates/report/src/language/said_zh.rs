@@ -147,6 +147,25 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("different_disks", "磁盘不同：{a} 在 {a_on} 上，{b} 在 {b_on} 上"),
     ("same_disk_elsewhere", "两个目录都在 {disk} 上，但充满程度和位置不同"),
     ("servers_compared", "{a} 和 {b} 由服务器保存：磁盘、服务器和网络与文件系统一起比较，崩溃后能保留什么尚不清楚"),
+    (
+        "servers_compared_sync",
+        "{a} 和 {b} 由服务器保存：磁盘、服务器和网络与文件系统一起比较；据发起竞赛者所说，两台服务器都在数据写到磁盘之后才应答客户端的同步（sync）",
+    ),
+    (
+        "servers_compared_async",
+        "{a} 和 {b} 由服务器保存：磁盘、服务器和网络与文件系统一起比较；据发起竞赛者所说，两台服务器都在数据写到磁盘之前就应答客户端的同步（async）：服务器崩溃时可能丢失",
+    ),
+    (
+        "servers_said",
+        "据发起竞赛者所说，{with} 的服务器在数据写到磁盘之后才应答客户端的同步（sync），{without} 的服务器在此之前就应答（async）：崩溃后能保留的内容不同",
+    ),
+    (
+        "server_said_of_one",
+        "发起竞赛者说明了 {said} 的服务器何时应答，而没有说明 {other} 的：请在两个目录后都写上 server=sync 或 server=async",
+    ),
+    ("server_said_sync", "据竞赛开始时所说，其服务器在数据写到磁盘之后才应答客户端的同步（sync）"),
+    ("server_said_async", "据竞赛开始时所说，其服务器在数据写到磁盘之前就应答客户端的同步（async）"),
+    ("server_unsaid", "没有说明其服务器何时应答客户端的同步"),
     ("also_checksums", "{lane} 还对数据做校验和"),
     ("stale_after_crash", "{lane}：使用 {option} 时，崩溃后增长过的文件可能含有磁盘上的旧内容"),
     ("journals_data", "{lane}：使用 {option} 时，数据也经过日志，要写两次"),

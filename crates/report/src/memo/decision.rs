@@ -289,7 +289,9 @@ fn promises(findings: &Findings, decision: &Decision, tongue: &Tongue) -> Vec<Ph
         (|lane| !lane.promises.barriers, words.lacks_barriers),
     ];
     for (lacks, template) in lacking {
-        let of = raced(findings).filter(on_disk).filter(asked).filter(|lane| lacks(lane));
+        // What a server promises no client sees.
+        let of = raced(findings).filter(on_disk).filter(|lane| !lane.is_served()).filter(asked);
+        let of = of.filter(|lane| lacks(lane));
         let of: Vec<&str> = of.map(|lane| lane.name.as_str()).collect();
         if !of.is_empty() {
             points.push(fill(template, &[("lanes", lanes(&of))]));

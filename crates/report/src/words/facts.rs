@@ -4,7 +4,7 @@ use crate::clean::{clean, shell_line, shorten};
 use crate::figures;
 use crate::layout::Phrase;
 use model::findings::Ceiling;
-use model::lane::Lane;
+use model::lane::{Lane, ServerAnswers};
 use model::machine::Machine;
 use model::record::Profile;
 
@@ -151,10 +151,15 @@ pub(crate) fn lane(lane: &Lane) -> LaneFacts {
     }
     rest.extend(lane.geometry.iter().map(|fact| shorten(fact, 80)));
     let promises = &lane.promises;
+    // What a server promises no client sees.
+    let is_served = lane.is_served();
+    if is_served {
+        rest.push(of_server(lane.server_answers).to_owned());
+    }
     let missing = [
-        (promises.journal, "no crash-safe metadata"),
-        (promises.fsync_reaches_stable_storage, "fsync does not reach stable storage"),
-        (promises.barriers, "no write barriers"),
+        (is_served || promises.journal, "no crash-safe metadata"),
+        (is_served || promises.fsync_reaches_stable_storage, "fsync does not reach stable storage"),
+        (is_served || promises.barriers, "no write barriers"),
         (promises.outlives_cache, "fsync need not outlive its cache's disk"),
         (!lane.flushes_stop_short, "no flush reaches a disk here"),
     ];
@@ -166,6 +171,15 @@ pub(crate) fn lane(lane: &Lane) -> LaneFacts {
         rest.push("the first lane a second time: any difference between the two is noise".to_owned());
     }
     LaneFacts { mkfs, mount_options, rest: rest.join(", ") }
+}
+
+/// When the server of a directory confirms a sync, as far as somebody said it.
+fn of_server(answers: Option<ServerAnswers>) -> &'static str {
+    match answers {
+        None => "what its server promises is not known",
+        Some(ServerAnswers::Sync) => "its server confirms a sync once its disk has the data (as was said)",
+        Some(ServerAnswers::Async) => "its server confirms a sync before its disk has the data (as was said)",
+    }
 }
 
 /// A lane's facts in one sentence: name, mkfs, mount options, the rest.

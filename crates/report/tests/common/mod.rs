@@ -402,6 +402,7 @@ pub fn record(findings: &Findings) -> Record {
         layers: Vec::new(),
         above: None,
         venue: None,
+        server_answers: None,
     });
     let header = Header {
         schema: 1,

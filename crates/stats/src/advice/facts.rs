@@ -3,7 +3,7 @@
 use model::Sentence;
 use model::features::{self, Cell, Fact, Feature, Features, Rule, UNKNOWN};
 use model::findings::LaneFact;
-use model::lane::Lane;
+use model::lane::{Lane, ServerAnswers};
 use model::scenario::{Need, Wish, fits};
 
 /// Whether a lane has what was asked for.
@@ -281,10 +281,15 @@ fn durable(lane: &Lane) -> Finding {
         true => "whether it survives a crash without a full check is not known",
         false => "it does not survive a crash without a full check",
     };
+    // What a server promises no client sees.
+    let here = !lane.is_served();
+    let said = lane.server_answers;
     let lacking: Vec<&str> = [
         (promises.journal, no_journal),
-        (promises.fsync_reaches_stable_storage, "fsync does not reach stable storage"),
-        (promises.barriers, "it does not flush its writes"),
+        (promises.fsync_reaches_stable_storage || !here, "fsync does not reach stable storage"),
+        (promises.barriers || !here, "it does not flush its writes"),
+        (here || said.is_some(), "whether its server confirms a sync once its disk has the data was not said"),
+        (said != Some(ServerAnswers::Async), "its server confirms a sync before its disk has the data, as was said"),
         (promises.outlives_cache, "what fsync made durable may go with its cache's disk"),
         (!lane.flushes_stop_short, "no flush reaches a disk in user-mode Linux"),
     ]

@@ -10,7 +10,7 @@ use crate::statements::{advice as statement, text};
 use model::Sentence;
 use model::features::Feature;
 use model::findings::{Excluded, Flip, LaneFact};
-use model::lane::Lane;
+use model::lane::{Lane, ServerAnswers};
 use model::scenario::{Need, Wish};
 use std::collections::BTreeMap;
 
@@ -199,7 +199,8 @@ fn comparable_classes<'a>(lanes: &[&'a Lane]) -> Vec<Vec<&'a Lane>> {
 fn preferred(classes: &[Vec<&Lane>]) -> Option<usize> {
     let promises = |at: usize| {
         let of = &classes[at][0].promises;
-        [of.journal, of.barriers, of.fsync_reaches_stable_storage]
+        let waits = classes[at][0].server_answers != Some(ServerAnswers::Async);
+        [of.journal, of.barriers, of.fsync_reaches_stable_storage, waits]
     };
     let keeps = |a: usize, b: usize| promises(a).iter().zip(promises(b)).all(|(mine, theirs)| *mine || !theirs);
     let others = |at: usize| (0..classes.len()).filter(move |other| *other != at);

@@ -5,7 +5,7 @@ use super::{Named, Side};
 use crate::comparable::{FOREIGN, guest_of, on_images};
 use crate::words;
 use model::Throttle;
-use model::lane::Lane;
+use model::lane::{Lane, ServerAnswers};
 use model::machine::{Device, is_untold};
 use model::oltp::Oltp;
 use model::ranks::JobRanks;
@@ -147,7 +147,7 @@ fn is_short(value: Option<&str>) -> bool {
     value.is_none_or(|value| value.chars().count() <= VALUE_CHARACTERS)
 }
 
-fn same_ground_and_past((of_a, mine): (&str, &Lane), (of_b, theirs): (&str, &Lane)) -> Result<(), String> {
+fn same_ground((of_a, mine): (&str, &Lane), (of_b, theirs): (&str, &Lane)) -> Result<(), String> {
     let lane = &mine.name;
     let (on, other) = (mine.stands_on(), theirs.stands_on());
     if on != other {
@@ -159,6 +159,14 @@ fn same_ground_and_past((of_a, mine): (&str, &Lane), (of_b, theirs): (&str, &Lan
     if past != other {
         return Err(format!(
             "lane {lane} is {past} in {of_a} and {other} in {of_b}; race the two as lanes of one race"
+        ));
+    }
+    if mine.server_answers != theirs.server_answers {
+        let said = |of: &Lane| of.server_answers.map_or("nothing", ServerAnswers::word);
+        return Err(format!(
+            "of the server of lane {lane} {} was said in {of_a} and {} in {of_b}; race both sides with the same server=",
+            said(mine),
+            said(theirs)
         ));
     }
     Ok(())
@@ -181,7 +189,7 @@ fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result
             theirs.mkfs_command.join(" ")
         ));
     }
-    same_ground_and_past((of_a, mine), (of_b, theirs))?;
+    same_ground((of_a, mine), (of_b, theirs))?;
     if mine.promises != theirs.promises {
         let mut different = mine.promises.durability_differences(&theirs.promises);
         if mine.promises.data_checksums != theirs.promises.data_checksums {

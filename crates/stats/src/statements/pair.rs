@@ -105,6 +105,18 @@ templates! {
     servers_compared(a, b) =
         "{a} and {b} are kept by servers: disks, servers and network are compared with the filesystems, and what survives a \
          crash there is not known";
+    servers_compared_sync(a, b) =
+        "{a} and {b} are kept by servers: disks, servers and network are compared with the filesystems; who started this race \
+         said that both servers confirm a sync once their disks have the data (sync)";
+    servers_compared_async(a, b) =
+        "{a} and {b} are kept by servers: disks, servers and network are compared with the filesystems; who started this race \
+         said that both servers confirm a sync before their disks have the data (async): a crash of a server may lose it";
+    servers_said(with, without) =
+        "who started this race said that the server of {with} confirms a sync once its disk has the data (sync), and that of \
+         {without} before that (async): what survives a crash there differs";
+    server_said_of_one(said, other) =
+        "who started this race said when the server of {said} confirms a sync, and not of {other}: say it of both, with \
+         server=sync or server=async behind the directory";
     also_checksums(lane) = "{lane} also checksums data";
 
     // Options that move a guarantee.
@@ -162,4 +174,7 @@ templates! {
         "not durable: user-mode Linux hands no flush to the disk, so {lanes} made nothing stable; --guest-sync, --on qemu \
          or the host do";
     elsewhere(place) = "does not share its ground ({place})";
+    server_said_sync() = "its server confirms a sync once its disk has the data (sync), as was said when the race began";
+    server_said_async() = "its server confirms a sync before its disk has the data (async), as was said when the race began";
+    server_unsaid() = "nothing was said of when its server confirms a sync";
 }
