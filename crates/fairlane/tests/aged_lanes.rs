@@ -55,14 +55,16 @@ fn a_past_is_lived_once_kept_and_raced_beside_the_fresh_lane() {
     assert!(text.contains("\"restore\":"), "no round began with the kept image");
     let images = kept(&place);
     assert_eq!(images.len(), 2);
-    let modified = |path: &PathBuf| std::fs::read(path).unwrap().len();
-    assert!(images.iter().all(|image| modified(image) == 768 << 20));
+    // What lives wrote comes again in itself, and is kept shorter.
+    let sizes: Vec<u64> = images.iter().map(|image| image.metadata().unwrap().len()).collect();
+    assert!(sizes.iter().all(|size| (16 << 20..512 << 20).contains(size)), "{sizes:?}");
 
     // The next race takes them; what one of them was damaged by is told, and it is lived again.
     let file = std::fs::File::options().read(true).write(true).open(&images[0]).unwrap();
-    let mut byte = [0];
-    file.read_exact_at(&mut byte, 100 << 20).unwrap();
-    file.write_all_at(&[!byte[0]], 100 << 20).unwrap();
+    // More than what lies between two pieces.
+    let mut bytes = [0; 8192];
+    file.read_exact_at(&mut bytes, sizes[0] / 2).unwrap();
+    file.write_all_at(&bytes.map(|byte| !byte), sizes[0] / 2).unwrap();
     drop(file);
     place.expect(0, &arguments(&suite, &lanes, "b.jsonl"));
     let from_cache = |name: &str| lane(&place, "b.jsonl", name)["aged"]["from_cache"] == true;
@@ -80,9 +82,9 @@ fn a_past_is_lived_once_kept_and_raced_beside_the_fresh_lane() {
     assert!(markdown.contains("What age did"), "{markdown}");
 
     let (out, _) = place.expect(0, &["clean"]);
-    assert!(out.contains("2 images of aged lanes are kept, 1536MiB of at most 32GiB"), "{out}");
+    assert!(out.contains("2 images of aged lanes are kept, ") && out.contains(" of at most 32 GiB"), "{out}");
     let (out, _) = place.expect(0, &["clean", "--aged"]);
-    assert!(out.contains("removed 2 images of aged lanes, 1536MiB"), "{out}");
+    assert!(out.contains("removed 2 images of aged lanes, "), "{out}");
     assert_eq!(kept(&place), Vec::<PathBuf>::new());
     place.assert_nothing_left();
 }
@@ -132,9 +134,7 @@ fn a_past_is_lived_by_the_kernel_of_a_guest_and_on_several_disks() {
         // Two copies on two disks hold as much as one disk.
         ["life", "bytes_written", "files", "bytes"].into_iter().for_each(|key| assert_eq!(aged[0][key], aged[1][key]));
     }
-    let mut sizes: Vec<u64> = kept(&place).iter().map(|path| path.metadata().unwrap().len() >> 20).collect();
-    sizes.sort_unstable();
-    assert_eq!(sizes, [448, 2 * 448]);
+    assert_eq!(kept(&place).len(), 2);
 }
 
 #[test]
@@ -157,9 +157,7 @@ fn what_a_past_stands_on_is_put_together_again_over_its_image() {
             assert!((0.5..0.9).contains(&facts["used_share"].as_f64().unwrap()), "{name}: {facts}");
         }
     }
-    let mut sizes: Vec<u64> = kept(&place).iter().map(|path| path.metadata().unwrap().len() >> 20).collect();
-    sizes.sort_unstable();
-    assert_eq!(sizes, [576, 3 * 576]);
+    assert_eq!(kept(&place).len(), 2);
 }
 
 #[test]

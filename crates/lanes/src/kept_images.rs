@@ -2,14 +2,16 @@
 //! every round.
 
 mod cache;
+mod pieces;
 
 pub(crate) use cache::check_room;
 pub use cache::{FOLDER, MOST_BYTES, Removed, folder, kept, remove_all, sweep};
 
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::image::{Aligned, Image};
-use cache::{LOCK_TRIALS, lock, make_room, open_direct, open_regular, remove};
+use cache::{LOCK_TRIALS, keep_bound, lock, make_room, open_direct, open_regular, remove};
 use model::aged::{AgedLane, ColdRead};
+use pieces::{Decoder, Encoder, PIECE_BYTES, room};
 use rustix::fs::{Mode, OFlags, Timestamps, futimens, open};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -19,12 +21,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Bytes that have a checksum of their own.
-const PIECE_BYTES: u64 = 4 << 20;
-/// A description has a checksum for each piece, and little else.
+/// A description has a checksum and a length for each piece, and little else.
 const MOST_DESCRIPTION_BYTES: u64 = 16 << 20;
 /// Changes when descriptions do.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// So many pieces are under way at once: a disk is idle between two requests of one hand.
 const HANDS: usize = 4;
 
@@ -42,14 +42,32 @@ struct Description {
     disk_bytes: u64,
     /// CRC-32C of each piece; those of a disk begin anew.
     sums: Vec<u32>,
+    /// Bytes of each piece in the file; as many as it has where it is kept as it is.
+    stored: Vec<u32>,
     /// What mkfs told.
     geometry: Vec<String>,
     facts: AgedLane,
 }
 
 impl Description {
-    fn total_bytes(&self) -> u64 {
-        self.disk_bytes.saturating_mul(u64::from(self.disks))
+    /// Whether it tells of each piece something that can be.
+    fn is_whole(&self) -> bool {
+        let pieces = self.pieces_of_disk().saturating_mul(u64::from(self.disks));
+        let is_piece = |(piece, stored): (u64, &u32)| (1..=self.place(piece).2).contains(&(*stored as usize));
+        self.disk_bytes > 0
+            && [self.sums.len() as u64, self.stored.len() as u64] == [pieces; 2]
+            && (0..).zip(&self.stored).all(is_piece)
+    }
+
+    /// Where each piece begins in the file, and where the last one ends.
+    fn begins(&self) -> Vec<u64> {
+        let mut end = 0;
+        let mut begins = vec![end];
+        begins.extend(self.stored.iter().map(|stored| {
+            end += room(*stored);
+            end
+        }));
+        begins
     }
 
     fn pieces_of_disk(&self) -> u64 {
@@ -70,6 +88,8 @@ pub(crate) struct KeptImage {
     path: PathBuf,
     file: File,
     description: Description,
+    /// Where each piece begins in the file.
+    begins: Vec<u64>,
 }
 
 /// What was found under a key.
@@ -157,15 +177,15 @@ impl KeptImage {
             remove(&path);
             Ok(Kept::Damaged(draft, why.to_owned()))
         };
-        let Some(description) = read_description(&path.with_extension("json")) else {
-            return damaged("it has no description", draft);
+        let description = match read_description(&path.with_extension("json")) {
+            Ok(description) => description,
+            Err(why) => return damaged(why, draft),
         };
-        let has_size = file.metadata().is_ok_and(|of| of.len() == description.total_bytes());
-        let pieces = description.pieces_of_disk().saturating_mul(u64::from(description.disks));
-        if !has_size || description.sums.len() as u64 != pieces {
+        let begins = description.begins();
+        if file.metadata().ok().map(|of| of.len()) != begins.last().copied() {
             return damaged("it has another size", draft);
         }
-        let kept = KeptImage { path: path.clone(), file, description };
+        let kept = KeptImage { path: path.clone(), file, description, begins };
         match kept.each_piece(stop, &|_, _, _| Ok(())) {
             Ok(()) => {
                 kept.was_used();
@@ -189,17 +209,28 @@ impl KeptImage {
         let (folder, path) = (draft.folder.clone(), draft.folder.join(format!("{}.image", draft.key)));
         let disk_bytes = images.first().map_or(0, |image| image.size_bytes());
         make_room(&folder, disk_bytes.saturating_mul(images.len() as u64))?;
-        let mut sums = Vec::new();
-        for (disk, image) in images.iter().enumerate() {
-            copy(image, (&draft.file, disk as u64 * disk_bytes), &mut sums, stop)?;
+        let (mut sums, mut stored) = (Vec::new(), Vec::new());
+        let mut encoder = Encoder::new().map_err(|error| cannot("keep an image", error))?;
+        let mut end = 0;
+        for image in images {
+            copy(image, &mut encoder, stop, &mut |sum, (written, bytes)| {
+                draft.file.write_all_at(written, end).map_err(|error| cannot("keep an image", error))?;
+                end += written.len() as u64;
+                sums.push(sum);
+                stored.push(bytes);
+                Ok(())
+            })?;
         }
+        draft.file.sync_all().map_err(|error| cannot("keep an image", error))?;
         let facts = AgedLane { image: hash_of(&sums), ..facts };
         let disks = images.len() as u32;
-        let description = Description { version: VERSION, disks, disk_bytes, sums, geometry, facts };
+        let description = Description { version: VERSION, disks, disk_bytes, sums, stored, geometry, facts };
         write_description(&path, &description)?;
         let file = draft.name(&path)?;
         sync_folder(&folder)?;
-        Ok(KeptImage { path, file, description })
+        keep_bound(&folder);
+        let begins = description.begins();
+        Ok(KeptImage { path, file, description, begins })
     }
 
     /// Keeps how long reading it took too, where that is known.
@@ -226,7 +257,9 @@ impl KeptImage {
                 self.path.display()
             )));
         }
-        self.each_piece(stop, &|disk, offset, piece| images[disk].overwrite(piece, offset))
+        self.each_piece(stop, &|disk, offset, piece| images[disk].overwrite(piece, offset))?;
+        // What a disk still holds back of it, the lane's first flush would pay for.
+        images.iter().try_for_each(|image| image.sync())
     }
 
     pub(crate) fn geometry(&self) -> &[String] {
@@ -249,11 +282,12 @@ impl KeptImage {
 
     /// Takes the next piece until there is none.
     fn take_pieces(&self, next: &AtomicU64, stop: &AtomicBool, act: &Act) -> Result<(), LaneFailure> {
-        let Description { disk_bytes, ref sums, .. } = self.description;
+        let Description { ref sums, ref stored, .. } = self.description;
+        let mut decoder = Decoder::new().map_err(|error| cannot("read a kept image", error))?;
         let mut piece = Aligned::zeroed(PIECE_BYTES as usize);
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(sum) = sums.get(number as usize) else { return Ok(()) };
+            let Some((sum, stored)) = sums.get(number as usize).zip(stored.get(number as usize)) else { return Ok(()) };
             let end = || next.store(sums.len() as u64, Ordering::Relaxed);
             if stop.load(Ordering::Relaxed) {
                 end();
@@ -261,7 +295,7 @@ impl KeptImage {
             }
             let (disk, offset, length) = self.description.place(number);
             piece.shorten(length);
-            let read = self.file.read_exact_at(piece.bytes_mut(), disk as u64 * disk_bytes + offset);
+            let read = decoder.read(&self.file, self.begins[number as usize], *stored, &mut piece);
             if read.is_err() || crc32c::crc32c(piece.bytes()) != *sum {
                 end();
                 let path = self.path.display();
@@ -279,8 +313,11 @@ impl KeptImage {
     }
 }
 
-/// Copies an image to a place of a file; adds the checksums of its pieces.
-fn copy(image: &Image, (to, begin): (&File, u64), sums: &mut Vec<u32>, stop: &AtomicBool) -> Result<(), LaneFailure> {
+/// What takes each piece of an image: its checksum, what is written in its place, and how many bytes of that count.
+type Keep<'a> = dyn FnMut(u32, (&[u8], u32)) -> Result<(), LaneFailure> + 'a;
+
+/// Reads an image piece by piece.
+fn copy(image: &Image, encoder: &mut Encoder, stop: &AtomicBool, keep: &mut Keep) -> Result<(), LaneFailure> {
     let mut piece = Aligned::zeroed(PIECE_BYTES as usize);
     let mut offset = 0;
     while offset < image.size_bytes() {
@@ -289,11 +326,10 @@ fn copy(image: &Image, (to, begin): (&File, u64), sums: &mut Vec<u32>, stop: &At
         }
         piece.shorten((image.size_bytes() - offset).min(PIECE_BYTES) as usize);
         image.read_piece(&mut piece, offset)?;
-        sums.push(crc32c::crc32c(piece.bytes()));
-        to.write_all_at(piece.bytes(), begin + offset).map_err(|error| cannot("keep an image".to_owned(), error))?;
+        keep(crc32c::crc32c(piece.bytes()), encoder.encode(&piece))?;
         offset += piece.bytes().len() as u64;
     }
-    to.sync_all().map_err(|error| cannot("keep an image".to_owned(), error))
+    Ok(())
 }
 
 fn write_description(image: &Path, description: &Description) -> Result<(), LaneFailure> {
@@ -309,10 +345,23 @@ fn write_description(image: &Path, description: &Description) -> Result<(), Lane
     written.map_err(|error| cannot(format!("write {}", path.display()), error))
 }
 
-fn read_description(path: &Path) -> Option<Description> {
+/// # Errors
+/// Why it tells nothing of its image.
+fn read_description(path: &Path) -> Result<Description, &'static str> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    let none = "it has no description";
     let mut text = Vec::new();
-    open_regular(path, OFlags::RDONLY)?.take(MOST_DESCRIPTION_BYTES).read_to_end(&mut text).ok()?;
-    serde_json::from_slice::<Description>(&text).ok().filter(|description| description.version == VERSION)
+    let file = open_regular(path, OFlags::RDONLY).ok_or(none)?;
+    file.take(MOST_DESCRIPTION_BYTES).read_to_end(&mut text).map_err(|_| none)?;
+    if let Ok(of) = serde_json::from_slice::<Versioned>(&text)
+        && of.version != VERSION
+    {
+        return Err("another version of Fairlane kept it");
+    }
+    serde_json::from_slice::<Description>(&text).ok().filter(Description::is_whole).ok_or(none)
 }
 
 fn sync_folder(folder: &Path) -> Result<(), LaneFailure> {
@@ -411,7 +460,7 @@ mod tests {
         let go_on = AtomicBool::new(false);
         let aged = scratch.image("a", 1);
         type Damage = fn(&Path);
-        let damages: [Damage; 4] = [
+        let damages: [Damage; 6] = [
             |image| {
                 let file = File::options().read(true).write(true).open(image).unwrap();
                 let mut byte = [0];
@@ -420,6 +469,14 @@ mod tests {
             },
             |image| File::options().write(true).open(image).unwrap().set_len(1 << 20).unwrap(),
             |image| std::fs::write(image.with_extension("json"), b"{}").unwrap(),
+            |image| std::fs::write(image.with_extension("json"), br#"{"version":3}"#).unwrap(),
+            |image| {
+                // A piece that would lie beyond all that is read.
+                let path = image.with_extension("json");
+                let mut told: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+                told["stored"][0] = u32::MAX.into();
+                std::fs::write(path, told.to_string()).unwrap();
+            },
             |image| std::fs::remove_file(image.with_extension("json")).unwrap(),
         ];
         for damage in damages {

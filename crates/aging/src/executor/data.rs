@@ -14,6 +14,8 @@ const STAMP_BYTES: usize = 8;
 pub(crate) struct Data {
     pool: Vec<u8>,
     stamp: u64,
+    /// Where the last chunk's stamps lie in the pool, and what they cover there.
+    covered: Vec<(usize, [u8; STAMP_BYTES])>,
 }
 
 impl Data {
@@ -22,22 +24,28 @@ impl Data {
         let mut random = Random::new(seed, 0x6461_7461);
         let words = (0..(POOL_BYTES + CHUNK_BYTES) / 8).flat_map(|_| random.bits().to_le_bytes());
         // 2^28 blocks of an act's own would be 1 TiB.
-        Data { pool: words.collect(), stamp: begun << 28 }
+        Data { pool: words.collect(), stamp: begun << 28, covered: Vec::new() }
     }
 
     /// So many bytes, [`CHUNK_BYTES`] at most, that were never written before.
     pub(crate) fn chunk(&mut self, bytes: usize) -> &[u8] {
         let bytes = bytes.min(CHUNK_BYTES);
         let start = (mixed(self.stamp) as usize % (POOL_BYTES / 64)) * 64;
-        let chunk = &mut self.pool[start..start + bytes];
-        for unit in chunk.chunks_mut(UNIT_BYTES) {
+        // A stamp is its own block's: what stays is the pool, and an image of what was lived takes little room where it is kept.
+        for (at, was) in self.covered.drain(..) {
+            self.pool[at..at + STAMP_BYTES].copy_from_slice(&was);
+        }
+        for at in (start..start + bytes).step_by(UNIT_BYTES) {
+            let mut was = [0; STAMP_BYTES];
+            was.copy_from_slice(&self.pool[at..at + STAMP_BYTES]);
+            self.covered.push((at, was));
             self.stamp += 1;
             // A product with an odd number is another one for each stamp.
             let stamp = self.stamp.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
-            let length = unit.len().min(STAMP_BYTES);
-            unit[..length].copy_from_slice(&stamp[..length]);
+            let length = STAMP_BYTES.min(start + bytes - at);
+            self.pool[at..at + length].copy_from_slice(&stamp[..length]);
         }
-        chunk
+        &self.pool[start..start + bytes]
     }
 }
 
@@ -61,5 +69,17 @@ mod tests {
         // A life that goes on writes other blocks.
         let mut later = Data::new(3, 50);
         assert!(later.chunk(4 * CHUNK_BYTES).chunks_exact(4096).all(|block| !blocks.contains(block)));
+    }
+
+    #[test]
+    fn a_stamp_stays_in_no_other_block() {
+        let mut data = Data::new(3, 0);
+        let pool = data.pool.clone();
+        for bytes in [CHUNK_BYTES, 1, 4099, CHUNK_BYTES, 100_000].repeat(20) {
+            data.chunk(bytes);
+            let covered = data.covered.len() * STAMP_BYTES;
+            let other = data.pool.iter().zip(&pool).filter(|(now, then)| now != then).count();
+            assert!(other <= covered, "{other} bytes of the pool are others, and stamps lie over {covered}");
+        }
     }
 }

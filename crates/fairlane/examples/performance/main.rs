@@ -4,8 +4,9 @@
 //! `performance agreement [PART]` the figures of ten job files on three filesystems, `performance
 //! operations` file operations with a bare loop and fs_mark, `performance sysbench [PART]` transactions beside those of
 //! sysbench, `performance appenders` (with what they must reach), `performance guests` (which
-//! needs no root) how long guests take to start, `performance index [RECORDS]` (without root too) answers over thousands of
-//! records, and `performance memory [MINUTES]` the engine with itself. Each round runs every program once, the order changes from round to round, and
+//! needs no root) how long guests take to start, `performance restore [LANE]` how long laying a kept image takes beside a fresh
+//! one, `performance index [RECORDS]` (without root too) answers over thousands of records, and `performance memory [MINUTES]` the
+//! engine with itself. Each round runs every program once, the order changes from round to round, and
 //! the median of the rounds' ratios counts: a busy machine hits all alike. Needs root for the lanes and fio. Nothing is asserted: the tables are for people.
 
 mod agreement;
@@ -15,6 +16,7 @@ mod guests;
 mod index;
 mod memory;
 mod operations;
+mod restore;
 mod rows;
 mod runs;
 mod sysbench;
@@ -48,6 +50,8 @@ fn main() -> Result<()> {
         ["guests"] => guests::print(),
         ["index"] => index::print(10_000),
         ["index", records] => index::print(records.parse()?),
+        ["restore"] => restore::print("ext4+aged"),
+        ["restore", lane] => restore::print(lane),
         ["memory"] => memory::print(10.0),
         ["memory", minutes] => memory::print(minutes.parse()?),
         ["operations"] => operations::print(),
@@ -60,7 +64,7 @@ fn main() -> Result<()> {
         ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
         _ => bail!(
             "say what: rows [PART], agreement [PART], operations, fs_mark, sysbench [PART], appenders, memory [MINUTES], index \
-             [RECORDS] or guests"
+             [RECORDS], restore [LANE] or guests"
         ),
     }
 }

@@ -7,7 +7,7 @@ use crate::owner::Owner;
 use crate::progress;
 use crate::terminal;
 use lanes::undo;
-use model::Bytes;
+use model::units::human_bytes;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -98,15 +98,15 @@ fn kept_images(undo: &Path, remove: bool) -> String {
             _ => format!(
                 "{} of aged lanes are kept, {} of at most {}: `fairlane clean --aged` removes them\n",
                 counted(images),
-                Bytes(bytes),
-                Bytes(kept_images::MOST_BYTES)
+                human_bytes(bytes as f64),
+                human_bytes(kept_images::MOST_BYTES as f64)
             ),
         };
     }
     let Removed { images, bytes, in_use } = kept_images::remove_all(undo);
     let mut text = String::new();
     if images > 0 {
-        text.push_str(&format!("removed {} of aged lanes, {}\n", counted(images), Bytes(bytes)));
+        text.push_str(&format!("removed {} of aged lanes, {}\n", counted(images), human_bytes(bytes as f64)));
     }
     if in_use > 0 {
         text.push_str(&format!("{} of aged lanes stay: a race uses them\n", counted(in_use)));

@@ -89,7 +89,11 @@ pub fn remove_all(undo: &Path) -> Removed {
 
 /// How many images are kept, and their bytes.
 pub fn kept(undo: &Path) -> (u64, u64) {
-    let sizes = files(&undo.join(FOLDER), "image").into_iter().filter_map(|path| path.symlink_metadata().ok());
+    kept_in(&undo.join(FOLDER))
+}
+
+fn kept_in(folder: &Path) -> (u64, u64) {
+    let sizes = files(folder, "image").into_iter().filter_map(|path| path.symlink_metadata().ok());
     sizes.fold((0, 0), |(count, bytes), of| (count + 1, bytes + of.len()))
 }
 
@@ -122,22 +126,31 @@ fn no_room(folder: &Path, needed: u64) -> LaneFailure {
 
 /// Removes the images that were not used for longest until one of this size has room.
 pub(super) fn make_room(folder: &Path, size_bytes: u64) -> Result<(), LaneFailure> {
+    let has_no_room = || {
+        kept_in(folder).1.saturating_add(size_bytes) > MOST_BYTES
+            || free_bytes(folder) < size_bytes.saturating_add(SPARE_BYTES)
+    };
+    if remove_oldest_while(folder, &has_no_room) { Ok(()) } else { Err(no_room(folder, size_bytes)) }
+}
+
+/// The same until those that are kept take no more than they may: races that keep theirs at once each made room for their own.
+pub(super) fn keep_bound(folder: &Path) {
+    remove_oldest_while(folder, &|| kept_in(folder).1 > MOST_BYTES);
+}
+
+/// Whether that is over once some were removed, which no race uses.
+fn remove_oldest_while(folder: &Path, goes_on: &dyn Fn() -> bool) -> bool {
     let used_at = |path: &PathBuf| path.symlink_metadata().and_then(|of| of.modified()).ok();
     let mut images = files(folder, "image");
     images.sort_by_key(used_at);
     let mut images = images.into_iter();
-    let has_room = || {
-        let (_, kept) = folder.parent().map_or((0, 0), self::kept);
-        kept.saturating_add(size_bytes) <= MOST_BYTES && free_bytes(folder) >= size_bytes.saturating_add(SPARE_BYTES)
-    };
-    while !has_room() {
-        let Some(oldest) = images.next() else { return Err(no_room(folder, size_bytes)) };
-        let is_free = open_regular(&oldest, OFlags::RDONLY).is_none_or(|file| lock(&file));
-        if is_free {
+    while goes_on() {
+        let Some(oldest) = images.next() else { return false };
+        if open_regular(&oldest, OFlags::RDONLY).is_none_or(|file| lock(&file)) {
             remove(&oldest);
         }
     }
-    Ok(())
+    true
 }
 
 fn free_bytes(folder: &Path) -> u64 {
