@@ -156,6 +156,11 @@ fn what_a_past_stands_on_is_put_together_again_over_its_image() {
             assert_eq!(facts["from_cache"] == true, is_kept, "{name}: {facts}");
             assert!((0.5..0.9).contains(&facts["used_share"].as_f64().unwrap()), "{name}: {facts}");
         }
+        // The guest reads it beside a fresh copy, over disks of which three have room for one.
+        let read = lane(&place, record, "r")["aged"]["cold_read"].clone();
+        for key in ["aged_seconds_per_gib", "fresh_seconds_per_gib", "share_of_files"] {
+            assert!(read[key].as_f64().is_some_and(|figure| figure > 0.0), "{key} in {read}");
+        }
     }
     assert_eq!(kept(&place).len(), 2);
 }

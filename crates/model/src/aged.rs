@@ -186,8 +186,8 @@ pub struct AgedLane {
     /// Free space by the sizes of its pieces, from small to large; empty: the filesystem does not tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub free_space: Vec<FreePieces>,
-    /// Its files beside a fresh copy of them, read with cold caches when the image was made; absent: there was no room for a copy, a
-    /// guest lived it, its disk was throttled, or it was not read to its end.
+    /// Its files beside a fresh copy of them, read with cold caches when the image was made; absent: there was no room for a copy,
+    /// its disk was throttled, or it was not read to its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_read: Option<ColdRead>,
     /// Hash of the image that every round begins with: a life that is lived once more leaves another one.

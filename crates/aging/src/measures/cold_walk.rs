@@ -57,6 +57,30 @@ pub struct BesideFresh {
     pub ratio: f64,
 }
 
+/// A step of reading a tree beside a fresh copy of it. Between two of them whoever asks makes the filesystem cold, as by an unmount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColdStep {
+    /// The copy is made.
+    Copy,
+    /// The files that were copied are read.
+    Aged,
+    /// The copy is read.
+    Fresh,
+}
+
+/// What came of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteppedTo {
+    /// There is no room for a copy.
+    NoRoom,
+    /// There is one.
+    Copied,
+    /// It was read.
+    Read(ColdWalk),
+}
+
 struct Reading<'a> {
     buffer: Vec<u8>,
     files: u64,
@@ -133,6 +157,29 @@ pub fn read_beside_fresh(
     let fresh = read_copy(root, drop_caches, stop)?;
     let share_of_files = fresh.files as f64 / all_files.max(fresh.files).max(1) as f64;
     Ok(BesideFresh { share_of_files, aged, fresh, ratio: aged.seconds / fresh.seconds.max(1e-9) })
+}
+
+/// Does a step below a folder; `fresh` is what the first one copied. After `stop` it ends early, and what it answers is of a part.
+///
+/// # Errors
+/// What the system answers.
+pub fn cold_step(
+    root: BorrowedFd<'_>,
+    step: ColdStep,
+    fresh: &mut Fresh,
+    stop: &AtomicBool,
+) -> Result<SteppedTo, AgingError> {
+    let read = match step {
+        ColdStep::Copy => {
+            let Some(copied) = copy_fresh(root, stop)? else { return Ok(SteppedTo::NoRoom) };
+            *fresh = copied;
+            return Ok(SteppedTo::Copied);
+        }
+        // Who asks emptied the caches.
+        ColdStep::Aged => read_copied(root, fresh, &mut || true, stop)?,
+        ColdStep::Fresh => read_copy(root, &mut || true, stop)?,
+    };
+    Ok(SteppedTo::Read(read))
 }
 
 /// Reads the files of a tree that were copied, and lists no other folders than these lie in.

@@ -8,8 +8,8 @@ mod walk;
 
 pub use chi_squared::ChiSquared;
 pub use cold_walk::{
-    BesideFresh, Caches, ColdWalk, FRESH_SHARE, Fresh, LEAST_FRESH_BYTES, cold_walk, copy_fresh, has_fresh,
-    read_beside_fresh, read_copied, read_copy, remove_fresh,
+    BesideFresh, Caches, ColdStep, ColdWalk, FRESH_SHARE, Fresh, LEAST_FRESH_BYTES, SteppedTo, cold_step, cold_walk,
+    copy_fresh, has_fresh, read_beside_fresh, read_copied, read_copy, remove_fresh,
 };
 pub use fiemap::{Extent, extents_of};
 pub use free_space::FreeClass;

@@ -1,52 +1,113 @@
-//! A life that is lived in a guest while it answers other requests.
+//! What of a lane's past a guest does while it answers other requests: a life, and reading what was lived.
 
-use super::protocol::Answer;
+use super::protocol::{Answer, Ask};
 use crate::failure::{LaneFailure, failed};
+use crate::lane_set::past::cold::step_below;
 use crate::lane_set::past::live_below;
-use aging::Life;
+use aging::measures::{Fresh, SteppedTo};
 use model::aged::AgedLane;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-/// One that goes on, or has ended and was not asked for yet.
-pub(super) struct GuestLife {
+/// Work on a thread of its own, which goes on, or has ended and was not asked for yet.
+struct Background<T> {
     stop: Arc<AtomicBool>,
-    bytes_written: Arc<AtomicU64>,
-    thread: Option<JoinHandle<Result<AgedLane, LaneFailure>>>,
+    thread: Option<JoinHandle<Result<T, LaneFailure>>>,
 }
 
-impl GuestLife {
-    /// Begins it below `base`, where its filesystem is mounted.
-    pub(super) fn begin(base: PathBuf, life: Life) -> GuestLife {
-        let (stop, bytes_written) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-        let (stopped, written) = (stop.clone(), bytes_written.clone());
-        let live = move || live_below(&base, &life, &stopped, &mut |bytes| written.store(bytes, Ordering::Relaxed));
-        GuestLife { stop, bytes_written, thread: Some(std::thread::spawn(live)) }
+impl<T: Send + 'static> Background<T> {
+    fn begin(work: impl FnOnce(&AtomicBool) -> Result<T, LaneFailure> + Send + 'static) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        Background { stop, thread: Some(std::thread::spawn(move || work(&stopped))) }
     }
 
-    /// How far it is.
-    ///
-    /// # Errors
-    /// What it could not do.
-    pub(super) fn look(&mut self) -> Result<Answer, LaneFailure> {
+    /// What came of it; `None`: it goes on.
+    fn look(&mut self) -> Option<Result<T, LaneFailure>> {
         if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            return Ok(Answer::Living { bytes_written: self.bytes_written.load(Ordering::Relaxed) });
+            return None;
         }
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(lived)) => lived.map(|facts| Answer::Lived { facts: Box::new(facts) }),
-            _ => Err(failed("the life ended in a fault of Fairlane; report it")),
-        }
+        Some(match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(done)) => done,
+            _ => Err(failed("work on a lane's past ended in a fault of Fairlane; report it")),
+        })
     }
 }
 
-impl Drop for GuestLife {
+impl<T> Drop for Background<T> {
     /// Ends it between two acts: only then its filesystem can be unmounted.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+/// A life, and how many bytes it wrote so far.
+struct GuestLife {
+    lived: Background<AgedLane>,
+    bytes_written: Arc<AtomicU64>,
+}
+
+/// What a guest does of pasts, by where the work of their lanes happens.
+#[derive(Default)]
+pub(super) struct GuestPasts {
+    lives: BTreeMap<PathBuf, GuestLife>,
+    readings: BTreeMap<PathBuf, Background<(SteppedTo, Fresh)>>,
+    /// What was copied: it is read after an unmount.
+    copied: BTreeMap<PathBuf, Fresh>,
+}
+
+impl GuestPasts {
+    /// Begins something, or tells how far it is; `base` is where the filesystem is mounted of what is begun.
+    ///
+    /// # Errors
+    /// What could not be done.
+    pub(super) fn answer(&mut self, ask: Ask, base: PathBuf) -> Result<Answer, LaneFailure> {
+        match ask {
+            Ask::Live { target, life } => {
+                let bytes_written = Arc::new(AtomicU64::new(0));
+                let written = bytes_written.clone();
+                let lived = Background::begin(move |stop| {
+                    live_below(&base, &life, stop, &mut |bytes| written.store(bytes, Ordering::Relaxed))
+                });
+                self.lives.insert(target, GuestLife { lived, bytes_written });
+                Ok(Answer::Done)
+            }
+            Ask::Lived { target } => {
+                let Some(life) = self.lives.get_mut(&target) else { return Err(failed("nothing lives there")) };
+                match life.lived.look() {
+                    None => Ok(Answer::Living { bytes_written: life.bytes_written.load(Ordering::Relaxed) }),
+                    Some(lived) => lived.map(|facts| Answer::Lived { facts: Box::new(facts) }),
+                }
+            }
+            Ask::ReadCold { target, step } => {
+                let mut fresh = self.copied.remove(&target).unwrap_or_default();
+                let reading = Background::begin(move |stop| {
+                    let came_to = step_below(&base, step, &mut fresh, stop)?;
+                    Ok((came_to, fresh))
+                });
+                self.readings.insert(target, reading);
+                Ok(Answer::Done)
+            }
+            Ask::HasRead { target } => {
+                let Some(reading) = self.readings.get_mut(&target) else { return Err(failed("nothing is read there")) };
+                let Some(read) = reading.look() else { return Ok(Answer::Reading) };
+                let (came_to, fresh) = read?;
+                self.copied.insert(target, fresh);
+                Ok(Answer::HasRead { came_to })
+            }
+            other => Err(failed(format!("{other:?} concerns no past; this is a fault of Fairlane, report it"))),
+        }
+    }
+
+    /// Ends what works on a filesystem, so that it can be unmounted.
+    pub(super) fn end(&mut self, target: &Path) {
+        self.lives.remove(target);
+        self.readings.remove(target);
     }
 }

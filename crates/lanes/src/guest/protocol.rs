@@ -161,6 +161,18 @@ pub enum Ask {
         /// Where its filesystem is mounted.
         target: PathBuf,
     },
+    /// Begins to copy what was lived on a mounted filesystem, or to read it or the copy, which an unmount ends.
+    ReadCold {
+        /// Where it is mounted.
+        target: PathBuf,
+        /// Which of these.
+        step: aging::measures::ColdStep,
+    },
+    /// How far that is.
+    HasRead {
+        /// Where the filesystem is mounted.
+        target: PathBuf,
+    },
     /// Room of a mounted filesystem.
     Room {
         /// Where it is mounted.
@@ -276,6 +288,13 @@ pub enum Answer {
     Lived {
         /// What became of it.
         facts: Box<model::aged::AgedLane>,
+    },
+    /// To `has-read`, while it goes on.
+    Reading,
+    /// To `has-read`, at its end.
+    HasRead {
+        /// What came of it.
+        came_to: aging::measures::SteppedTo,
     },
     /// To `room`.
     Room {
@@ -419,6 +438,18 @@ mod tests {
             let answered = Answered { serial: 9, answer: Answer::Tried { tried } };
             let text = serde_json::to_string(&answered).unwrap();
             assert_eq!(serde_json::from_str::<Answered>(&text).unwrap().answer, answered.answer);
+        }
+        let walk = aging::measures::ColdWalk {
+            files: 3,
+            bytes: 5,
+            seconds: 0.5,
+            seconds_per_gib: 7.25,
+            caches: aging::measures::Caches::Dropped,
+        };
+        for came_to in [aging::measures::SteppedTo::NoRoom, aging::measures::SteppedTo::Read(walk)] {
+            let answered = Answered { serial: 9, answer: Answer::HasRead { came_to } };
+            let again: Answered = serde_json::from_str(&serde_json::to_string(&answered).unwrap()).unwrap();
+            assert_eq!(again.answer, answered.answer);
         }
         let failure = LaneFailure::Privilege("the kernel lacks it".to_owned());
         let Answer::Refused { kind, reason } = Answer::from(failure.clone()) else { panic!() };

@@ -2,7 +2,7 @@
 
 use super::errand::Errand;
 use super::init::FAILURES;
-use super::life::GuestLife;
+use super::life::GuestPasts;
 use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, cannot, failed};
@@ -65,7 +65,7 @@ pub fn run(watch: &dyn Fn(&Devices, bool) -> Looking) -> Result<(), String> {
         stacks: BTreeMap::new(),
         covered: BTreeMap::new(),
         errand: None,
-        lives: BTreeMap::new(),
+        pasts: GuestPasts::default(),
         watch,
         looking: BTreeMap::new(),
     };
@@ -155,8 +155,8 @@ struct Worker<'a> {
     covered: BTreeMap<PathBuf, (LayerSpec, PathBuf)>,
     /// The command that was started last.
     errand: Option<Errand>,
-    /// Lives that are lived, by where their filesystem is mounted.
-    lives: BTreeMap<PathBuf, GuestLife>,
+    /// Lives that are lived, and what of them is read.
+    pasts: GuestPasts,
     /// Disks that are replaced, by where their filesystem is mounted.
     replacing: BTreeMap<PathBuf, Replacing>,
     /// Layers of lanes, as they stand.
@@ -245,13 +245,11 @@ impl Worker<'_> {
             }
             Ask::Clock => Ok(clock()),
             Ask::Activity { devices } => Ok(activity(&devices)),
-            Ask::Live { target, life } => {
-                self.lives.insert(target.clone(), GuestLife::begin(self.base_of(&target), *life));
-                Ok(Answer::Done)
+            Ask::Live { ref target, .. } | Ask::ReadCold { ref target, .. } => {
+                let base = self.base_of(target);
+                self.pasts.answer(ask, base)
             }
-            Ask::Lived { target } => {
-                self.lives.get_mut(&target).map_or(Err(failed("nothing lives there")), GuestLife::look)
-            }
+            Ask::Lived { .. } | Ask::HasRead { .. } => self.pasts.answer(ask, PathBuf::new()),
             Ask::Room { target } => room(&target),
             ask @ (Ask::Run { .. } | Ask::Said { .. } | Ask::EndRun { .. }) => self.run_command(ask),
             Ask::Crash => crash(),
@@ -338,7 +336,7 @@ impl Worker<'_> {
     }
 
     fn unmount(&mut self, target: &Path) -> Result<Answer, LaneFailure> {
-        drop(self.lives.remove(target));
+        self.pasts.end(target);
         // Whatever it says, the mount is free then.
         let replaced = self.replacing.remove(target).map(Replacing::end);
         let base = self.base_of(target);

@@ -1,5 +1,7 @@
 //! Lanes whose filesystems have a past: it is lived once, its image is kept, and every round begins with that image again.
 
+pub(crate) mod cold;
+
 use crate::capacity;
 use crate::contestant::Contestant;
 use crate::failure::{LaneFailure, cannot, failed, usage};
@@ -11,30 +13,23 @@ use crate::lane_set::{LaneSet, LaneState, OpenLane, Settings};
 use crate::undo::Journal;
 use aging::measures::{self, FreeClass};
 use aging::{Life, Lived, Measures, Progress};
+use cold::{FOLDER, LOOK_EVERY, TREE, open_tree};
 use model::Bytes;
-use model::aged::{AgedLane, ColdRead, FreePieces, states_line};
-use rustix::fs::{Mode, OFlags, open, openat};
+use model::aged::{AgedLane, FreePieces, states_line};
+use rustix::fs::{Mode, open};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-/// The folder of a lane that its life lies in.
-pub(crate) const TREE: &str = "aged";
 /// Of one past a race, and others beside it, have so many images at most.
 const MOST_COPIES: u32 = 64;
 /// Of what a filesystem says is free so much may be worked on: metadata of the work takes room too.
 const SHARE_OF_FREE: f64 = 0.9;
 /// The largest share of a filesystem that is taken for a reserve for root: ext4 keeps a twentieth.
 const SHARE_FOR_ROOT: f64 = 0.06;
-/// How folders are opened.
-const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// So often a guest is asked how far a life is.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// A lane's past.
 #[derive(Debug)]
@@ -294,48 +289,6 @@ impl LaneSet {
         Ok(kept)
     }
 
-    /// Reads what a lane lived beside a fresh copy, on a disk whose image is kept already. `None`: there is no room for a copy,
-    /// a guest has to, or the disk is to be held and is not yet.
-    fn read_beside_fresh(
-        &mut self,
-        index: usize,
-        ground: usize,
-        journal: &mut Journal,
-        stop: &AtomicBool,
-    ) -> Result<Option<ColdRead>, LaneFailure> {
-        if self.lanes[index].guest.is_some() || self.throttling.is_some() {
-            return Ok(None);
-        }
-        let directory = self.lane_directory(index, ground);
-        self.mount(index, ground, directory, BTreeMap::new(), journal, stop)?;
-        let read = self.read_open_lane(index, stop);
-        self.close(index, journal)?;
-        read
-    }
-
-    fn read_open_lane(&mut self, index: usize, stop: &AtomicBool) -> Result<Option<ColdRead>, LaneFailure> {
-        let (_, opened) = self.opened_for_life(index)?;
-        let base = opened.base.clone();
-        let of_life = |error: aging::AgingError| failed(error.to_string());
-        let fresh = measures::copy_fresh(open_tree(&base)?.as_fd(), stop).map_err(of_life)?;
-        let going_on = || if stop.load(Ordering::Relaxed) { Err(LaneFailure::Interrupted) } else { Ok(()) };
-        going_on()?;
-        let Some(fresh) = fresh else { return Ok(None) };
-        self.make_cold(index)?;
-        let aged = measures::read_copied(open_tree(&base)?.as_fd(), &fresh, &mut || true, stop).map_err(of_life)?;
-        going_on()?;
-        self.make_cold(index)?;
-        let copy = measures::read_copy(open_tree(&base)?.as_fd(), &mut || true, stop).map_err(of_life)?;
-        going_on()?;
-        let files = self.lanes[index].past.as_ref().and_then(|past| past.facts.as_ref()).map_or(0, |facts| facts.files);
-        Ok(Some(ColdRead {
-            disk: self.host.as_ref().and_then(|host| host.disk.clone()).unwrap_or_default(),
-            share_of_files: copy.files as f64 / files.max(copy.files).max(1) as f64,
-            aged_seconds_per_gib: aged.seconds_per_gib,
-            fresh_seconds_per_gib: copy.seconds_per_gib,
-        }))
-    }
-
     fn opened_for_life(&self, index: usize) -> Result<(&Life, &OpenLane), LaneFailure> {
         match (&self.lanes[index].past, &self.lanes[index].open) {
             (Some(past), Some(opened)) => Ok((&past.life, opened)),
@@ -416,11 +369,11 @@ impl LaneSet {
         let lane = &self.lanes[index];
         let past = lane.past.as_ref()?;
         Some(format!(
-            "{}: write and remove about {} of files in it, and keep its image in {}{}; or take the image that is kept there",
+            "{}: write and remove about {} of files in it, and keep its image in {}, then read it beside a fresh copy; or take the \
+             image that is kept there",
             lane.name,
             model::units::human_bytes(forecast(&past.life) as f64),
             self.settings.undo.join(kept_images::FOLDER).display(),
-            if lane.guest.is_some() { "" } else { ", then read it beside a fresh copy" }
         ))
     }
 }
@@ -472,11 +425,6 @@ fn make_tree(base: &Path) -> Result<OwnedFd, LaneFailure> {
     open_tree(base)
 }
 
-fn open_tree(base: &Path) -> Result<OwnedFd, LaneFailure> {
-    let opened = open(base, FOLDER, Mode::empty()).and_then(|root| openat(&root, TREE, FOLDER, Mode::empty()));
-    opened.map_err(|error| cannot(format!("open the folder {TREE} in {}", base.display()), std::io::Error::from(error)))
-}
-
 /// What tells one version of a mkfs, and of its defaults, from another: sizes and times of their files.
 fn mkfs_of(command: &[String]) -> Vec<(u64, i64)> {
     let program = command.first().and_then(|program| crate::command::find_program(program));
@@ -484,9 +432,9 @@ fn mkfs_of(command: &[String]) -> Vec<(u64, i64)> {
     files.filter_map(|path| path.metadata().ok()).map(|of| (of.len(), of.mtime())).collect()
 }
 
-/// Bytes of the fresh copy that what was lived is read beside; of a fresh lane, and of one in a guest, there is none.
+/// Bytes of the fresh copy that what was lived is read beside; of a fresh lane there is none.
 fn copied_at_most(lane: &LaneState) -> u64 {
-    let Some(past) = lane.past.as_ref().filter(|_| lane.guest.is_none()) else { return 0 };
+    let Some(past) = &lane.past else { return 0 };
     let full = past.life.full.unwrap_or(past.life.profile.settle[0]);
     (past.life.capacity_bytes as f64 * full.min((1.0 - full) * measures::FRESH_SHARE)) as u64
 }
