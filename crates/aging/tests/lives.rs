@@ -64,6 +64,8 @@ fn two_folders_live_the_same_life_of_every_profile() {
         assert_eq!(bytes, first.bytes);
         let measures = measure(File::open(a.path()).unwrap().as_fd(), &life, &GO_ON);
         assert_eq!((measures.files, measures.bytes, measures.differing_files), (first.files, bytes, Some(0)), "{name}");
+        let used = (first.used_share * life.capacity_bytes as f64).round() as u64;
+        assert_eq!(measures.used_bytes, used, "{name}");
     }
 }
 

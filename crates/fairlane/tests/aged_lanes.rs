@@ -49,6 +49,13 @@ fn a_past_is_lived_once_kept_and_raced_beside_the_fresh_lane() {
     assert_eq!((facts["states"].as_str(), facts["seed"].as_u64()), (Some("+aged=churn:1x"), Some(1)));
     assert!(facts["extents_per_file"].as_f64().unwrap() >= 1.0 && facts["from_cache"].is_null(), "{facts}");
     assert!((0.69..0.71).contains(&full["aged"]["used_share"].as_f64().unwrap()), "{full}");
+    // The tree that it is raced with was compared with the life's own, and with another life's.
+    let figure = |of: &Value, key: &str| of[key].as_f64().unwrap_or_else(|| panic!("{key} in {of}"));
+    for of in [facts, &full["aged"]] {
+        assert_eq!(of["differing_files"].as_u64(), Some(0));
+        assert!((figure(of, "reached_share") - figure(of, "used_share")).abs() < 0.005, "{of}");
+        assert!(figure(&of["sizes"], "misplaced_share") < 0.2 && figure(&of["sizes"], "degrees") > 2.0, "{of}");
+    }
     assert!(lane(&place, "a.jsonl", "ext4")["aged"].is_null());
     // What the aged lane was laid with is said of its rounds.
     let text = std::fs::read_to_string(place.path().join("a.jsonl")).unwrap();
@@ -72,9 +79,12 @@ fn a_past_is_lived_once_kept_and_raced_beside_the_fresh_lane() {
     let (out, _) = place.expect(0, &["report", "b.jsonl"]);
     // Lines are as long as the terminal is wide.
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in
-        ["was made anew: its bytes are not those that were kept", "AGED", "ext4+aged=churn:1x / ext4: random read"]
-    {
+    for part in [
+        "was made anew: its bytes are not those that were kept",
+        "AGED",
+        "in another class of size in another life of its profile",
+        "ext4+aged=churn:1x / ext4: random read",
+    ] {
         assert!(out.contains(part), "`{part}` is missing in:\n{out}");
     }
     assert!(out.contains("with a past") && !out.contains("no rank flips"), "{out}");

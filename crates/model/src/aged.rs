@@ -145,6 +145,19 @@ pub fn states_line(aged: Option<&AgedSpec>, full_percent: Option<u8>) -> String 
     line
 }
 
+/// Files beside those of another life of their profile: Pearson's chi-squared of two samples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AlikeFiles {
+    /// The sum.
+    pub chi_squared: f64,
+    /// Degrees of freedom.
+    pub degrees: u32,
+    /// The probability of such a sum and of larger ones where both are alike, 0 to 1.
+    pub probability: f64,
+    /// Share of the files that would be in another class, 0 to 1.
+    pub misplaced_share: f64,
+}
+
 /// What became of a lane's past, in the record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AgedLane {
@@ -166,6 +179,18 @@ pub struct AgedLane {
     pub bytes: u64,
     /// Share of the lane's size that they take by the life, 0 to 1.
     pub used_share: f64,
+    /// The same as it was found there: less where acts had no room; absent: it was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached_share: Option<f64>,
+    /// Files that are missing, too many, or of another size than its life says; absent: they were not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub differing_files: Option<u64>,
+    /// Sizes of the files, by powers of two; absent: they were compared with nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<AlikeFiles>,
+    /// Their ages: what was written since, in tenths of the other life's files; absent: as of `sizes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ages: Option<AlikeFiles>,
     /// Share of its own room that the filesystem called used, 0 to 1; 0: not known.
     pub filesystem_used_share: f64,
     /// Bytes that it called free; 0: not known.

@@ -6,6 +6,7 @@ use crate::lines::CLOSING_COLUMNS;
 use crate::markdown::{close, code, escape, open};
 use crate::words::aged as wording;
 use crate::{Style, figures};
+use model::aged::AlikeFiles;
 use model::findings::{AgedFinding, AgedRow, Findings, Verdict};
 
 /// Pieces of free space below this count as small (chosen).
@@ -111,7 +112,15 @@ fn state(aged: &AgedFinding) -> Option<String> {
         let disk = crate::clean_text(&read.disk);
         wording::cold_read((&figures::time(aged), &figures::time(fresh), &ratio), &share, &disk)
     });
+    let alike = |what: &str, of: AlikeFiles| {
+        let probability =
+            if of.probability < 0.005 { "below 0.01".to_owned() } else { format!("{:.2}", of.probability) };
+        wording::like_profile(what, &figures::share(of.misplaced_share), &probability)
+    };
     let parts = [
+        facts.differing_files.filter(|files| *files > 0).map(|files| wording::differing(&figures::whole(files))),
+        facts.sizes.map(|of| alike("size", of)),
+        facts.ages.map(|of| alike("age", of)),
         facts.dynamic_layout_score.map(|score| wording::dynamic_score(&format!("{score:.2}"))),
         facts.directories_split.map(|share| wording::folders_split(&figures::share(share))),
         free,

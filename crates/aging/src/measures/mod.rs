@@ -42,6 +42,9 @@ pub struct Measures {
     pub directories: u64,
     /// Sum of the files' sizes, bytes.
     pub bytes: u64,
+    /// The same in whole blocks of 4 KiB, with a block for each folder below that of the life: what a life counts as used, bytes.
+    #[serde(default)]
+    pub used_bytes: u64,
     /// What the filesystem says that they take (`st_blocks`), bytes.
     pub allocated_bytes: u64,
     /// Size of the whole filesystem (`statvfs`), bytes.
@@ -125,6 +128,8 @@ struct Looking<'a> {
 
 impl Visitor for Looking<'_> {
     fn folder(&mut self, folder: BorrowedFd, _: &CStr, _: usize) {
+        // The life's own folder is the first, and was there before it.
+        self.measures.used_bytes += if self.measures.directories > 0 { BLOCK_BYTES } else { 0 };
         self.measures.directories += 1;
         if self.no_folders.is_none() {
             match extents_of(folder) {
@@ -144,6 +149,7 @@ impl Visitor for Looking<'_> {
         }
         self.measures.files += 1;
         self.measures.bytes += file.bytes;
+        self.measures.used_bytes += file.bytes.div_ceil(BLOCK_BYTES) * BLOCK_BYTES;
         self.measures.allocated_bytes += file.allocated;
         self.sizes.push(file.bytes);
         if let Some(state) = self.state {

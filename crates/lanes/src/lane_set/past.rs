@@ -11,11 +11,11 @@ use crate::kept_images::{self, Draft, Kept, KeptImage};
 use crate::lane_set::resolve::Location;
 use crate::lane_set::{LaneSet, LaneState, OpenLane, Settings};
 use crate::undo::Journal;
-use aging::measures::{self, FreeClass};
+use aging::measures::{self, ChiSquared, FreeClass};
 use aging::{Life, Lived, Measures, Progress};
 use cold::{FOLDER, LOOK_EVERY, TREE, open_tree};
 use model::Bytes;
-use model::aged::{AgedLane, FreePieces, states_line};
+use model::aged::{AgedLane, AlikeFiles, FreePieces, states_line};
 use rustix::fs::{Mode, open};
 use sha2::{Digest, Sha256};
 use std::ops::ControlFlow;
@@ -30,6 +30,8 @@ const MOST_COPIES: u32 = 64;
 const SHARE_OF_FREE: f64 = 0.9;
 /// The largest share of a filesystem that is taken for a reserve for root: ext4 keeps a twentieth.
 const SHARE_FOR_ROOT: f64 = 0.06;
+/// Lanes of one life are equally full but for less than this share of their size.
+const MOST_OFF: f64 = 0.005;
 
 /// A lane's past.
 #[derive(Debug)]
@@ -172,6 +174,8 @@ impl LaneSet {
                 lane.geometry = found.geometry().to_vec();
             }
             past.kept = Some(found);
+            let remark = past.facts.as_ref().and_then(|facts| less_full(&lane.name, facts));
+            self.remarks.extend(remark);
             return self.check_free(index);
         }
         Err(failed("too many races use images of this past; wait until one has ended".to_owned()))
@@ -448,6 +452,23 @@ fn free_pieces(class: &FreeClass) -> FreePieces {
     FreePieces { from_bytes: class.from_bytes, pieces: class.pieces, bytes: class.bytes }
 }
 
+fn alike(of: ChiSquared) -> AlikeFiles {
+    let ChiSquared { statistic, degrees, probability, misplaced_share } = of;
+    AlikeFiles { chi_squared: statistic, degrees, probability, misplaced_share }
+}
+
+/// What is said of a lane that is not as full as its life says, and so as other lanes of that life; `None`: it is.
+fn less_full(name: &str, facts: &AgedLane) -> Option<String> {
+    let reached = facts.reached_share.filter(|reached| (reached - facts.used_share).abs() > MOST_OFF)?;
+    Some(format!(
+        "lane {name} is not as full as its life says, and so perhaps not as others of that life: files take {:.1} % of it and not \
+         {:.1} % (acts that found no room: {}); raise --lane-size, or race a profile that fills less",
+        reached * 100.0,
+        facts.used_share * 100.0,
+        facts.refused_for_space
+    ))
+}
+
 fn facts_of(life: &Life, lived: &Lived, measures: &Measures) -> AgedLane {
     let share = |part: u64, all: u64| if all == 0 { 0.0 } else { part as f64 / all as f64 };
     AgedLane {
@@ -460,6 +481,10 @@ fn facts_of(life: &Life, lived: &Lived, measures: &Measures) -> AgedLane {
         files: measures.files,
         bytes: measures.bytes,
         used_share: lived.used_share,
+        reached_share: Some(share(measures.used_bytes, life.capacity_bytes)),
+        differing_files: measures.differing_files,
+        sizes: measures.sizes.map(alike),
+        ages: measures.ages.map(alike),
         image: String::new(),
         free_bytes: free_for_root(measures),
         filesystem_used_share: share(measures.filesystem_used_bytes, measures.filesystem_bytes),
@@ -476,6 +501,18 @@ fn facts_of(life: &Life, lived: &Lived, measures: &Measures) -> AgedLane {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lane_that_is_not_as_full_as_its_life_is_named_from_half_a_percent_on() {
+        let of =
+            |reached_share| AgedLane { used_share: 0.8, reached_share, refused_for_space: 7, ..AgedLane::default() };
+        assert_eq!(
+            [None, Some(0.8), Some(0.7951)].map(|reached| less_full("a", &of(reached))),
+            [const { None::<String> }; 3]
+        );
+        let said = less_full("a", &of(Some(0.79))).unwrap();
+        assert!(said.contains("79.0 % of it and not 80.0 % (acts that found no room: 7)"), "{said}");
+    }
 
     #[test]
     fn a_reserve_for_root_is_free_and_room_that_is_kept_for_metadata_is_not() {

@@ -36,6 +36,17 @@ pub(crate) fn cold_read(times: (&str, &str, &str), share: &str, disk: &str) -> S
     )
 }
 
+/// `what`: `size` or `age`.
+pub(crate) fn like_profile(what: &str, share: &str, probability: &str) -> String {
+    format!(
+        "{share} of the files would be in another class of {what} in another life of its profile (chi-squared, p {probability})"
+    )
+}
+
+pub(crate) fn differing(files: &str) -> String {
+    format!("files that are not as its life says: {files}")
+}
+
 pub(crate) fn against(lane: &str, fresh: &str, rows: &str) -> String {
     format!("{lane} / {fresh}: {rows}.")
 }
