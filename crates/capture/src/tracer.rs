@@ -78,6 +78,7 @@ fn tracer(job: &Job, writer: Writer<File>, begun: Instant, buffer: Option<CallBu
         known: None,
         had_calls: begun,
         early: Vec::new(),
+        ending: None,
         waiting: HashMap::new(),
         processes: HashMap::default(),
         calls: system_calls::all().map(|call| (call.number, (call, code(call.name).unwrap_or(0)))).collect(),
@@ -186,6 +187,8 @@ struct Tracer {
     had_calls: Instant,
     /// Stops that were seen where another was waited for.
     early: Vec<(pid_t, Stop)>,
+    /// The thread whose end is looked at.
+    ending: Option<pid_t>,
     /// New threads that stopped before who began them told of them.
     waiting: HashMap<pid_t, Instant>,
     processes: HashMap<pid_t, Process, RandomState>,
@@ -244,6 +247,7 @@ impl Tracer {
                 Ok(None) => break,
                 Ok(Some((thread, stop))) => {
                     let woke = Instant::now();
+                    self.ending = matches!(stop, Stop::Ended(_)).then_some(thread);
                     self.drain_at(thread, stop);
                     if let Stop::Ended(how) = stop {
                         if thread == child.pid {
@@ -258,7 +262,7 @@ impl Tracer {
                         self.release_orphans();
                     } else {
                         let (on, signal) = self.stopped(thread, stop, woke);
-                        if !matches!(stop, Stop::Call | Stop::Returned) {
+                        if !matches!(stop, Stop::Call | Stop::Returned | Stop::Executed) {
                             self.was_held(thread, woke);
                         }
                         self.tracer_nanoseconds += woke.elapsed().as_nanos() as u64;
@@ -323,7 +327,7 @@ impl Tracer {
                     }
                 }
             }
-            Stop::Executed => self.executed(thread),
+            Stop::Executed => self.executed(thread, woke),
             Stop::Group(_) => return (On::Listen, 0),
             Stop::Signal(signal) => {
                 let on = if is_pending(self) { On::ToReturn } else { On::ToCall };
@@ -506,13 +510,16 @@ impl Tracer {
     }
 
     fn returned(&mut self, thread: pid_t, woke: Instant) {
-        let Some(of) = self.threads.get_mut(&thread) else { return };
-        let process = of.process;
-        let Some(mut pending) = of.pending.take() else { return };
+        let Some(pending) = self.threads.get_mut(&thread).and_then(|of| of.pending.take()) else { return };
         let Some(Told::Returned(result)) = stops::told(thread) else { return };
-        if BEGUN_AGAIN.contains(&result) {
-            return;
+        if !BEGUN_AGAIN.contains(&result) {
+            self.done_by(thread, pending, (result, woke));
         }
+    }
+
+    /// A call at which a thread stopped is done, and it goes on.
+    fn done_by(&mut self, thread: pid_t, mut pending: Pending, (result, woke): (i64, Instant)) {
+        let Some(process) = self.threads.get(&thread).map(|of| of.process) else { return };
         pending.operation.start = pending.began.duration_since(self.begun).as_nanos() as u64;
         pending.operation.nanoseconds = woke.duration_since(pending.began).as_nanos() as u64;
         self.done(process, pending, result);
@@ -524,7 +531,8 @@ impl Tracer {
         let operation = &mut pending.operation;
         operation.result = result;
         if let Does::Waits(process) = pending.does {
-            return self.waited(operation.thread, process, result);
+            let at = operation.start.saturating_add(operation.nanoseconds);
+            return self.waited(operation.thread, (process, result), at);
         }
         if let Some(own) = self.processes.get_mut(&process) {
             match pending.does {

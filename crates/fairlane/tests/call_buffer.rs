@@ -79,6 +79,25 @@ fn what_a_program_asks_is_the_same_with_and_without_stops() {
     assert_eq!((&buffered["threads"], &buffered["processes"]), (&stopped["threads"], &stopped["processes"]));
 }
 
+#[test]
+fn the_end_of_each_process_is_seen_with_and_without_stops() {
+    let place = Place::new();
+    let script = "i=0; while [ $i -lt 30 ]; do /bin/echo x > f; i=$((i + 1)); done";
+    let seen = |how: &[&str]| {
+        let (_, shown) = captured(&place, "sh", how, &["-c", script]);
+        let trace = std::fs::File::open(place.path().join("t.trace")).expect("a trace");
+        let mut reader = trace::Reader::begin(trace).expect("a trace");
+        let mut ends = 0;
+        while let Some(item) = reader.next_item().expect("an item") {
+            ends += u64::from(matches!(item, trace::Item::Waited { .. }));
+        }
+        (ends, shown["processes"].as_u64(), work(&shown).0)
+    };
+    let (buffered, stopped) = (seen(&[]), seen(&["--no-buffer"]));
+    assert_eq!(buffered, stopped);
+    assert_eq!((buffered.0, buffered.1), (30, Some(31)));
+}
+
 /// What lies under a path is told as it was before the program changed it, though both calls are read from the buffer at once.
 #[test]
 fn what_was_there_before_is_told_though_it_changed_before_it_was_looked_at() {

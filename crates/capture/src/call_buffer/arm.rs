@@ -2,7 +2,7 @@
 
 use super::hook;
 use super::layout::{
-    BASE, CLASSES_AT, CODE_BYTES, CONTROL, ENABLED_AT, INSIDE_BYTES, SAMPLE_AT, STUB_BYTES, STUBS_BYTES, TAG_AT,
+    BASE, CLASSES_AT, CODE_BYTES, CONTROL, ENABLED_AT, INSIDE_BYTES, PAGE, SAMPLE_AT, STUB_BYTES, STUBS_BYTES, TAG_AT,
 };
 use super::sites::Site;
 use crate::stops::{self, On, Stop};
@@ -45,10 +45,8 @@ impl Memory {
         self.0.write_all_at(bytes, address)
     }
 
-    pub(super) fn is(&self, address: u64, wanted: &[u8]) -> bool {
-        let mut bytes = [0; 16];
-        let bytes = &mut bytes[..wanted.len()];
-        self.0.read_exact_at(bytes, address).is_ok() && bytes == wanted
+    fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()> {
+        self.0.read_exact_at(into, address)
     }
 }
 
@@ -155,31 +153,44 @@ pub(super) fn sample(memory: &Memory, ticks: u64) -> io::Result<()> {
     memory.write(CONTROL + SAMPLE_AT, &ticks.to_ne_bytes())
 }
 
-/// Has these places of a text jump to the code; answers how many stubs lie there now, of which `used` did before.
+/// Has these places of a text, in ascending order, jump to the code; answers how many stubs lie there now, of which `used` did
+/// before. A page is read once and written once: each process waits for this at its begin.
 pub(super) fn lead(memory: &Memory, text: u64, sites: &[Site], stubs: u64, used: u64) -> io::Result<u64> {
+    let (mut number, mut pieces) = (used, Vec::new());
     let mut made: Vec<u8> = Vec::new();
-    let mut jumps = Vec::new();
-    for site in sites {
-        let number = used + jumps.len() as u64;
-        let (from, stub) = (text + site.offset, stubs + number * STUB_BYTES);
-        if number >= STUBS || !memory.is(from, &site.before()) {
+    for of_page in sites.chunk_by(|one, next| one.offset / PAGE == next.offset / PAGE) {
+        let first = of_page[0].offset;
+        let length = of_page.iter().map(|site| (site.offset - first) as usize + site.bytes()).max().unwrap_or(0);
+        let mut bytes = vec![0; length];
+        if memory.read(text + first, &mut bytes).is_err() {
             continue;
         }
-        let Some(jump) = far(from + 5, stub) else { continue };
-        let behind = from + site.bytes() as u64;
-        let Some(bytes) = stub_at(stub, stubs + STUBS * STUB_BYTES, site.comparison, behind) else { continue };
-        made.extend(bytes);
-        let mut instead = vec![0x90; site.bytes()];
-        instead[0] = 0xe9;
-        instead[1..5].copy_from_slice(&jump);
-        jumps.push((from, instead));
+        let before = number;
+        for site in of_page {
+            let (from, stub) = (text + site.offset, stubs + number * STUB_BYTES);
+            let instead = &mut bytes[(site.offset - first) as usize..][..site.bytes()];
+            if number >= STUBS || *instead != site.before()[..] {
+                continue;
+            }
+            let Some(jump) = far(from + 5, stub) else { continue };
+            let behind = from + site.bytes() as u64;
+            let Some(of_stub) = stub_at(stub, stubs + STUBS * STUB_BYTES, site.comparison, behind) else { continue };
+            made.extend(of_stub);
+            instead.fill(0x90);
+            instead[0] = 0xe9;
+            instead[1..5].copy_from_slice(&jump);
+            number += 1;
+        }
+        if number > before {
+            pieces.push((text + first, bytes));
+        }
     }
     memory.write(stubs + STUBS * STUB_BYTES, &BASE.to_ne_bytes())?;
     memory.write(stubs + used * STUB_BYTES, &made)?;
-    for (at, instead) in &jumps {
-        memory.write(*at, instead)?;
+    for (at, bytes) in &pieces {
+        memory.write(*at, bytes)?;
     }
-    Ok(used + jumps.len() as u64)
+    Ok(number)
 }
 
 /// How far it is, in the four bytes that a jump has.
@@ -293,5 +304,29 @@ mod tests {
         assert_eq!(i32::from_le_bytes(bytes[26..30].try_into().unwrap()), 0x900 - (0x1000 + 30));
         assert_eq!(far(0, 1 << 40), None);
         assert_eq!(stub_at(0x1000, 0x5000, &comparison, 1 << 40), None);
+    }
+
+    #[test]
+    fn places_of_a_page_are_led_together_and_what_stands_between_them_stays() {
+        let own = Memory::open(std::process::id() as pid_t).unwrap();
+        let site = |offset| Site { offset, comparison: &[0x48, 0x3d, 0, 0xf0, 0xff, 0xff] };
+        // The third reaches into the next page, and where the last one shall be something else stands.
+        let sites = [site(100), site(200), site(PAGE - 4), site(2 * PAGE + 7)];
+        let mut text = vec![0x41u8; 3 * PAGE as usize];
+        for site in &sites[..3] {
+            text[site.offset as usize..][..site.bytes()].copy_from_slice(&site.before());
+        }
+        let stubs = vec![0u8; STUBS_BYTES as usize];
+        let (begin, stubs_begin) = (text.as_ptr() as u64, stubs.as_ptr() as u64);
+        assert_eq!(lead(&own, begin, &sites, stubs_begin, 2).unwrap(), 5);
+        let mut now = vec![0; text.len()];
+        own.read(begin, &mut now).unwrap();
+        for (which, site) in sites[..3].iter().enumerate() {
+            let stub = stubs_begin + (2 + which as u64) * STUB_BYTES;
+            let led = &now[site.offset as usize..][..site.bytes()];
+            assert_eq!((led[0], &led[1..5]), (0xe9, &far(begin + site.offset + 5, stub).unwrap()[..]));
+            text[site.offset as usize..][..site.bytes()].copy_from_slice(led);
+        }
+        assert!(now == text);
     }
 }

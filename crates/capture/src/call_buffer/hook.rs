@@ -5,7 +5,7 @@
 
 use super::layout::{
     CALLS, CLASSES_AT, CLOSES, FULL_BYTES, HEAD_BYTES, INSIDE_BYTES, LOOKS, OPENS, PATH, PATH_BYTES, PIECE_BYTES,
-    RING_BYTES, SECOND, WRITES,
+    RING_BYTES, SECOND, WAITS, WRITES,
 };
 use std::arch::global_asm;
 
@@ -47,6 +47,12 @@ global_asm!(
         cmp rbx, {half}
         ja .Lhook_back
         xor ebx, ebx
+        # WUNTRACED, WCONTINUED: what is returned may be of a process that goes on.
+        test r15d, {waits}
+        jz .Lhook_class
+        test edx, 10
+        jnz .Lhook_back
+    .Lhook_class:
         test cl, {path}
         jz .Lhook_time
         mov r11, rdi
@@ -392,6 +398,7 @@ global_asm!(
     path = const PATH,
     second = const SECOND,
     opens = const OPENS,
+    waits = const WAITS,
     writes = const WRITES,
     closes = const CLOSES,
     head = const HEAD_BYTES,

@@ -24,6 +24,8 @@ pub(super) const PIECE_BYTES: u64 = 64 << 10;
 pub(super) const RING_MAPPED: u64 = PAGE + RING_BYTES + PAGE;
 /// Where its reader's position stands in its first page; the writers' is at 0.
 pub(super) const TAIL_AT: usize = 64;
+/// Where a number stands there by which the reader knows its own ring.
+pub(super) const MARK_AT: usize = 128;
 /// The page of control: whose process it is, whether it writes into the ring, when the next write is looked at, and what is done
 /// with each call.
 pub(super) const TAG_AT: u64 = 0;
@@ -51,6 +53,8 @@ pub(super) const SECOND: u8 = 8;
 pub(super) const OPENS: u8 = 16;
 /// What it closes may be another thread's file before its record is written: one before the call tells so.
 pub(super) const CLOSES: u8 = 32;
+/// It waits for a process to end; where it may tell of one that goes on, it stops.
+pub(super) const WAITS: u8 = 128;
 /// What lies under its path is looked at before it is done, because it may change that.
 pub(super) const LOOKS: u8 = 64;
 /// Bytes of a path that fit into a record, its zero included.

@@ -13,13 +13,17 @@ mod sites;
 use crate::memory;
 use crate::stops::Stop;
 use arm::{Memory, Refused};
-use layout::{CALLS, CLASSES_AT, CLOSES, LOOKS, OPENS, PATH, PLAIN, SECOND, WRITES};
+use layout::{CALLS, CLASSES_AT, CLOSES, LOOKS, OPENS, PATH, PLAIN, SECOND, WAITS, WRITES};
 use libc::{c_long, pid_t};
 use ring::Ring;
 pub(crate) use ring::{Owner, Record};
 use sites::Site;
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -43,7 +47,7 @@ const MOST_DESCRIPTORS: i64 = 1 << 20;
 const MAKE_DESCRIPTORS: [i64; 4] = [libc::SYS_dup, libc::SYS_dup2, libc::SYS_dup3, libc::SYS_creat];
 
 /// What is done with calls.
-const CLASSES: [(&[c_long], u8); 9] = [
+const CLASSES: [(&[c_long], u8); 10] = [
     (
         &[
             libc::SYS_read,
@@ -75,6 +79,7 @@ const CLASSES: [(&[c_long], u8); 9] = [
         PLAIN,
     ),
     (&[libc::SYS_close], CLOSES),
+    (&[libc::SYS_wait4], WAITS),
     (&[libc::SYS_write, libc::SYS_pwrite64], WRITES),
     (
         &[
@@ -152,11 +157,6 @@ impl Buffered {
     pub(crate) fn is_mapped(&self) -> bool {
         self.stubs.is_some()
     }
-
-    /// One that used its memory does so no more.
-    pub(crate) fn has_back(&mut self, process: pid_t) {
-        self.lent_to.retain(|other| *other != process);
-    }
 }
 
 /// What came of looking at a process.
@@ -177,6 +177,8 @@ pub(crate) struct CallBuffer {
     sites: HashMap<String, Rc<[Site]>>,
     /// Filters of calls that a process has which made none of its own.
     filters: u32,
+    /// Where paths lead this process.
+    views: [Option<PathBuf>; 3],
     clock: Clock,
 }
 
@@ -240,8 +242,10 @@ fn ticks() -> u64 {
 impl CallBuffer {
     /// `None`: this machine cannot have it.
     pub(crate) fn begin(begun: Instant) -> Option<CallBuffer> {
-        let told = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-        let flags: Vec<&str> = told.lines().find(|line| line.starts_with("flags"))?.split(' ').collect();
+        // Of the first CPU: the kernel takes its time to tell of many.
+        let told = BufReader::new(File::open("/proc/cpuinfo").ok()?);
+        let line = told.lines().map_while(Result::ok).find(|line| line.starts_with("flags"))?;
+        let flags: Vec<&str> = line.split(' ').collect();
         let clock = std::fs::read_to_string(CLOCK_SOURCE).unwrap_or_default();
         // SAFETY: a question.
         let reads_fs = unsafe { libc::getauxval(libc::AT_HWCAP2) } & HWCAP2_FSGSBASE != 0;
@@ -257,6 +261,7 @@ impl CallBuffer {
             classes,
             sites: HashMap::new(),
             filters: filters(std::process::id() as pid_t)? + 1,
+            views: views(std::process::id() as pid_t),
             clock: Clock::new(begun),
         })
     }
@@ -275,9 +280,7 @@ impl CallBuffer {
         address: u64,
         alone: bool,
     ) -> Looked {
-        if own.stubs.is_some() && !own.enabled && !own.is_off && own.lent_to.is_empty() {
-            own.enabled = Memory::open(thread).and_then(|memory| arm::enable(&memory, true)).is_ok();
-        }
+        enable_again(own, thread);
         let is_known = own.borrows
             || own.is_off
             || (layout::BASE..layout::BASE + layout::CODE_BYTES).contains(&address)
@@ -299,7 +302,8 @@ impl CallBuffer {
         }
         if own.stubs.is_none() {
             // Who has filters of its own may not do what mapping takes, and elsewhere the ring's path is another file's.
-            if filters(process) != Some(self.filters) || !sees_the_same(process) || is_limited(process) {
+            let is_as_this_one = filters(process) == Some(self.filters) && views(process) == self.views;
+            if !is_as_this_one || self.views.contains(&None) || is_limited(process) {
                 return Looked::AsItWas;
             }
             match arm::map(thread, &self.ring.path()) {
@@ -355,6 +359,14 @@ impl CallBuffer {
             let _ = Memory::open(parent_thread).and_then(|memory| arm::enable(&memory, false));
         } else {
             let _ = Memory::open(child).and_then(|memory| arm::tag(&memory, child));
+        }
+    }
+
+    /// Another process that may have used this one's memory does so no more. Its threads may run.
+    pub(crate) fn has_back(&self, own: &mut Buffered, (process, other): (pid_t, pid_t)) {
+        if own.lent_to.contains(&other) {
+            own.lent_to.retain(|borrower| *borrower != other);
+            enable_again(own, process);
         }
     }
 
@@ -438,6 +450,13 @@ impl CallBuffer {
     }
 }
 
+/// A process that has the code writes its calls down again, unless another one uses its memory.
+fn enable_again(own: &mut Buffered, thread: pid_t) {
+    if own.stubs.is_some() && !own.enabled && !own.is_off && own.lent_to.is_empty() {
+        own.enabled = Memory::open(thread).and_then(|memory| arm::enable(&memory, true)).is_ok();
+    }
+}
+
 /// Whether what lay under the path was looked at before a call (hook.rs).
 fn looks(class: u8, arguments: &[u64; 6]) -> bool {
     const CHANGES: u64 = (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) as u64;
@@ -486,11 +505,9 @@ fn filters(process: pid_t) -> Option<u32> {
     text.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"))?.trim().parse().ok()
 }
 
-/// Whether a path leads a process where it leads this one.
-fn sees_the_same(process: pid_t) -> bool {
-    let link = |process: &str, of: &str| std::fs::read_link(format!("/proc/{process}/{of}")).ok();
-    let process = process.to_string();
-    ["ns/pid", "ns/mnt", "root"].iter().all(|of| link("self", of).is_some_and(|own| link(&process, of) == Some(own)))
+/// On what it hangs where a path leads a process: its namespaces and its root; `None`: the kernel does not tell.
+fn views(process: pid_t) -> [Option<PathBuf>; 3] {
+    ["ns/pid", "ns/mnt", "root"].map(|of| std::fs::read_link(format!("/proc/{process}/{of}")).ok())
 }
 
 /// Whether a process may have so much memory and no more: the buffer's would be missing.
@@ -501,8 +518,9 @@ fn is_limited(process: pid_t) -> bool {
     answer != 0 || limit.rlim_cur != libc::RLIM_INFINITY
 }
 
-fn threads(process: pid_t) -> Option<usize> {
-    Some(std::fs::read_dir(format!("/proc/{process}/task")).ok()?.count())
+/// Threads of a process: the kernel counts them as folders are counted, of which a folder has two links itself.
+fn threads(process: pid_t) -> Option<u64> {
+    std::fs::metadata(format!("/proc/{process}/task")).ok()?.nlink().checked_sub(2)
 }
 
 const _: () = assert!(CLASSES_AT as usize + CALLS <= layout::PAGE as usize, "the page of control holds all classes");

@@ -15,8 +15,6 @@ impl Buffered {
     pub(crate) fn is_mapped(&self) -> bool {
         false
     }
-
-    pub(crate) fn has_back(&mut self, _: pid_t) {}
 }
 
 #[allow(dead_code, reason = "other kinds of CPU have them")]
@@ -60,6 +58,8 @@ impl CallBuffer {
     }
 
     pub(crate) fn forked(&self, _: pid_t, _: &mut Buffered, _: pid_t, _: bool) {}
+
+    pub(crate) fn has_back(&self, _: &mut Buffered, _: (pid_t, pid_t)) {}
 
     pub(crate) fn turn_off(&self, _: pid_t, _: &mut Buffered) {}
 

@@ -1,11 +1,14 @@
 //! The ring into which traced processes write their calls, as its one reader sees it.
 
 use super::layout::{
-    CALLS, FULL_BYTES, HEAD_BYTES, OWN_MEMORY_AT, OWNER_AT, PAGE, PATH_BYTES, RING, RING_BYTES, RING_MAPPED, TAIL_AT,
+    CALLS, FULL_BYTES, HEAD_BYTES, MARK_AT, OWN_MEMORY_AT, OWNER_AT, PAGE, PATH_BYTES, RING, RING_BYTES, RING_MAPPED,
+    TAIL_AT,
 };
+use crate::memory;
 use rustix::fs::SealFlags;
 use std::cell::Cell;
 use std::ffi::CStr;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -82,6 +85,8 @@ struct Hole {
 pub(super) struct Ring {
     file: OwnedFd,
     begin: *mut u8,
+    /// A number that no other ring has, in its first page.
+    mark: u64,
     /// Where the next record begins.
     at: u64,
     /// No further is read for now: others write on meanwhile, and somebody waits.
@@ -136,9 +141,10 @@ impl Ring {
         if begin == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        Ok(Ring {
+        let ring = Ring {
             file,
             begin: begin.cast(),
+            mark: RandomState::new().hash_one(MARK_AT),
             at: 0,
             until: 0,
             holes: Vec::new(),
@@ -148,7 +154,9 @@ impl Ring {
             filled: 0,
             is_full: false,
             is_held_up: false,
-        })
+        };
+        ring.position(MARK_AT).store(ring.mark, Ordering::Release);
+        Ok(ring)
     }
 
     /// Where a traced process finds it.
@@ -158,12 +166,7 @@ impl Ring {
 
     /// Whether it is what a process has at the ring's address: in another namespace its path is another file's.
     pub(super) fn is_at(&self, process: libc::pid_t) -> bool {
-        let own = rustix::fs::fstat(&self.file).map(|of| of.st_ino).unwrap_or(0);
-        let maps = std::fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
-        let begin = format!("{RING:x}-");
-        String::from_utf8_lossy(&maps).lines().filter(|line| line.starts_with(&begin)).any(|line| {
-            line.contains("/memfd:fairlane-calls") && line.split_whitespace().nth(4) == Some(&own.to_string())
-        })
+        memory::number(process, RING + MARK_AT as u64) == Some(self.mark)
     }
 
     fn position(&self, at: usize) -> &AtomicU64 {

@@ -4,6 +4,7 @@ use super::{Does, Pending, Tracer};
 use crate::memory;
 use crate::names::whole;
 use crate::process::Process;
+use crate::stops::Stop;
 use crate::system_calls::{Asks, REMOVE_DIRECTORY, SystemCall, code};
 use libc::{c_int, pid_t};
 use std::ffi::OsStr;
@@ -289,13 +290,17 @@ impl Tracer {
     }
 
     /// A thread saw the end of a process, where it has none any more.
-    pub(super) fn waited(&mut self, thread: u32, process: u32, result: i64) {
+    pub(super) fn waited(&mut self, thread: u32, (process, result): (u32, i64), at: u64) {
         let process = if process == 0 { u32::try_from(result).unwrap_or(0) } else { process };
-        let is_over = result >= 0 && process > 0 && !self.processes.contains_key(&(process as pid_t));
-        if is_over {
-            let at = self.begun.elapsed().as_nanos() as u64;
+        if result >= 0 && process > 0 && self.is_over(process as pid_t) {
             self.add(&Item::Waited { thread, process, at });
         }
+    }
+
+    /// Whether a process ended, though that may not have been looked at so far: what the buffer holds is read first.
+    fn is_over(&self, process: pid_t) -> bool {
+        let ends = |of: &(pid_t, Stop)| of.0 == process && matches!(of.1, Stop::Ended(_));
+        !self.processes.contains_key(&process) || self.ending == Some(process) || self.early.iter().any(ends)
     }
 
     fn process_of(&mut self, thread: pid_t) -> Option<&mut Process> {

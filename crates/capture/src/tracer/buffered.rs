@@ -175,7 +175,10 @@ impl Tracer {
 
     /// A process is another program now, or none any more: it uses nobody's memory.
     pub(super) fn gives_back(&mut self, process: pid_t) {
-        self.processes.values_mut().for_each(|own| own.buffered.has_back(process));
+        let Some(buffer) = &self.buffer else { return };
+        for (&owner, own) in &mut self.processes {
+            buffer.has_back(&mut own.buffered, (owner, process));
+        }
     }
 
     /// A thread is stopped for the first time.

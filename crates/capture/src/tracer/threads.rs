@@ -123,8 +123,9 @@ impl Tracer {
         }
     }
 
-    /// Another program; of several threads only this one is left, under the number of its process.
-    pub(super) fn executed(&mut self, thread: pid_t) {
+    /// Another program; of several threads only this one is left, under the number of its process. With that its call is done: it need
+    /// not stop behind it once more.
+    pub(super) fn executed(&mut self, thread: pid_t, woke: Instant) {
         let before = stops::message(thread).filter(|&before| before != thread);
         if let Some(other) = before.and_then(|before| self.threads.remove(&before))
             && let Some(own) = self.threads.get_mut(&thread)
@@ -136,6 +137,11 @@ impl Tracer {
         self.gives_back(thread);
         if let Some(process) = self.processes.get_mut(&thread) {
             process.executes(thread);
+        }
+        let pending = self.threads.get_mut(&thread).and_then(|of| of.pending.take());
+        match pending.filter(|pending| pending.operation.call == trace::code::EXECVE) {
+            Some(pending) => self.done_by(thread, pending, (0, woke)),
+            None => self.was_held(thread, woke),
         }
     }
 }
