@@ -210,7 +210,7 @@ struct Tracer {
     noted_uring: bool,
     noted_architecture: bool,
     /// Why nothing is written any more; the program goes on.
-    failed: Option<io::Error>,
+    failed: Option<CaptureError>,
     latency: Latency,
     undecided: Undecided,
     /// How a new thread goes on.
@@ -286,7 +286,7 @@ impl Tracer {
         self.add(&Item::End(End { status, nanoseconds, tracer_nanoseconds, buffer }));
         self.flush();
         match self.failed {
-            Some(error) => Err(CaptureError::Write(error)),
+            Some(error) => Err(error),
             None => {
                 let bytes = self.writer.bytes();
                 Ok(Captured { status, operations, bytes, nanoseconds, tracer_nanoseconds, buffer })
@@ -298,13 +298,13 @@ impl Tracer {
         if self.undecided.waits() {
             self.undecided.push(item.clone());
         } else if self.failed.is_none() {
-            self.failed = self.writer.add(item).err();
+            self.failed = self.writer.add(item).err().map(CaptureError::Write);
         }
     }
 
     fn flush(&mut self) {
         if self.failed.is_none() {
-            self.failed = self.writer.flush().err();
+            self.failed = self.writer.flush().err().map(CaptureError::Write);
         }
     }
 
@@ -446,7 +446,7 @@ impl Tracer {
             if self.undecided.waits() {
                 self.undecided.push(Item::Path(shown.into_owned()));
             } else if self.failed.is_none() {
-                self.failed = self.writer.add_path(&shown).err();
+                self.failed = self.writer.add_path(&shown).err().map(CaptureError::Write);
             }
         }
         (number, is_new)

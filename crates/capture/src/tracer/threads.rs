@@ -2,11 +2,11 @@
 
 use super::standing::Left;
 use super::{Pending, Tracer};
+use crate::CaptureError;
 use crate::process::{Process, parent_of, process_of};
 use crate::stops;
 use libc::pid_t;
 use std::collections::HashMap;
-use std::io;
 use std::time::{Duration, Instant};
 use trace::{Item, MOST_THREADS};
 
@@ -50,8 +50,7 @@ impl Tracer {
         self.next_thread += 1;
         if number >= MOST_THREADS {
             // What is written by then is a trace, and its reader would refuse one with more.
-            let many = || io::Error::other(format!("it has {MOST_THREADS} threads, the most of a trace"));
-            self.failed.get_or_insert_with(many);
+            self.failed.get_or_insert(CaptureError::Threads(MOST_THREADS));
         }
         self.threads.insert(
             thread,

@@ -119,7 +119,7 @@ fn captured(options: &Capture, mask: u32) -> Result<i32, (String, u8)> {
             Ok(done.status)
         }
         Err(error) => {
-            if !matches!(error, CaptureError::Write(_)) {
+            if !matches!(error, CaptureError::Write(_) | CaptureError::Threads(_)) {
                 // Nothing is in it.
                 let _ = std::fs::remove_file(&options.output);
             }

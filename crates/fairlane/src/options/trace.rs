@@ -81,7 +81,8 @@ its runs; NAME= names the lane.
 
 Logs of a program's calls become a trace (-o names it):
   strace -f -tt -T -y -o app.log ./app       any strace; with -y descriptors have names, with -T and -tt times
-  strace -ff -tt -T -y -o app.log ./app      a file for each process: app.log stands for app.log.1234 and all others
+  strace -ff -tt -T -y -o app.log ./app      a file for each process: app.log stands for app.log.1234 and all others;
+                                             without -T and -tt (or -ttt) nobody knows their order, and they are refused
   fio --write_iolog=app.log job.fio          version 2 and 3, a file for each job
   darshan-dxt-parser app.darshan >app.log    Darshan's extended trace
 
