@@ -130,6 +130,14 @@ pub(crate) fn make_folder(
     Ok(made)
 }
 
+/// What making a folder answered, as far as it is there now: of folders that several clients share another one may have been first.
+///
+/// # Errors
+/// The answer itself; `EEXIST` is one where nobody else makes the folder.
+pub(crate) fn made_by_any(made: Result<(), Errno>, are_shared: bool) -> Result<(), Errno> {
+    if are_shared && made == Err(Errno::EXIST) { Ok(()) } else { made }
+}
+
 /// Makes a folder anew: what has its name is removed first, as an interrupted race may have left it. `path`: what the folder
 /// is called in messages.
 ///
@@ -266,6 +274,9 @@ mod tests {
         }
         assert!(victim.join("kept").exists() && !top.path().join("inner/a").exists());
         assert_eq!(make_folder(folder.as_fd(), "up", Mode::RWXU, None).map(|_| ()), Err(Errno::EXIST));
+        let again = mkdirat(&folder, "up", Mode::RWXU);
+        assert_eq!((made_by_any(again, true), made_by_any(again, false)), (Ok(()), Err(Errno::EXIST)));
+        assert_eq!(made_by_any(Err(Errno::NOSPC), true), Err(Errno::NOSPC));
         assert_eq!(make_folder(folder.as_fd(), "new", Mode::RWXU, None).map(|_| ()), Ok(()));
     }
 }

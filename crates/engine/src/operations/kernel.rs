@@ -65,10 +65,9 @@ impl KernelCalls {
 
     /// Makes the folder, unless another client of the same work has made it already.
     pub(crate) fn join((path, directory): (&Path, BorrowedFd<'_>)) -> Result<Self, EngineError> {
-        match mkdirat(directory, TOP, DIRECTORY_MODE) {
-            Ok(()) | Err(Errno::EXIST) => Self::open((path, directory)),
-            Err(errno) => Err(EngineError::file("create directory", path.join(TOP), errno)),
-        }
+        beneath::made_by_any(mkdirat(directory, TOP, DIRECTORY_MODE), true)
+            .map_err(|errno| EngineError::file("create directory", path.join(TOP), errno))?;
+        Self::open((path, directory))
     }
 
     /// Where the folder is, for messages.

@@ -6,6 +6,7 @@ use super::names::PathOf;
 use super::plan::Plan;
 use super::run::{Kit, Share, lacks};
 use super::work::CallsErrand;
+use crate::beneath;
 use crate::buffers::Room;
 use crate::error::EngineError;
 use crate::workers::Start;
@@ -50,7 +51,7 @@ impl Populate<'_> {
         let made = self.plan.names[..set].iter().any(|earlier| earlier.folder() == folder);
         if !names.is_flat() && !made {
             let path = CString::new(folder).unwrap_or_default();
-            self.is_made(calls.make_directory(&path))
+            beneath::made_by_any(calls.make_directory(&path), self.plan.is_shared())
                 .map_err(|errno| EngineError::file("create directory", super::in_process::shown(top, &path), errno))?;
         }
         if names.is_flat() && made {
@@ -61,16 +62,11 @@ impl Populate<'_> {
             for number in range.clone().filter(|_| directory.present) {
                 heed(self.stop)?;
                 path.set_directory(number);
-                let made = self.is_made(calls.make_directory(path.as_c_str()));
+                let made = beneath::made_by_any(calls.make_directory(path.as_c_str()), self.plan.is_shared());
                 made.map_err(|errno| self.refused(set, super::in_process::shown(top, path.as_c_str()), errno))?;
             }
         }
         Ok(())
-    }
-
-    /// Another client may have made what all share.
-    fn is_made(&self, made: Result<(), Errno>) -> Result<(), Errno> {
-        if self.plan.is_shared() && made == Err(Errno::EXIST) { Ok(()) } else { made }
     }
 
     fn step_name(&self, set: usize) -> String {

@@ -13,7 +13,7 @@ use model::operations::Sharing;
 use model::ranks::Clients;
 use model::workload::SmallFiles;
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
-use rustix::io::{Errno, read, write};
+use rustix::io::{read, write};
 use std::ffi::CStr;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -275,12 +275,11 @@ fn make_directories(
 ) -> Result<(), EngineError> {
     let top_path = path.join(TOP);
     let mode = Mode::from_raw_mode(0o755);
-    // What all share, another one may have made.
-    let made = |made: Result<(), Errno>| if clients.is_alone() || made != Err(Errno::EXIST) { made } else { Ok(()) };
+    let are_shared = !clients.is_alone();
     let top = if clients.is_alone() {
         beneath::make_anew(directory.as_fd(), TOP, mode, &top_path)?
     } else {
-        made(mkdirat(directory, TOP, mode))
+        beneath::made_by_any(mkdirat(directory, TOP, mode), are_shared)
             .and_then(|()| beneath::open_folder(directory.as_fd(), TOP))
             .map_err(|errno| EngineError::file("create directory", &top_path, errno))?
     };
@@ -288,7 +287,7 @@ fn make_directories(
     for number in 0..count {
         heed(stop)?;
         name.set_directory(number);
-        made(mkdirat(&top, name.as_c_str(), mode))
+        beneath::made_by_any(mkdirat(&top, name.as_c_str(), mode), are_shared)
             .map_err(|errno| EngineError::file("create directory", name.path(&top_path), errno))?;
     }
     Ok(())
