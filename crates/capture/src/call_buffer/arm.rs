@@ -174,7 +174,7 @@ pub(super) fn lead(memory: &Memory, text: u64, sites: &[Site], stubs: u64, used:
             }
             let Some(jump) = far(from + 5, stub) else { continue };
             let behind = from + site.bytes() as u64;
-            let Some(of_stub) = stub_at(stub, stubs + STUBS * STUB_BYTES, site.comparison, behind) else { continue };
+            let Some(of_stub) = stub_at(stub, stubs + STUBS * STUB_BYTES, site.moved, behind) else { continue };
             made.extend(of_stub);
             instead.fill(0x90);
             instead[0] = 0xe9;
@@ -198,14 +198,14 @@ fn far(from: u64, to: u64) -> Option<[u8; 4]> {
     i32::try_from(to.wrapping_sub(from) as i64).ok().map(i32::to_le_bytes)
 }
 
-/// Calls the code whose address lies at `code`, compares as the library did, and goes on behind it.
-fn stub_at(stub: u64, code: u64, comparison: &[u8], behind: u64) -> Option<[u8; STUB_BYTES as usize]> {
+/// Calls the code whose address lies at `code`, does what stood behind the call in the library, and goes on behind that.
+fn stub_at(stub: u64, code: u64, moved: &[u8], behind: u64) -> Option<[u8; STUB_BYTES as usize]> {
     let mut bytes = OVER_RED_ZONE.to_vec();
     // `call [rip + …]`
     bytes.extend([0xff, 0x15]);
     bytes.extend(far(stub + bytes.len() as u64 + 4, code)?);
     bytes.extend(BACK);
-    bytes.extend(comparison);
+    bytes.extend(moved);
     bytes.push(0xe9);
     bytes.extend(far(stub + bytes.len() as u64 + 4, behind)?);
     bytes.resize(STUB_BYTES as usize, 0xcc);
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn places_of_a_page_are_led_together_and_what_stands_between_them_stays() {
         let own = Memory::open(std::process::id() as pid_t).unwrap();
-        let site = |offset| Site { offset, comparison: &[0x48, 0x3d, 0, 0xf0, 0xff, 0xff] };
+        let site = |offset| Site { offset, moved: &[0x48, 0x3d, 0, 0xf0, 0xff, 0xff] };
         // The third reaches into the next page, and where the last one shall be something else stands.
         let sites = [site(100), site(200), site(PAGE - 4), site(2 * PAGE + 7)];
         let mut text = vec![0x41u8; 3 * PAGE as usize];

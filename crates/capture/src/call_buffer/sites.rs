@@ -1,19 +1,27 @@
 //! Where the C library asks the kernel: places whose instruction can be replaced by a jump.
 //!
-//! A jump takes five bytes and `syscall` two, so the comparison behind it goes with it, which nearly all of them have.
+//! A jump takes five bytes and `syscall` two, so the instruction behind it goes with it: a comparison, or a copy of what came back.
 
 use std::ops::Range;
 
 /// `syscall`.
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
-/// Comparisons of what came back with the last error's number, as compilers write them.
-const COMPARISONS: [&[u8]; 3] =
-    [&[0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff], &[0x48, 0x3d, 0x01, 0xf0, 0xff, 0xff], &[0x3d, 0x00, 0xf0, 0xff, 0xff]];
+/// `mov %rax, %rdx`: glibc 2.44 has it where it asks for a call in which a thread can be cancelled, and there is one thread.
+const KEPT: &[u8] = &[0x48, 0x89, 0xc2];
+/// The instruction behind it, and what has to follow that: a comparison of what came back with the last error's number, as compilers
+/// write it, is one of the two.
+const BEHIND: [(&[u8], &[u8]); 5] = [
+    (&[0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff], &[]),
+    (&[0x48, 0x3d, 0x01, 0xf0, 0xff, 0xff], &[]),
+    (&[0x3d, 0x00, 0xf0, 0xff, 0xff], &[]),
+    (KEPT, &[0x48, 0x3d, 0x00, 0xf0, 0xff, 0xff]),
+    (KEPT, &[0x48, 0x81, 0xfa, 0x00, 0xf0, 0xff, 0xff]),
+];
 /// The number of the call is loaded at most so many bytes before.
 const LOADED_WITHIN: usize = 24;
 /// A C library has some hundreds of such places; a text with more than so many is none, whatever it is called.
 const MOST_SITES: usize = 4096;
-/// Jumps to the comparison are looked for so far on both sides: it stands within its function.
+/// Jumps to the instruction behind it are looked for so far on both sides: it stands within its function.
 const AROUND: usize = 1024;
 
 /// One of them.
@@ -21,19 +29,19 @@ const AROUND: usize = 1024;
 pub(super) struct Site {
     /// Of `syscall`, from the begin of the text.
     pub(super) offset: u64,
-    /// What stands behind it.
-    pub(super) comparison: &'static [u8],
+    /// The instruction behind it, which is moved with it.
+    pub(super) moved: &'static [u8],
 }
 
 impl Site {
     /// Bytes that are replaced.
     pub(super) fn bytes(&self) -> usize {
-        SYSCALL.len() + self.comparison.len()
+        SYSCALL.len() + self.moved.len()
     }
 
     /// What stands there before.
     pub(super) fn before(&self) -> Vec<u8> {
-        [&SYSCALL, self.comparison].concat()
+        [&SYSCALL, self.moved].concat()
     }
 }
 
@@ -41,22 +49,25 @@ impl Site {
 pub(super) fn find(text: &[u8], is_wanted: impl Fn(u32) -> bool) -> Vec<Site> {
     let sites: Vec<Site> = memchr::memmem::find_iter(text, &SYSCALL)
         .filter_map(|at| {
-            let comparison = *COMPARISONS.iter().find(|comparison| text[at + 2..].starts_with(comparison))?;
+            let behind = &text[at + SYSCALL.len()..];
+            let (moved, _) = *BEHIND
+                .iter()
+                .find(|(moved, then)| behind.strip_prefix(*moved).is_some_and(|behind| behind.starts_with(then)))?;
             number(&text[at.saturating_sub(LOADED_WITHIN)..at])
                 .filter(|number| is_wanted(*number))
-                .map(|_| Site { offset: at as u64, comparison })
+                .map(|_| Site { offset: at as u64, moved })
         })
         .take(MOST_SITES + 1)
         .collect();
     if sites.len() > MOST_SITES {
         return Vec::new();
     }
-    // Jumps lead to the begin of an instruction: that of the comparison is the only one inside.
-    let comparisons: Vec<usize> = sites.iter().map(|site| site.offset as usize + SYSCALL.len()).collect();
+    // Jumps lead to the begin of an instruction: that of the moved one is the only one inside.
+    let inside: Vec<usize> = sites.iter().map(|site| site.offset as usize + SYSCALL.len()).collect();
     let mut are_reached = vec![false; sites.len()];
     for site in &sites {
         let around = (site.offset as usize).saturating_sub(AROUND)..text.len().min(site.offset as usize + AROUND);
-        mark_reached(text, around, &comparisons, &mut are_reached);
+        mark_reached(text, around, &inside, &mut are_reached);
     }
     sites.into_iter().zip(are_reached).filter(|(_, is_reached)| !is_reached).map(|(site, _)| site).collect()
 }
@@ -71,11 +82,11 @@ fn number(before: &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(loads[1..].try_into().expect("four bytes")))
 }
 
-/// Marks those of the comparisons, by where they begin in ascending order, to which some jump may lead, by whatever looks like one.
-fn mark_reached(text: &[u8], around: Range<usize>, comparisons: &[usize], are_reached: &mut [bool]) {
+/// Marks those of the instructions, by where they begin in ascending order, to which some jump may lead, by whatever looks like one.
+fn mark_reached(text: &[u8], around: Range<usize>, begins: &[usize], are_reached: &mut [bool]) {
     let mut note = |next: usize, far: i64| {
         let target = usize::try_from((next as i64).wrapping_add(far)).ok();
-        if let Some(which) = target.and_then(|target| comparisons.binary_search(&target).ok()) {
+        if let Some(which) = target.and_then(|target| begins.binary_search(&target).ok()) {
             are_reached[which] = true;
         }
     };
@@ -85,7 +96,10 @@ fn mark_reached(text: &[u8], around: Range<usize>, comparisons: &[usize], are_re
             let bytes = text.get(at + skip..at + skip + 4)?;
             Some(i64::from(i32::from_le_bytes(bytes.try_into().expect("four bytes"))))
         };
+        // No compiler makes those by a counter (`loop`), but `and $1, %ecx` looks like one behind its first byte.
+        let is_of_and = at > 0 && text[at - 1] == 0x83;
         match text[at] {
+            0xe0..=0xe3 if is_of_and => {}
             0x70..=0x7f | 0xeb | 0xe0..=0xe3 => {
                 near(1).into_iter().for_each(|far| note(at + 2, far));
             }
@@ -122,6 +136,21 @@ mod tests {
     }
 
     #[test]
+    fn what_came_back_may_be_copied_before_it_is_compared() {
+        let kept = |then: &[u8]| [&[0xb8u8, 17, 0, 0, 0, 0x0f, 0x05, 0x48, 0x89, 0xc2][..], then].concat();
+        for compares in [&[0x48, 0x3d, 0, 0xf0, 0xff, 0xff][..], &[0x48, 0x81, 0xfa, 0, 0xf0, 0xff, 0xff]] {
+            let [site] = find(&kept(compares), |number| number == 17)[..] else { panic!("{compares:?}") };
+            assert_eq!((site.offset, site.bytes(), site.before()), (5, 5, vec![0x0f, 0x05, 0x48, 0x89, 0xc2]));
+        }
+        assert_eq!(offsets(&kept(&[0xc3])), [] as [u64; 0]);
+        assert_eq!(offsets(&kept(&[0x48, 0x3d])), [] as [u64; 0]);
+        // To the copy nothing may jump, to the comparison behind it something may.
+        let compares = [0x48, 0x3d, 0, 0xf0, 0xff, 0xff];
+        assert_eq!(offsets(&[&[0xeb, 7][..], &kept(&compares)].concat()), [] as [u64; 0]);
+        assert_eq!(offsets(&[&[0xeb, 10][..], &kept(&compares)].concat()), [7]);
+    }
+
+    #[test]
     fn a_text_that_asks_more_often_than_any_library_is_none() {
         let one = [&[0xb8, 17, 0, 0, 0], LONG].concat();
         assert_eq!(offsets(&one.repeat(100)).len(), 100);
@@ -136,6 +165,8 @@ mod tests {
         assert_eq!(offsets(&[&[0xeb, 7][..], &load, LONG].concat()), [] as [u64; 0]);
         assert_eq!(offsets(&[&[0xeb, 5][..], &load, LONG].concat()), [7]);
         assert_eq!(offsets(&[&[0xe9, 7, 0, 0, 0][..], &load, LONG].concat()), [] as [u64; 0]);
+        assert_eq!(offsets(&[&[0x90, 0xe1, 7][..], &load, LONG].concat()), [] as [u64; 0]);
+        assert_eq!(offsets(&[&[0x83, 0xe1, 7][..], &load, LONG].concat()), [8]);
         assert_eq!(offsets(&[&[0x0f, 0x84, 7, 0, 0, 0][..], &load, LONG].concat()), [] as [u64; 0]);
     }
 

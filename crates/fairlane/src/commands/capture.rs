@@ -65,8 +65,8 @@ fn done(job: Job, processes: Vec<i32>, options: &Capture, out: File) -> Result<C
 
 /// What made the program slower than it has to be under a tracer.
 fn remarks(done: &Captured) -> Vec<&'static str> {
-    const PASSED_BY: &str = "most calls stopped the program and made it slower, as all of static programs, Go and musl do, and reads and \
-         writes where glibc is 2.41 or newer; race this trace with --speed max (docs/trace.md tells what else helps)";
+    const PASSED_BY: &str = "most calls stopped the program and made it slower, as all of static programs, Go and musl do, and opens, \
+         reads, writes and syncs where glibc is 2.41 or newer; race this trace with --speed max (docs/trace.md tells what else helps)";
     const FULL: &str = "more calls came than the tracer could read beside the program, so that some stopped; race this trace with \
          --speed max, or capture where a CPU is free";
     let Some(buffer) = &done.buffer else { return Vec::new() };

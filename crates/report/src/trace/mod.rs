@@ -108,8 +108,8 @@ fn of_buffer(buffer: &BufferUse, operations: u64) -> Vec<String> {
     )];
     if buffer.was_passed_by(operations) {
         lines.push(
-            "most calls stopped the program, as all of static programs, of Go and of musl do, and reads and writes where glibc is 2.41 \
-             or newer, so that it was slower than by itself: race it with --speed max, which leaves out the time between its calls"
+            "most calls stopped the program, as all of static programs, of Go and of musl do, and opens, reads, writes and syncs where \
+             glibc is 2.41 or newer, so that it was slower than by itself: race it with --speed max, which leaves out the time between its calls"
                 .to_owned(),
         );
     }
