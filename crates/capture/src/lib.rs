@@ -93,7 +93,9 @@ pub enum CaptureError {
     #[error("cannot write the trace: {0}; free some space or name another file with -o")]
     Write(std::io::Error),
     /// It began more threads than a trace holds; what it did until then is in the trace.
-    #[error("the program began more than {0} threads, the most of a trace: what it did from then on is missing; capture a part of its work")]
+    #[error(
+        "the program began more than {0} threads, the most of a trace: what it did from then on is missing; capture a part of its work"
+    )]
     Threads(u32),
     /// This machine's.
     #[error("{0} cannot be captured on this kind of CPU; capture on x86-64 or 64-bit ARM")]

@@ -96,6 +96,7 @@ fn tracer(job: &Job, writer: Writer<File>, begun: Instant, buffer: Option<CallBu
         noted_architecture: false,
         failed: None,
         latency: Latency::default(),
+        kept_open: 0,
         undecided: Undecided::default(),
         to_call: On::ToCall,
     }
@@ -212,6 +213,8 @@ struct Tracer {
     /// Why nothing is written any more; the program goes on.
     failed: Option<CaptureError>,
     latency: Latency,
+    /// Files that tell of threads' time, of those that are open.
+    kept_open: usize,
     undecided: Undecided,
     /// How a new thread goes on.
     to_call: On,

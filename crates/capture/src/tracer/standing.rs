@@ -2,11 +2,15 @@
 
 use super::Tracer;
 use libc::pid_t;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 use trace::Item;
 
 /// A thread waits no longer than this for the tracer, or for its CPU behind it; what takes longer is the program's own waiting.
 const MOST_LATENCY: Duration = Duration::from_millis(1);
+/// Files that tell of threads' time and are kept open, at most: opening one takes several times as long as reading it.
+const MOST_KEPT: usize = 128;
 /// How many times as long as usual a thread may have stood still.
 const MOST_UNUSUAL: u32 = 4;
 
@@ -59,15 +63,15 @@ impl Tracer {
     /// A thread begins a call at which it stopped: how long it stood still since the one before.
     pub(super) fn stood_until_stop(&mut self, thread: pid_t, began: Instant) {
         let began = began.duration_since(self.begun);
-        let Some(of) = self.threads.get_mut(&thread) else { return };
-        let stood = match of.left.take() {
+        let Some((left, held)) = self.threads.get_mut(&thread).map(|of| (of.left.take(), of.held)) else { return };
+        let stood = match left {
             None => Duration::ZERO,
             Some(Left::Running(ended)) => self.latency.of_gap(began.saturating_sub(ended), Duration::ZERO, None, 1),
             Some(Left::Stopped { ended, released, on_cpu }) => {
-                let now = on_cpu_of(of.process, thread);
+                let now = self.on_cpu(thread);
                 let worked = now.zip(on_cpu).map(|(now, then)| now.saturating_sub(then));
                 // For what it was held between is told besides.
-                let gap = began.saturating_sub(ended).saturating_sub(of.held);
+                let gap = began.saturating_sub(ended).saturating_sub(held);
                 self.latency.of_gap(gap, released.saturating_sub(ended), worked, 2)
             }
         };
@@ -91,10 +95,27 @@ impl Tracer {
 
     /// A call at which a thread stopped has returned, and it is about to go on.
     pub(super) fn leaves(&mut self, thread: pid_t, ended: Instant) {
-        let Some(of) = self.threads.get_mut(&thread) else { return };
-        let on_cpu = on_cpu_of(of.process, thread);
+        let on_cpu = self.on_cpu(thread);
         let since = |moment: Instant| moment.duration_since(self.begun);
-        of.left = Some(Left::Stopped { ended: since(ended), released: since(Instant::now()), on_cpu });
+        let left = Left::Stopped { ended: since(ended), released: since(Instant::now()), on_cpu };
+        if let Some(of) = self.threads.get_mut(&thread) {
+            of.left = Some(left);
+        }
+    }
+
+    /// The time of a stopped thread on a CPU.
+    fn on_cpu(&mut self, thread: pid_t) -> Option<Duration> {
+        let of = self.threads.get_mut(&thread)?;
+        if let Some(file) = &of.time {
+            return time_in(file);
+        }
+        let file = time_of(of.process, thread)?;
+        let time = time_in(&file);
+        if self.kept_open < MOST_KEPT {
+            of.time = Some(file);
+            self.kept_open += 1;
+        }
+        time
     }
 
     /// A thread stopped for something else than a call of interest, and goes on.
@@ -122,9 +143,16 @@ impl Tracer {
     }
 }
 
-/// The time of a stopped thread on a CPU (proc(5), schedstat).
-fn on_cpu_of(process: pid_t, thread: pid_t) -> Option<Duration> {
-    let text = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/schedstat")).ok()?;
+/// The file that tells the time of a thread on a CPU (proc(5), schedstat).
+fn time_of(process: pid_t, thread: pid_t) -> Option<File> {
+    File::open(format!("/proc/{process}/task/{thread}/schedstat")).ok()
+}
+
+/// What it tells now: nanoseconds, and other numbers behind them.
+fn time_in(file: &File) -> Option<Duration> {
+    let mut bytes = [0; 64];
+    let count = file.read_at(&mut bytes, 0).ok()?;
+    let text = std::str::from_utf8(&bytes[..count]).ok()?;
     text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
@@ -156,6 +184,9 @@ mod tests {
         assert_eq!(latency.of_gap(US * 1_000_000, US * 5, Some(US), 2), US * 2005);
         assert!(latency.0.is_zero());
         let own = std::process::id() as pid_t;
-        assert!(on_cpu_of(own, own).is_some_and(|time| time > Duration::ZERO));
+        let file = time_of(own, own).unwrap();
+        let time = time_in(&file).unwrap();
+        // It tells anew each time.
+        assert!(time > Duration::ZERO && time_in(&file).unwrap() >= time);
     }
 }

@@ -7,6 +7,7 @@ use crate::process::{Process, parent_of, process_of};
 use crate::stops;
 use libc::pid_t;
 use std::collections::HashMap;
+use std::fs::File;
 use std::time::{Duration, Instant};
 use trace::{Item, MOST_THREADS};
 
@@ -28,6 +29,8 @@ pub(super) struct Thread {
     pub(super) left: Option<Left>,
     /// For how long it stood still since for other things.
     pub(super) held: Duration,
+    /// Tells its time on a CPU; `None`: nobody asked, or too many are open.
+    pub(super) time: Option<File>,
 }
 
 /// A thread, among those of its process.
@@ -52,10 +55,16 @@ impl Tracer {
             // What is written by then is a trace, and its reader would refuse one with more.
             self.failed.get_or_insert(CaptureError::Threads(MOST_THREADS));
         }
-        self.threads.insert(
-            thread,
-            Thread { process, number, pending: None, closing: HashMap::new(), left: None, held: Duration::ZERO },
-        );
+        let new = Thread {
+            process,
+            number,
+            pending: None,
+            closing: HashMap::new(),
+            left: None,
+            held: Duration::ZERO,
+            time: None,
+        };
+        self.threads.insert(thread, new);
         self.threads_of.entry(process).or_default().push(Sibling { thread, own_memory: None });
         let parent_number = of_parent.map_or(u32::MAX, |(_, number)| number);
         self.add(&Item::Thread { process: process as u32, thread: thread as u32, parent: parent_number });
@@ -89,6 +98,7 @@ impl Tracer {
     pub(super) fn forget(&mut self, thread: pid_t) {
         self.waiting.remove(&thread);
         let Some(gone) = self.threads.remove(&thread) else { return };
+        self.kept_open -= usize::from(gone.time.is_some());
         let others = self.threads_of.entry(gone.process).or_default();
         others.retain(|other| other.thread != thread);
         if others.is_empty() {
@@ -126,10 +136,11 @@ impl Tracer {
     /// not stop behind it once more.
     pub(super) fn executed(&mut self, thread: pid_t, woke: Instant) {
         let before = stops::message(thread).filter(|&before| before != thread);
-        if let Some(other) = before.and_then(|before| self.threads.remove(&before))
-            && let Some(own) = self.threads.get_mut(&thread)
-        {
-            own.pending = other.pending;
+        if let Some(other) = before.and_then(|before| self.threads.remove(&before)) {
+            self.kept_open -= usize::from(other.time.is_some());
+            if let Some(own) = self.threads.get_mut(&thread) {
+                own.pending = other.pending;
+            }
         }
         self.note_another_architecture(thread);
         self.threads_of.insert(thread, vec![Sibling { thread, own_memory: None }]);
