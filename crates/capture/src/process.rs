@@ -3,10 +3,13 @@
 use crate::call_buffer::Buffered;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// An open file of interest.
 #[derive(Debug, Clone)]
@@ -17,10 +20,49 @@ pub(crate) struct OpenFile {
     pub(crate) close_on_exec: bool,
 }
 
+/// Open files of interest by descriptor. Processes that share their descriptors (CLONE_FILES) have the same table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Files(Rc<RefCell<Table>>);
+
+type Table = HashMap<i32, Rc<OpenFile>, foldhash::fast::RandomState>;
+
+impl Files {
+    pub(crate) fn get(&self, descriptor: i32) -> Option<Rc<OpenFile>> {
+        self.0.borrow().get(&descriptor).cloned()
+    }
+
+    pub(crate) fn insert(&self, descriptor: i32, file: OpenFile) {
+        self.0.borrow_mut().insert(descriptor, Rc::new(file));
+    }
+
+    pub(crate) fn remove(&self, descriptor: i32) {
+        self.0.borrow_mut().remove(&descriptor);
+    }
+
+    pub(crate) fn retain(&self, keeps: impl Fn(i32, &OpenFile) -> bool) {
+        self.0.borrow_mut().retain(|&descriptor, file| keeps(descriptor, file));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    pub(crate) fn set_close_on_exec(&self, descriptor: i32, close: bool) {
+        if let Some(file) = self.0.borrow_mut().get_mut(&descriptor) {
+            Rc::make_mut(file).close_on_exec = close;
+        }
+    }
+
+    /// A table of its own with the same files, as `fork` makes it.
+    pub(crate) fn copied(&self) -> Files {
+        Files(Rc::new(RefCell::new(self.0.borrow().clone())))
+    }
+}
+
 /// A process; its threads share it.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Process {
-    pub(crate) files: HashMap<i32, OpenFile, foldhash::fast::RandomState>,
+    pub(crate) files: Files,
     /// Where relative paths begin.
     pub(crate) directory: PathBuf,
     /// What it has of the buffer of calls.
@@ -31,14 +73,29 @@ impl Process {
     /// As the kernel tells of it now.
     pub(crate) fn as_it_is(pid: i32) -> Process {
         let directory = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_else(|_| PathBuf::from("/"));
-        Process { files: HashMap::default(), directory, buffered: Buffered::default() }
+        Process { files: Files::default(), directory, buffered: Buffered::default() }
     }
 
-    /// What `exec` leaves: also of what was marked or closed in a way that is not followed.
+    /// One that this one makes; `shares`: with its descriptors.
+    pub(crate) fn makes(&self, shares: bool, buffered: Buffered) -> Process {
+        let files = if shares { self.files.clone() } else { self.files.copied() };
+        Process { files, directory: self.directory.clone(), buffered }
+    }
+
+    /// `close_range`; `is_unshared`: others that share its descriptors keep theirs.
+    pub(crate) fn closes(&mut self, range: RangeInclusive<i32>, is_unshared: bool) {
+        if is_unshared {
+            self.files = self.files.copied();
+        }
+        self.files.retain(|descriptor, _| !range.contains(&descriptor));
+    }
+
+    /// What `exec` leaves: also of what was marked or closed in a way that is not followed. Its descriptors are its own then.
     pub(crate) fn executes(&mut self, pid: i32) {
         self.buffered = Buffered::default();
+        self.files = self.files.copied();
         let is_there = |descriptor: i32| Path::new(&format!("/proc/{pid}/fd/{descriptor}")).symlink_metadata().is_ok();
-        self.files.retain(|&descriptor, file| !file.close_on_exec && is_there(descriptor));
+        self.files.retain(|descriptor, file| !file.close_on_exec && is_there(descriptor));
     }
 
     /// Where a path begins that is relative to a descriptor.
@@ -46,8 +103,8 @@ impl Process {
         if descriptor == libc::AT_FDCWD {
             return Some(Cow::Borrowed(&self.directory));
         }
-        if let Some(file) = self.files.get(&descriptor) {
-            return Some(Cow::Borrowed(&file.path));
+        if let Some(file) = self.files.get(descriptor) {
+            return Some(Cow::Owned(file.path.clone()));
         }
         let link = std::fs::read_link(format!("/proc/{pid}/fd/{descriptor}"));
         link.ok().filter(|path| path.is_absolute()).map(Cow::Owned)
@@ -123,6 +180,14 @@ fn descriptor_line(pid: i32, descriptor: i32, key: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix(key)).map(|of| of.trim().to_owned())
 }
 
+/// Whether two processes have the same descriptors (CLONE_FILES); where the kernel does not tell, each has its own.
+pub(crate) fn share_descriptors(one: i32, other: i32) -> bool {
+    const KCMP_FILES: libc::c_long = 2;
+    let [one, other] = [one, other].map(libc::c_long::from);
+    // SAFETY: a question without pointers.
+    unsafe { libc::syscall(libc::SYS_kcmp, one, other, KCMP_FILES, 0, 0) == 0 }
+}
+
 /// How the open files of two descriptors are ordered, `Equal` where they are one, as `dup` and `fork` leave them (kcmp(2)). The order
 /// means nothing and stays. `None`: one is gone, or the kernel does not tell.
 pub(crate) fn order_of_files(one: (i32, i32), other: (i32, i32)) -> Option<Ordering> {
@@ -164,10 +229,23 @@ mod tests {
         let mut process = Process::as_it_is(own);
         assert_eq!(process.directory, std::env::current_dir().unwrap());
         let open = |close_on_exec| OpenFile { number: 0, path: "/a".into(), close_on_exec };
-        process.files.extend([(kept + 1000, open(true)), (kept, open(false)), (kept + 2000, open(false))]);
+        let all = [(kept + 1000, open(true)), (kept, open(false)), (kept + 2000, open(false))];
+        all.into_iter().for_each(|(descriptor, file)| process.files.insert(descriptor, file));
+        // One that was made by `fork`, and one that shares its descriptors.
+        let [apart, same] = [false, true].map(|shares| process.makes(shares, Buffered::default()));
+        process.files.remove(kept + 2000);
+        process.files.set_close_on_exec(kept + 1000, false);
+        let of = |of: &Process| [1000, 2000].map(|more| of.files.get(kept + more).map(|file| file.close_on_exec));
+        assert_eq!((of(&same), of(&apart)), ([Some(false), None], [Some(true), Some(false)]));
+        process.files.set_close_on_exec(kept + 1000, true);
+        let mut left = process.makes(true, Buffered::default());
+        left.closes(kept..=kept + 1500, true);
+        assert_eq!((of(&left), of(&same)), ([None, None], [Some(true), None]));
+        assert!(share_descriptors(own, own) && !share_descriptors(own, std::os::unix::process::parent_id() as i32));
         assert_eq!(process.directory_of(own, kept).as_deref(), Some(Path::new("/a")));
         assert_eq!(process.directory_of(own, libc::AT_FDCWD).as_deref(), Some(&*process.directory));
         process.executes(own);
-        assert_eq!(process.files.keys().copied().collect::<Vec<_>>(), [kept]);
+        assert_eq!(process.files.0.borrow().keys().copied().collect::<Vec<_>>(), [kept]);
+        assert_eq!(of(&same), [Some(true), None], "they are another process's too");
     }
 }

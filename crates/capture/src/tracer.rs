@@ -30,6 +30,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 use threads::{Sibling, Thread};
 use trace::{Before, End, Header, Item, Operation, VERSION, Writer};
@@ -165,7 +166,7 @@ enum Does {
     /// The descriptor is another file's now, which is not followed.
     Forgets(i32),
     /// The file, and whether the new descriptor is closed by `exec`.
-    Duplicates(OpenFile, bool),
+    Duplicates(Rc<OpenFile>, bool),
     Enters(PathBuf),
     /// The end of that process; 0: of the one that is returned.
     Waits(u32),
@@ -482,9 +483,9 @@ impl Tracer {
         }
     }
 
-    fn file(&self, thread: pid_t, descriptor: u64) -> Option<&OpenFile> {
+    fn file(&self, thread: pid_t, descriptor: u64) -> Option<Rc<OpenFile>> {
         let of = self.threads.get(&thread)?;
-        let file = self.processes.get(&of.process)?.files.get(&(descriptor as i32))?;
+        let file = self.processes.get(&of.process)?.files.get(descriptor as i32)?;
         (file.number != trace::NOT_FOLLOWED).then_some(file)
     }
 
@@ -549,9 +550,9 @@ impl Tracer {
                 }
                 Does::Opens(..) => operation.files[0] = trace::NOT_FOLLOWED,
                 // What stood there is closed by it.
-                Does::Forgets(descriptor) if result >= 0 => drop(own.files.remove(&descriptor)),
+                Does::Forgets(descriptor) if result >= 0 => own.files.remove(descriptor),
                 Does::Duplicates(file, close_on_exec) if result >= 0 => {
-                    own.files.insert(result as i32, OpenFile { close_on_exec, ..file });
+                    own.files.insert(result as i32, OpenFile { close_on_exec, ..(*file).clone() });
                 }
                 Does::Enters(directory) if result >= 0 => own.directory = directory,
                 _ => {}

@@ -154,6 +154,23 @@ fn bytes_are_of_the_file_that_a_descriptor_leads_to_now() {
     for name in ["a", "b", "c", "d"] {
         assert_eq!(file(&shown, &top.join(name))["written_bytes"], 200 * 4 * 64, "{name}");
     }
+    // A process that is no thread may share descriptors: what it opened is written by the other.
+    let source = "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <sched.h>\n#include <signal.h>\n#include <sys/wait.h>\n\
+        #include <unistd.h>\nstatic char stack[65536] __attribute__((aligned(16)));\n\
+        static int opens(void *name) { return open(name, O_RDWR | O_CREAT, 0600); }\n\
+        int main(void) { int status; int child = clone(opens, stack + sizeof stack, CLONE_FILES | SIGCHLD, \"shared\");\n\
+        if (waitpid(child, &status, 0) != child) return 1; int f = WEXITSTATUS(status);\n\
+        return write(f, \"abc\", 3) != 3 || close(f) != 0; }\n";
+    std::fs::write(place.path().join("c.c"), source).expect("a source");
+    let made = Command::new("cc").args(["-O1", "-w", "-o", "c", "c.c"]).current_dir(place.path()).status();
+    assert!(made.expect("a compiler").success());
+    for (how, trace) in [(None, "c1.trace"), (Some("--no-buffer"), "c2.trace")] {
+        let words = ["capture", "-q", "-o", trace].into_iter().chain(how).chain(["--", "./c"]);
+        place.expect(0, &words.collect::<Vec<_>>());
+        let of = file(&self::shown(&place, trace), &top.join("shared")).clone();
+        assert_eq!((&of["opened"], &of["written_bytes"]), (&1.into(), &3.into()), "{how:?}");
+        std::fs::remove_file(place.path().join("shared")).expect("a file");
+    }
 }
 
 #[test]

@@ -200,7 +200,7 @@ impl Tracer {
             asked.operation.files = files;
             return Some(());
         }
-        let file = self.file(thread, arguments[0])?.clone();
+        let file = self.file(thread, arguments[0])?;
         asked.operation.files[0] = file.number;
         match arguments[1] as c_int {
             command @ (libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) => {
@@ -224,30 +224,30 @@ impl Tracer {
             Asks::Close => {
                 let file = self.file(thread, arguments[0]).map(|file| file.number);
                 if let Some(own) = self.process_of(thread) {
-                    own.files.remove(&(arguments[0] as i32));
+                    own.files.remove(arguments[0] as i32);
                 }
                 asked.operation.files[0] = file?;
             }
             // With this flag they are closed by the next program, which is looked at then.
             Asks::CloseRange if arguments[2] & u64::from(libc::CLOSE_RANGE_CLOEXEC) == 0 => {
                 let last = i32::try_from(arguments[1] as u32).unwrap_or(i32::MAX);
-                let closed = arguments[0] as i32..=last;
-                self.process_of(thread)?.files.retain(|descriptor, _| !closed.contains(descriptor));
+                let is_unshared = arguments[2] & u64::from(libc::CLOSE_RANGE_UNSHARE) != 0;
+                self.process_of(thread)?.closes(arguments[0] as i32..=last, is_unshared);
                 return None;
             }
             Asks::Duplicate => {
-                let file = self.file(thread, arguments[0])?.clone();
+                let file = self.file(thread, arguments[0])?;
                 asked.operation.files[0] = file.number;
                 asked.does = Does::Duplicates(file, false);
             }
-            Asks::DuplicateOnto(flags) => match self.file(thread, arguments[0]).cloned() {
+            Asks::DuplicateOnto(flags) => match self.file(thread, arguments[0]) {
                 Some(file) => {
                     asked.operation.files[0] = file.number;
                     let close = flags.is_some_and(|at| arguments[at] & libc::O_CLOEXEC as u64 != 0);
                     asked.does = Does::Duplicates(file, close);
                 }
                 None => {
-                    self.process_of(thread)?.files.get(&(arguments[1] as i32))?;
+                    self.process_of(thread)?.files.get(arguments[1] as i32)?;
                     (asked.is_told, asked.does) = (false, Does::Forgets(arguments[1] as i32));
                 }
             },
@@ -309,8 +309,8 @@ impl Tracer {
     }
 
     fn set_close_on_exec(&mut self, thread: pid_t, descriptor: u64, close: bool) {
-        if let Some(file) = self.process_of(thread).and_then(|own| own.files.get_mut(&(descriptor as i32))) {
-            file.close_on_exec = close;
+        if let Some(own) = self.process_of(thread) {
+            own.files.set_close_on_exec(descriptor as i32, close);
         }
     }
 }

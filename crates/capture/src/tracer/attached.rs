@@ -121,7 +121,7 @@ impl Tracer {
         let of = self.threads.get(&process).or_else(|| self.threads.values().find(|of| of.process == process));
         let thread = of.map_or(0, |of| of.number);
         for (descriptor, path, flags) in descriptors(process) {
-            let is_known = self.processes.get(&process).is_none_or(|own| own.files.contains_key(&descriptor));
+            let is_known = self.processes.get(&process).is_none_or(|own| own.files.get(descriptor).is_some());
             if is_known || !self.names.are_of_interest(&path) {
                 continue;
             }

@@ -3,7 +3,7 @@
 use super::standing::Left;
 use super::{Pending, Tracer};
 use crate::CaptureError;
-use crate::process::{Process, parent_of, process_of};
+use crate::process::{Process, parent_of, process_of, share_descriptors};
 use crate::stops;
 use libc::pid_t;
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ impl Tracer {
         }
     }
 
-    /// A new process has its parent's open files and directory.
+    /// A new process has its parent's open files and directory; where it shares the descriptors, it has them from then on too.
     fn inherit(&mut self, process: pid_t, (from, thread): (pid_t, pid_t)) {
         if process == from {
             return;
@@ -90,7 +90,7 @@ impl Tracer {
         let known = self.processes.get(&process).is_some_and(|own| !own.files.is_empty());
         let buffered = self.buffered_of_child((from, thread), process);
         if let (Some(parent), false) = (self.processes.get(&from), known) {
-            let own = Process { buffered, ..parent.clone() };
+            let own = parent.makes(share_descriptors(thread, process), buffered);
             self.processes.insert(process, own);
         }
     }
