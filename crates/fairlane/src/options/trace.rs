@@ -7,6 +7,7 @@ use std::path::PathBuf;
 const CAPTURE_HELP: &str = "\
 Runs COMMAND as it is, without root, and writes down what it and all that it starts ask of files.
 Static programs are seen too; io_uring is not, and the trace says so. No contents are kept.
+Most calls of programs that use glibc do not stop; those of static programs, Go and musl do, and become much slower.
 
   fairlane capture -o build.trace -- make -j4
   fairlane capture -o app.trace --under /srv/app --anonymous -- ./app
