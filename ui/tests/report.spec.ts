@@ -122,6 +122,64 @@ test("what layers cost stands in one table, and nowhere where none were raced", 
   await context.close();
 });
 
+test("ranks and IO500's score stand in tables, and nowhere where no job raced", async () => {
+  const race = quick();
+  const bare = await open(browser, written("no-ranks", page(race)));
+  await drawAll(bare.tab);
+  assert.equal(await bare.tab.locator("#ranks, #io500, a[href='#ranks'], a[href='#io500']").count(), 0);
+  await bare.context.close();
+  const row = {
+    lane: "<i>xfs</i>",
+    ranks: 8,
+    nodes: 2,
+    rounds: 6,
+    lowest_operations_per_second: 1200,
+    mean_operations_per_second: 2000,
+    highest_operations_per_second: 2500,
+    spread: 0.25,
+    start_spread_seconds: 0.001,
+    first_done_seconds: 2.5,
+    last_done_seconds: 3.1,
+  };
+  const straggler = { rank: 3, node: 1, rounds: 5, of: 6, below: 0.35 };
+  race.findings.ranks = [
+    { workload: "files", title: "new files", group: "create", rows: [row, { ...row, lane: "ext4", nodes: 1 }] },
+    { workload: "files", title: "new files", group: "delete", rows: [{ ...row, straggler }] },
+  ];
+  const phase = { name: "ior-easy-write", counts: "bandwidth" as const, figure: 2, seconds: 3, rounds: 5 };
+  const score = { score: 20, low: 18, high: 22, bandwidth: 2, metadata: 0.5, rounds: 5 };
+  race.findings.io500 = [
+    { lane: "ext4", phases: [phase, { ...phase, name: "ior-hard-read", read_again: true }], score },
+    { lane: "<i>xfs</i>", phases: [{ ...phase, seconds: 2.5 }] },
+  ];
+  const { tab, context, errors } = await open(browser, written("ranks", page(race)));
+  await drawAll(tab);
+  const of = async (part: string) =>
+    (await tab.locator(part).allInnerTexts()).map((of) => of.replace(/\s+/g, " ").trim());
+  assert.deepEqual(await of("#ranks tbody tr"), [
+    "new files: create <i>xfs</i> 8 on 2 nodes 1.2k ops/s 2k ops/s 2.5k ops/s 25% 2.5 s 3.1 s",
+    "new files: create ext4 8 1.2k ops/s 2k ops/s 2.5k ops/s 25% 2.5 s 3.1 s",
+    "new files: delete <i>xfs</i> 8 on 2 nodes 1.2k ops/s 2k ops/s 2.5k ops/s 25% 2.5 s 3.1 s",
+  ]);
+  assert.deepEqual(await of("#ranks li"), [
+    "new files: delete, <i>xfs</i>: rank 3 (node 1) was the slowest in 5 of 6 rounds, 35% below the mean of the others (median). Why is not told: its node, its network, or what it worked on.",
+  ]);
+  assert.deepEqual(await of("#io500 tbody tr"), ["ext4 20 (18 to 22) 2 GiB/s 0.500 kIOPS 5", "<i>xfs</i> – – – –"]);
+  const told = await of("#io500 li");
+  assert.equal(told[0], "INVALID by the rules of IO500: ior-easy-write wrote for 2.5–3 s in a round, and the rules ask for 300 s.");
+  assert.match(told[1] ?? "", /^ior-hard-read read more in a round than the files hold/);
+  assert.equal(told[2], "<i>xfs</i> has no score: no round has figures of all phases.");
+  await tab.locator(".switches select").first().selectOption("de");
+  await tab.waitForFunction(() => document.documentElement.lang === "de");
+  assert.match((await of("#ranks li"))[0] ?? "", /: Rang 3 \(Knoten 1\) war in 5 von 6 Runden der langsamste, 35\s?% unter/);
+  await tab.locator(".switches select").first().selectOption("zh");
+  await tab.waitForFunction(() => document.documentElement.lang.startsWith("zh"));
+  assert.match((await of("#ranks li"))[0] ?? "", /6 轮中有 5 轮 进程 3（节点 1） 最慢/);
+  assert.deepEqual(await violations(tab), []);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
 test("what age did stands in two tables with the ranks that flip, and nowhere where no lane has a past", async () => {
   const race = quick();
   const bare = await open(browser, written("no-pasts", page(race)));

@@ -14,6 +14,7 @@ mod io500;
 mod layers;
 mod level;
 mod operations;
+mod ranks;
 mod screening;
 mod settle;
 mod shown;
@@ -45,6 +46,7 @@ pub use explanation::{Basis, CauseShare, Explanation, Headline, Part, PartShare,
 pub use io500::{IO500_PHASES, IO500_STONEWALL_SECONDS, Io500Finding, Io500Kind, Io500Phase, Io500Score};
 pub use layers::{LayerCost, LayerSpeed};
 pub use level::Level;
+pub use ranks::{RanksFinding, RanksRow, Straggler};
 pub use screening::{
     Confirmation, ConfirmationOutcome, ConfirmedRow, CutShort, Effect, EffectVerdict, ExpectedGain, FEWEST_SPARE,
     Interaction, Proposal, ScreenedResult, ScreeningFinding, TunedLevel,
@@ -127,6 +129,9 @@ pub struct Findings {
     /// One per lane of a race of IO500's phases, with its score.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub io500: Vec<Io500Finding>,
+    /// One per workload and group that ranks of an MPI job did: what each did by itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<RanksFinding>,
     /// Of a screening which options matter; absent: it is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screening: Option<ScreeningFinding>,

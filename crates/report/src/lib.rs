@@ -39,6 +39,7 @@ mod operations;
 mod plan;
 mod published;
 mod questions;
+mod ranks;
 pub mod schema;
 mod screening;
 mod terminal;

@@ -19,6 +19,7 @@ pub(crate) mod plan;
 pub(crate) mod published;
 pub(crate) mod questions;
 pub(crate) mod race;
+pub(crate) mod ranks;
 pub(crate) mod screen;
 pub(crate) mod screening;
 pub(crate) mod transactions;

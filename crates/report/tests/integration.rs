@@ -17,6 +17,7 @@ mod io500;
 mod junit;
 mod level;
 mod published;
+mod ranks;
 mod schema;
 mod screen;
 mod screening;

@@ -22,6 +22,7 @@ use crate::operations;
 use crate::pair::{self, Setting, finite};
 use crate::past;
 use crate::ranking;
+use crate::ranks;
 use crate::row_mean;
 use crate::said;
 use crate::search;
@@ -462,6 +463,7 @@ pub fn findings(record: &Record) -> Findings {
         aged: past::aged(&header.lanes, &results),
         aged_ranks: past::ranks(&header.lanes, &results),
         io500: io500::findings(record),
+        ranks: ranks::findings(record, &results),
         screening: more_rounds::screening(record, &results),
         code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),

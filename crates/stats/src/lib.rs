@@ -47,6 +47,7 @@ pub mod page;
 mod pair;
 mod past;
 mod ranking;
+mod ranks;
 mod recorded;
 pub mod resample;
 pub mod resolution;

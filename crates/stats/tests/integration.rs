@@ -38,6 +38,7 @@ mod operations;
 mod own_disks;
 mod page;
 mod past;
+mod ranks;
 mod rounds;
 mod screening;
 mod screening_confirmed;

@@ -9,6 +9,7 @@ import { appenders } from "./en_appenders";
 import { explain } from "./en_explain";
 import { aged } from "./en_aged";
 import { layers } from "./en_layers";
+import { io500, ranks } from "./en_ranks";
 import { screening } from "./en_screening";
 import { transactions } from "./en_transactions";
 
@@ -135,7 +136,9 @@ export const en = {
   appenders,
   explain,
   aged,
+  io500,
   layers,
+  ranks,
   screening,
   transactions,
 

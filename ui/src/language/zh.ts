@@ -9,6 +9,7 @@ import { appenders } from "./zh_appenders";
 import { explain } from "./zh_explain";
 import { aged } from "./zh_aged";
 import { layers } from "./zh_layers";
+import { io500, ranks } from "./zh_ranks";
 import { screening } from "./zh_screening";
 import { transactions } from "./zh_transactions";
 
@@ -121,7 +122,9 @@ export const zh: Words = {
   appenders,
   explain,
   aged,
+  io500,
   layers,
+  ranks,
   screening,
   transactions,
 

@@ -8,9 +8,11 @@ import { Advice } from "./advice";
 import { Answer } from "./answer";
 import { Ceilings } from "./ceilings";
 import { Ground } from "./ground";
+import { hasIo500, Io500 } from "./io500";
 import { hasLayers, Layers } from "./layers";
 import { Operations } from "./operations";
 import { Published } from "./published";
+import { hasRanks, Ranks } from "./ranks";
 import { Results } from "./results";
 import { Scoreboard } from "./scoreboard";
 import { hasAppenders, Appenders } from "./appenders";
@@ -61,6 +63,8 @@ function Rest({ race, version }: { race: RacePage; version: string }) {
       <Ceilings race={race} />
       <Layers race={race} />
       <Aged race={race} />
+      <Io500 race={race} />
+      <Ranks race={race} />
       <Published race={race} />
       <Ground race={race} version={version} />
       <Trials race={race} />
@@ -111,6 +115,8 @@ function Contents({ race }: { race: RacePage }) {
     ["ceilings", findings.ceilings.some((of) => of.in_page_cache) ? s.guestCeilings : s.ceilings, true],
     ["layers", ui.words.layers.title, hasLayers(race)],
     ["aged", ui.words.aged.title, hasAged(race)],
+    ["io500", ui.words.io500.title, hasIo500(race)],
+    ["ranks", ui.words.ranks.title, hasRanks(race)],
     ["published", s.published, race.published.length > 0],
     ["ground", s.ground, true],
     ["trials", s.trials, true],

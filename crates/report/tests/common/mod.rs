@@ -300,6 +300,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, mut answer: Option<An
         aged: Vec::new(),
         aged_ranks: None,
         io500: Vec::new(),
+        ranks: Vec::new(),
         screening: None,
         code_only: None,
         answer,

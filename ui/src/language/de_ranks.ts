@@ -1,0 +1,38 @@
+// Was von den Rängen eines MPI-Jobs und von der Punktzahl des IO500 gesagt wird, auf Deutsch.
+import { say, type Said } from "../words/say";
+import type { io500 as englishIo500, ranks as english } from "./en_ranks";
+
+export const ranks: typeof english = {
+  title: "Was jeder Rang tat",
+  legend:
+    "Operationen je Sekunde einzelner Ränge: des langsamsten einer Runde, ihr Mittel, und des schnellsten. Streuung: Standardabweichung durch Mittel. Erster und letzter fertig: vom gemeinsamen Beginn an. Mediane über die Runden.",
+  columns: {
+    work: "Arbeit",
+    lane: "Bahn",
+    ranks: "Ränge",
+    slowest: "Langsamster",
+    mean: "Mittel",
+    fastest: "Schnellster",
+    spread: "Streuung",
+    first: "Erster fertig",
+    last: "Letzter fertig",
+  },
+  ranks: (ranks: string, nodes: string | null) => (nodes === null ? ranks : `${ranks} auf ${nodes} Knoten`),
+  rank: (rank: string, node: string | null) => (node === null ? `Rang ${rank}` : `Rang ${rank} (Knoten ${node})`),
+  straggler: (work: Said, lane: Said, rank: string, rounds: string, of: string, below: string) =>
+    say`${work}, ${lane}: ${rank} war in ${rounds} von ${of} Runden der langsamste, ${below} unter dem Mittel der anderen (Median). Warum, ist nicht gesagt: sein Knoten, sein Netz, oder woran er arbeitete.`,
+};
+
+export const io500: typeof englishIo500 = {
+  title: "IO500",
+  legend:
+    "Die Punktzahl des IO500 in jeder Runde, zusammengefasst wie jede andere Zahl: die Wurzel aus dem Produkt zweier geometrischer Mittel, von vier Bandbreiten in GiB/s und von acht Raten in tausend Operationen je Sekunde (kIOPS). In Klammern das 95-%-Intervall der Bahn allein. Die Phasen sind Fairlanes eigene und andere als die des Programms von IO500 (docs/mpi.md): diese Punktzahlen sind untereinander vergleichbar, und mit keiner von dort.",
+  columns: { lane: "Bahn", score: "Punktzahl", bandwidth: "Bandbreite", metadata: "Metadaten", rounds: "Runden" },
+  score: (score: string, interval: readonly [string, string] | null) =>
+    interval === null ? score : `${score} (${interval[0]} bis ${interval[1]})`,
+  invalid: (phases: Said, seconds: string, rule: number) =>
+    say`INVALID nach den Regeln des IO500: in einer Runde ${seconds} lang geschrieben (${phases}), und die Regeln verlangen ${rule} s.`,
+  readAgain: (phases: Said) =>
+    say`In einer Runde mehr gelesen, als die Dateien enthalten, über den Page-Cache (${phases}): zum Teil ist es eine Zahl des Speichers, und so die Punktzahl. Größere Dateien werden nur einmal gelesen.`,
+  noScore: (lane: Said) => say`${lane} hat keine Punktzahl: keine Runde hat Zahlen aller Phasen.`,
+};

@@ -1,0 +1,37 @@
+// What is said of the ranks of an MPI job and of IO500's score, in English.
+import { say, type Said } from "../words/say";
+
+export const ranks = {
+  title: "What each rank did",
+  legend:
+    "Operations a second of single ranks: of the slowest of a round, their mean, and the fastest. Spread: standard deviation by mean. First and last done: from the common start. Medians over rounds.",
+  columns: {
+    work: "Work",
+    lane: "Lane",
+    ranks: "Ranks",
+    slowest: "Slowest",
+    mean: "Mean",
+    fastest: "Fastest",
+    spread: "Spread",
+    first: "First done",
+    last: "Last done",
+  },
+  ranks: (ranks: string, nodes: string | null) => (nodes === null ? ranks : `${ranks} on ${nodes} nodes`),
+  rank: (rank: string, node: string | null) => (node === null ? `rank ${rank}` : `rank ${rank} (node ${node})`),
+  straggler: (work: Said, lane: Said, rank: string, rounds: string, of: string, below: string) =>
+    say`${work}, ${lane}: ${rank} was the slowest in ${rounds} of ${of} rounds, ${below} below the mean of the others (median). Why is not told: its node, its network, or what it worked on.`,
+};
+
+export const io500 = {
+  title: "IO500",
+  legend:
+    "The score of IO500 in each round, put together as any other figure is: the root of the product of two geometric means, of four bandwidths in GiB/s and of eight rates in thousands of operations a second (kIOPS). In brackets the 95% interval of the lane alone. The phases are Fairlane’s own and differ from those of IO500’s program (docs/mpi.md): these scores compare with each other, and with none that it gave.",
+  columns: { lane: "Lane", score: "Score", bandwidth: "Bandwidth", metadata: "Metadata", rounds: "Rounds" },
+  score: (score: string, interval: readonly [string, string] | null) =>
+    interval === null ? score : `${score} (${interval[0]} to ${interval[1]})`,
+  invalid: (phases: Said, seconds: string, rule: number) =>
+    say`INVALID by the rules of IO500: ${phases} wrote for ${seconds} in a round, and the rules ask for ${rule} s.`,
+  readAgain: (phases: Said) =>
+    say`${phases} read more in a round than the files hold, through the page cache: in part it is a figure of memory, and so is the score. A larger size reads it once.`,
+  noScore: (lane: Said) => say`${lane} has no score: no round has figures of all phases.`,
+};
