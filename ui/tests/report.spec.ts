@@ -180,6 +180,51 @@ test("ranks and IO500's score stand in tables, and nowhere where no job raced", 
   await context.close();
 });
 
+test("a ladder of ranks is a chart and a table for each kind of work, with where it bends", async () => {
+  const race = quick();
+  const rows = [
+    { ranks: 1, nodes: 1, mean: 100e6, low: 90e6, high: 110e6, rounds: 8 },
+    { ranks: 2, nodes: 2, mean: 190e6, low: 180e6, high: 200e6, rounds: 8, share: { share: 0.9, low: 0.8, high: 1 } },
+    { ranks: 4, nodes: 2, mean: 180e6, rounds: 8, share: { share: -0.05, low: -0.15, high: 0.05 } },
+  ];
+  const bends = { is: "bends" as const, from: 2, to: 4, at_most: 0.05, perhaps_before: true };
+  race.findings.ladders = [
+    {
+      title: "overwrite 2 MiB, direct",
+      unit: "B/s",
+      lanes: [
+        { lane: "ext4", rows, scaling: bends },
+        { lane: "xfs", rows: rows.slice(0, 2), scaling: { is: "straight" } },
+        { lane: "<i>gone</i>", rows: rows.slice(0, 2), scaling: { is: "open" } },
+      ],
+    },
+  ];
+  const { tab, context, errors } = await open(browser, written("ladder", page(race)));
+  await drawAll(tab);
+  const of = async (part: string) =>
+    (await tab.locator(`#ladder ${part}`).allInnerTexts()).map((of) => of.replace(/\s+/g, " ").trim());
+  assert.equal(await tab.locator("#ladder .plot[data-drawn='true'] svg").count(), 1);
+  assert.deepEqual(await of("ul.notes li"), [
+    "ext4 bends from 2 to 4 ranks, at the latest: those that are added bring at most 5%.",
+    "xfs does not bend up to 2 ranks: every step brings at least half of what it should.",
+    "Whether <i>gone</i> bends up to 2 ranks is not known: too noisy, or too few rounds.",
+  ]);
+  await tab.locator("#ladder .tools button").first().click();
+  const table = await of("tbody tr");
+  assert.equal(table.length, 7);
+  assert.equal(table[1], "ext4 2 on 2 nodes 190 MB/s (180–200 MB/s) 90% (80% to 100%)");
+  assert.match(table[2] ?? "", /^ext4 4 on 2 nodes 180 MB\/s [-−]5% \([-−]15% to 5%\)$/);
+  await tab.locator(".switches select").first().selectOption("de");
+  await tab.waitForFunction(() => document.documentElement.lang === "de");
+  assert.match((await of("ul.notes li"))[0] ?? "", /^ext4 knickt von 2 auf 4 Ränge, spätestens: die hinzukommen, bringen höchstens 5\s?%\.$/);
+  await tab.locator(".switches select").first().selectOption("zh");
+  await tab.waitForFunction(() => document.documentElement.lang.startsWith("zh"));
+  assert.match((await of("ul.notes li"))[0] ?? "", /最迟在 2 到 4 个进程之间出现拐点/);
+  assert.deepEqual(await violations(tab), []);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
 test("what age did stands in two tables with the ranks that flip, and nowhere where no lane has a past", async () => {
   const race = quick();
   const bare = await open(browser, written("no-pasts", page(race)));

@@ -182,6 +182,9 @@ pub struct Race {
     /// Only this workload of the suite; may be given again
     #[arg(long = "workload", value_name = "NAME")]
     pub workloads: Vec<String>,
+    /// Over MPI: race each workload by so many of the job's ranks, one number after another: 1,2,4,8
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub ranks: Vec<u32>,
     /// Size of each lane; default: what the suite says, otherwise 2GiB, and up to
     /// 16GiB where a tenth of --budget (10m or more) lays that out and half of what is free holds it
     #[arg(long, value_name = "SIZE", value_parser = |text: &str| text.parse::<Bytes>())]

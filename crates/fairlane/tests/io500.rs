@@ -131,6 +131,6 @@ fn what_was_read_more_than_once_through_the_page_cache_is_said_to_be_a_figure_of
     assert!(again(&record).is_empty(), "once");
     set(&mut record, 235_040_001);
     assert_eq!(again(&record), ["ior-hard-read"; 2], "what is written, or read directly, is not");
-    record.header.plan.ranks = Some(model::ranks::JobRanks { ranks: 2, nodes: 1 });
+    record.header.plan.ranks = Some(model::ranks::JobRanks { ranks: 2, nodes: 1, ..Default::default() });
     assert!(again(&record).is_empty(), "each of two ranks read half of their file");
 }

@@ -203,6 +203,41 @@ fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() 
 }
 
 #[test]
+fn a_ladder_is_raced_by_growing_numbers_of_ranks_while_the_others_come_to_their_barriers() {
+    let place = Place::new();
+    let lanes = lanes(&place);
+    let more = format!("{SMALL} --workload write --workload files-together --ranks 3,1");
+    let (mut idle, mut own) = (0, 0);
+    let end = Job::start(&place, 3, &words(&lanes, &more), VERSION).carry(|from, line, _| {
+        let is_asked = from == 0 && line.starts_with("to 1 ");
+        idle += usize::from(is_asked && line.contains("\"ask\":\"barrier\""));
+        own += usize::from(is_asked && line.contains("\"do\":\"slice\""));
+    });
+    assert_eq!(end.said, "end 0", "{}", end.output);
+    // Two slices of two lanes in two rounds, and more of the steps on files.
+    assert!(idle > 8 && own >= 8, "{idle} {own}");
+    nothing_is_left(&place, &lanes);
+    let record = place.record();
+    let ladder = &record[0]["plan"]["ranks"]["ladders"][0]["steps"];
+    let steps = serde_json::json!([{ "workload": "write-ranks-1", "ranks": 1 }, { "workload": "write", "ranks": 3 }]);
+    assert_eq!(*ladder, steps);
+    let trials: Vec<_> = record.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok").collect();
+    assert!(trials.len() >= 2 * 2 * 4, "{}", trials.len());
+    for trial in trials {
+        let name = trial["workload"].as_str().expect("a name");
+        let ranks = if name.ends_with("-ranks-1") { 1 } else { 3 };
+        for group in trial["groups"].as_array().expect("groups") {
+            assert_eq!(group["ranks"]["ranks"], ranks, "{name}: {group}");
+            if group["name"].as_str().is_some_and(|name| name.starts_with("create")) {
+                assert_eq!(group["operations"], 30 * ranks, "{name}: {group}");
+            }
+        }
+    }
+    let (shown, _) = place.expect(0, &["report", "r.jsonl"]);
+    assert!(shown.contains("LADDER") && shown.contains("RANKS") && shown.contains("--ranks 3,1"), "{shown}");
+}
+
+#[test]
 fn a_rank_that_is_lost_ends_the_race_and_the_record_is_closed() {
     let place = Place::new();
     let lanes = lanes(&place);
@@ -239,6 +274,9 @@ fn what_ranks_cannot_race_is_refused_in_one_sentence() {
         (&[], "--suite shared", "and none is named"),
         (&lanes[..], "--suite appenders", "is of kind appenders, and ranks of an MPI job do workloads of kind io"),
         (&lanes[..], "--suite shared --explain", "a race over MPI knows no --explain yet"),
+        (&lanes[..], "--suite shared --ranks 1,3", "--ranks 3: this job has 2; start it with as many (mpirun -n 3)"),
+        (&lanes[..], "--suite shared --ranks 0,1", "--ranks 0: no work is done by no rank"),
+        (&lanes[..], "--suite shared --ranks 2,2", "--ranks names 2 twice"),
     ] {
         let end = Job::start(&place, 2, &words(lanes, more), VERSION).carry(|_, _, _| {});
         assert_eq!(end.said, "end 2", "{}", end.output);
@@ -251,4 +289,6 @@ fn what_ranks_cannot_race_is_refused_in_one_sentence() {
     let end = Job::start(&place, 1, &words(&lanes, SMALL), "0.0.1").carry(|_, _, _| {});
     assert!(end.said == "ended" && end.output.contains("fairlane-mpi is of version 0.0.1"), "{end:?}");
     place.expect(2, &["rank"]);
+    let (_, said) = place.expect(2, &["race", "--suite", "shared", "--ranks", "1,2"]);
+    assert!(said.contains("--ranks says how many ranks of an MPI job do the work, and this is none"), "{said}");
 }

@@ -11,6 +11,7 @@ mod decision;
 mod disk;
 mod explanation;
 mod io500;
+mod ladder;
 mod layers;
 mod level;
 mod operations;
@@ -44,6 +45,7 @@ pub use decision::{Among, Decision};
 pub use disk::{DiskFinding, DiskSign};
 pub use explanation::{Basis, CauseShare, Explanation, Headline, Part, PartShare, UnknownShare};
 pub use io500::{IO500_PHASES, IO500_STONEWALL_SECONDS, Io500Finding, Io500Kind, Io500Phase, Io500Score};
+pub use ladder::{LadderFinding, LadderLane, LadderRow, LadderShare, Scaling};
 pub use layers::{LayerCost, LayerSpeed};
 pub use level::Level;
 pub use ranks::{RanksFinding, RanksRow, Straggler};
@@ -132,6 +134,9 @@ pub struct Findings {
     /// One per workload and group that ranks of an MPI job did: what each did by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<RanksFinding>,
+    /// One per workload and group that growing numbers of ranks did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ladders: Vec<LadderFinding>,
     /// Of a screening which options matter; absent: it is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screening: Option<ScreeningFinding>,

@@ -101,6 +101,11 @@ impl Plan {
         }
     }
 
+    /// How many do a workload at once, by its name: ranks of an MPI job, or this one process.
+    pub fn at_work(&self, workload: &str) -> u32 {
+        self.ranks.as_ref().map_or(1, |of| of.at_work(workload))
+    }
+
     /// What the lanes' devices are held to, all of it.
     pub fn throttles(&self) -> Throttles {
         Throttles { base: self.throttle, lanes: self.lane_throttles.clone() }

@@ -4,12 +4,53 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The job that raced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobRanks {
-    /// Processes that worked at the same time.
+    /// Processes that worked at the same time, where a ladder does not say otherwise.
     pub ranks: u32,
     /// Machines that they were on.
     pub nodes: u32,
+    /// Workloads that are raced by growing numbers of ranks (`--ranks`); empty: all ranks do all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ladders: Vec<RankLadder>,
+}
+
+impl JobRanks {
+    /// How many ranks do a workload, by its name.
+    pub fn at_work(&self, workload: &str) -> u32 {
+        let mut steps = self.ladders.iter().flat_map(|ladder| &ladder.steps);
+        steps.find(|step| step.workload == workload).map_or(self.ranks, |step| step.ranks)
+    }
+}
+
+/// One workload as it is raced by growing numbers of ranks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RankLadder {
+    /// From the fewest ranks to the most.
+    pub steps: Vec<LadderStep>,
+}
+
+/// A workload that so many ranks do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LadderStep {
+    /// Its name in the plan.
+    pub workload: String,
+    /// Ranks that do it: of each node one in turn, from the first rank on.
+    pub ranks: u32,
+}
+
+/// The title of work as so many ranks do it.
+pub fn titled(title: &str, ranks: u32) -> String {
+    format!("{title}{}", behind_title(ranks))
+}
+
+/// The title of the work itself, of one that [`titled`] made.
+pub fn untitled(title: &str, ranks: u32) -> &str {
+    title.strip_suffix(&behind_title(ranks)).unwrap_or(title)
+}
+
+fn behind_title(ranks: u32) -> String {
+    if ranks == 1 { ", 1 rank".to_owned() } else { format!(", {ranks} ranks") }
 }
 
 /// Which of several clients works, where they do the same work at the same time: a rank of an MPI job.
@@ -83,4 +124,22 @@ pub struct RankFigures {
     pub first_done_seconds: f64,
     /// The same of the last rank: the time of the group's figures.
     pub last_done_seconds: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ladder_says_how_many_do_a_workload_and_titles_are_read_back() {
+        let step = |workload: &str, ranks: u32| LadderStep { workload: workload.to_owned(), ranks };
+        let ladder = RankLadder { steps: vec![step("write-ranks-1", 1), step("write", 8)] };
+        let job = JobRanks { ranks: 8, nodes: 2, ladders: vec![ladder] };
+        assert_eq!([job.at_work("write-ranks-1"), job.at_work("write"), job.at_work("read")], [1, 8, 8]);
+        for ranks in [1, 16] {
+            assert_eq!(untitled(&titled("read, direct", ranks), ranks), "read, direct");
+        }
+        assert_eq!(titled("read", 1), "read, 1 rank");
+        assert_eq!(untitled("read, 4 ranks", 8), "read, 4 ranks", "of another number it is a title of its own");
+    }
 }

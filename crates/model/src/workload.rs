@@ -10,6 +10,7 @@ pub use crate::mix::Mix;
 pub use crate::oltp::Oltp;
 pub use crate::operations::Operations;
 pub use crate::programs::Programs;
+use crate::ranks::titled;
 pub use crate::streams::Streams;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,19 @@ impl Workload {
         let beside = |title: &str| format!("{title}, data {COMPRESSIBLE}");
         let kind = self.traits().with_compressible_data(&beside)?;
         Some(Workload { name: format!("{}-compressible", self.name), title: beside(&self.title), kind })
+    }
+}
+
+impl Workload {
+    /// The same work as one step of a ladder: done by so many of the ranks of a job, which are `all`. That of all ranks
+    /// keeps its name, by which more is known of it; the others have one of their own, and so have their steps.
+    pub fn of_ranks(&self, ranks: u32, all: u32) -> Workload {
+        let mut step = Workload { title: titled(&self.title, ranks), ..self.clone() };
+        if ranks != all {
+            step.name = format!("{}-ranks-{ranks}", self.name);
+            step.kind.traits_mut().name_steps(&|name| titled(name, ranks));
+        }
+        step
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn render(input: &Input, _: &Style) -> Result<String, String> {
 fn of_lane(out: &mut String, record: &Record, lane: &Io500Finding) {
     let header = &record.header;
     out.push_str("[run]\n");
-    pair(out, "procs", &header.plan.ranks.map_or(1, |ranks| ranks.ranks).to_string());
+    pair(out, "procs", &header.plan.ranks.as_ref().map_or(1, |ranks| ranks.ranks).to_string());
     pair(out, "version", &format!("fairlane-{}", clean(&header.version)));
     pair(out, "lane", &name(&lane.lane));
     comment(out, "phases of Fairlane, not of IO500's own program: no submission");

@@ -29,6 +29,7 @@ mod io500;
 mod io500_result;
 mod json;
 mod junit;
+mod ladder;
 pub mod language;
 mod layers;
 mod layout;

@@ -4,8 +4,8 @@ use crate::clean::{clean, name, shorten};
 use crate::layout::{GLUE, Phrase, Tone};
 use crate::words::operations as wording;
 use crate::{
-    Input, Style, advice, aged, answer, appenders, explanations, facts, figures, io500, layers, lines, operations,
-    questions, ranks, screening, transactions, words,
+    Input, Style, advice, aged, answer, appenders, explanations, facts, figures, io500, ladder, layers, lines,
+    operations, questions, ranks, screening, transactions, words,
 };
 use model::findings::{Findings, Limit, OperationRow, OperationsFinding, ResultFinding, ScreeningFinding};
 
@@ -53,6 +53,7 @@ pub(crate) fn render(input: &Input, _: &Style) -> String {
     layers::markdown(&mut out, findings);
     aged::markdown(&mut out, findings);
     io500::markdown(&mut out, findings);
+    ladder::markdown(&mut out, findings);
     ranks::markdown(&mut out, findings);
     if explanations::has_shares(findings) {
         open(&mut out, words::EXPLAINED_TITLE);

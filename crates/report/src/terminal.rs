@@ -2,7 +2,9 @@
 
 use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
-use crate::{Style, aged, appenders, explanations, facts, io500, lines, operations, ranks, transactions, words};
+use crate::{
+    Style, aged, appenders, explanations, facts, io500, ladder, lines, operations, ranks, transactions, words,
+};
 use model::event::Event;
 use model::findings::{Findings, ResultFinding, Verdict};
 use std::io::{self, Write};
@@ -201,6 +203,7 @@ impl<Data: Write, Progress: Write> Screen<Data, Progress> {
             transactions::text(&mut out, findings, &style);
             aged::brief(&mut out, findings, &style);
             io500::text(&mut out, findings, &style);
+            ladder::brief(&mut out, findings, &style);
             ranks::brief(&mut out, findings, &style);
         }
         if let Some(said) = facts::self_check(findings) {

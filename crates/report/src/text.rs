@@ -5,7 +5,7 @@ use crate::clean::{columns, name, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::lines::{self, CLOSING_COLUMNS};
 use crate::{
-    Input, Style, advice, aged, appenders, calibration, explanations, facts, io500, layers, operations, ranks,
+    Input, Style, advice, aged, appenders, calibration, explanations, facts, io500, ladder, layers, operations, ranks,
     screening, transactions, words,
 };
 use model::findings::{ResultFinding, ScreeningFinding};
@@ -35,6 +35,7 @@ pub(crate) fn render(input: &Input, style: &Style) -> String {
     layers::text(&mut out, findings, style);
     aged::text(&mut out, findings, style);
     io500::text(&mut out, findings, style);
+    ladder::text(&mut out, findings, style);
     ranks::text(&mut out, findings, style);
     if explanations::has_shares(findings) {
         explanations::text(&mut out, findings, false, style);

@@ -13,6 +13,7 @@ pub(crate) mod facts;
 pub(crate) mod features;
 pub(crate) mod gate;
 pub(crate) mod io500;
+pub(crate) mod ladder;
 pub(crate) mod layers;
 pub(crate) mod operations;
 pub(crate) mod plan;

@@ -15,6 +15,7 @@ mod hostile;
 mod html;
 mod io500;
 mod junit;
+mod ladder;
 mod level;
 mod published;
 mod ranks;

@@ -408,11 +408,11 @@ fn different_disks(records: [&Record; 2], lane: &str) -> Option<String> {
 
 /// Why figures of all ranks of an MPI job together, and others, are no contest; `None`: as many ranks worked on as many nodes.
 fn different_ranks(records: [&Record; 2]) -> Option<String> {
-    let [then, now] = records.map(|record| record.header.plan.ranks);
-    let said = |of: Option<JobRanks>| {
-        of.map_or("none".to_owned(), |JobRanks { ranks, nodes }| {
-            format!("{ranks} on {}", words::count(nodes as usize, "node"))
-        })
+    // Which of them do a workload stands in its name.
+    let of = |JobRanks { ranks, nodes, .. }: &JobRanks| (*ranks, *nodes);
+    let [then, now] = records.map(|record| record.header.plan.ranks.as_ref().map(of));
+    let said = |of: Option<(u32, u32)>| {
+        of.map_or("none".to_owned(), |(ranks, nodes)| format!("{ranks} on {}", words::count(nodes as usize, "node")))
     };
     (then != now).then(|| format!("different ranks of MPI: {} and {}", said(then), said(now)))
 }

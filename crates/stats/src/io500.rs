@@ -79,7 +79,7 @@ fn workload_of<'a>(workloads: &'a [Workload], phase: &str) -> Option<&'a Workloa
 /// Bytes of all files of work that reads through the page cache: who reads more than that has read some of them from there.
 fn held_bytes(workload: &Workload, plan: &Plan) -> Option<u64> {
     let Kind::Io(io) = &workload.kind else { return None };
-    let ranks = plan.ranks.map_or(1, |of| u64::from(of.ranks));
+    let ranks = u64::from(plan.at_work(&workload.name));
     (io.rw.reads() && !io.direct && !io.uncached).then(|| workload.working_set_bytes().saturating_mul(ranks))
 }
 

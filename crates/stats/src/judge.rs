@@ -13,6 +13,7 @@ use crate::explain;
 use crate::failed;
 use crate::header_warnings;
 use crate::io500;
+use crate::ladder;
 use crate::latency;
 use crate::layer_costs::layer_costs;
 use crate::limit;
@@ -464,6 +465,7 @@ pub fn findings(record: &Record) -> Findings {
         aged_ranks: past::ranks(&header.lanes, &results),
         io500: io500::findings(record),
         ranks: ranks::findings(record, &results),
+        ladders: ladder::findings(record, &results),
         screening: more_rounds::screening(record, &results),
         code_only: comparable::code_only(&header.lanes),
         answer: answer::answer(record, &results),

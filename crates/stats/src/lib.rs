@@ -34,6 +34,7 @@ mod impossible;
 pub mod io500;
 pub mod judge;
 pub mod latency;
+mod ladder;
 mod layer_costs;
 pub mod level;
 pub mod limit;

@@ -176,7 +176,7 @@ fn an_emulated_disk_is_not_compared_with_another_or_with_a_real_one() {
     assert!(against(&same, &after).rows.iter().all(|row| row.verdict == Verdict::Faster));
     // What many ranks did together is no figure of one process.
     let mut of_job = same.clone();
-    of_job.header.plan.ranks = Some(model::ranks::JobRanks { ranks: 8, nodes: 2 });
+    of_job.header.plan.ranks = Some(model::ranks::JobRanks { ranks: 8, nodes: 2, ..Default::default() });
     for row in &against(&of_job, &after).rows {
         assert_eq!(row.verdict, Verdict::None);
         assert!(row.why.as_ref().unwrap().contains("different ranks of MPI: 8 on 2 nodes and none"), "{row:?}");

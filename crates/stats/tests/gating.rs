@@ -198,7 +198,7 @@ fn other_parameters_lanes_and_versions_are_refused_by_name_and_value() {
             "lane xfs was held to nothing in old/1 and to 2000iops in new/2",
         ),
         (
-            |of| of.header.plan.ranks = Some(JobRanks { ranks: 8, nodes: 2 }),
+            |of| of.header.plan.ranks = Some(JobRanks { ranks: 8, nodes: 2, ..JobRanks::default() }),
             "by one process in old/1 and by 8 ranks on 2 nodes in new/2",
         ),
     ];

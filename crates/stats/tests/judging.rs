@@ -528,7 +528,7 @@ fn a_workload_that_was_never_reached_is_named_in_the_answer_and_gets_time_next()
     assert!(matches!(answer.settle, Some(Settle::Resume { .. })), "{answer:?}");
     assert_eq!(answer.next, ["race", "--resume", "RECORD"]);
     // On which nodes a job runs is not Fairlane's to say.
-    race.header.plan.ranks = Some(model::ranks::JobRanks { ranks: 8, nodes: 2 });
+    race.header.plan.ranks = Some(model::ranks::JobRanks { ranks: 8, nodes: 2, ..Default::default() });
     let answer = judge::findings(&race).answer.unwrap();
     assert_eq!((answer.settle, answer.next), (None, ["report", "--format", "markdown"].map(str::to_owned).to_vec()));
 }

@@ -28,7 +28,7 @@ fn raced() -> Record {
         of_round.groups[0].ranks = Some(Box::new(ranks));
         race.trials.push(of_round);
     }
-    race.header.plan.ranks = Some(JobRanks { ranks: 4, nodes: 2 });
+    race.header.plan.ranks = Some(JobRanks { ranks: 4, nodes: 2, ..JobRanks::default() });
     race
 }
 

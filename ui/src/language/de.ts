@@ -8,7 +8,7 @@ import { appenders } from "./de_appenders";
 import { explain } from "./de_explain";
 import { aged } from "./de_aged";
 import { layers } from "./de_layers";
-import { io500, ranks } from "./de_ranks";
+import { io500, ladder, ranks } from "./de_ranks";
 import { screening } from "./de_screening";
 import { transactions } from "./de_transactions";
 import type { Difference, End, Latency, WorkDifference, Words } from "./en";
@@ -111,6 +111,7 @@ export const de: Words = {
   explain,
   aged,
   io500,
+  ladder,
   layers,
   ranks,
   screening,

@@ -1,6 +1,6 @@
 // Was von den Rängen eines MPI-Jobs und von der Punktzahl des IO500 gesagt wird, auf Deutsch.
 import { say, type Said } from "../words/say";
-import type { io500 as englishIo500, ranks as english } from "./en_ranks";
+import type { io500 as englishIo500, ladder as englishLadder, ranks as english } from "./en_ranks";
 
 export const ranks: typeof english = {
   title: "Was jeder Rang tat",
@@ -35,4 +35,21 @@ export const io500: typeof englishIo500 = {
   readAgain: (phases: Said) =>
     say`In einer Runde mehr gelesen, als die Dateien enthalten, über den Page-Cache (${phases}): zum Teil ist es eine Zahl des Speichers, und so die Punktzahl. Größere Dateien werden nur einmal gelesen.`,
   noScore: (lane: Said) => say`${lane} hat keine Punktzahl: keine Runde hat Zahlen aller Phasen.`,
+};
+
+export const ladder: typeof englishLadder = {
+  title: "Was mehr Ränge bringen",
+  legend:
+    "Jede Art von Arbeit mit wachsender Zahl von Rängen, von jedem Knoten reihum einer. Hinzu: was die Ränge brachten, die die Zahl davor nicht hat, als Anteil dessen, was ebenso viele von davor taten: 100 % ebenso viel, 0 nichts; die Intervalle gelten mit 95 % gemeinsam, die des ganzen Rennens. Es knickt, wo hinzugekommene Ränge sicher weniger als die Hälfte bringen. Die Zahlen liefen nacheinander: was sich inzwischen änderte, steckt darin. Warum es knickt, ist nicht gesagt.",
+  caption: "Zeichen: geometrisches Mittel der Runden mit 95-%-Intervall. Gepunktet: das Vielfache dessen, was die erste Zahl von Rängen tat.",
+  ranks: "Ränge",
+  ofRanks: (ranks: string, count: number) => (count === 1 ? `${ranks} Rang` : `${ranks} Ränge`),
+  columns: { lane: "Bahn", ranks: "Ränge", together: "Zusammen", added: "Hinzu" },
+  added: (share: string, low: string, high: string) => `${share} (${low} bis ${high})`,
+  bends: (lane: Said, from: string, to: string, atMost: string, perhapsBefore: boolean) =>
+    say`${lane} knickt von ${from} auf ${to} Ränge${perhapsBefore ? ", spätestens" : ""}: die hinzukommen, bringen höchstens ${atMost}.`,
+  straight: (lane: Said, most: string) =>
+    say`${lane} knickt bis ${most} Ränge nicht: jede Stufe bringt mindestens die Hälfte dessen, was sie sollte.`,
+  open: (lane: Said, most: string) =>
+    say`Ob ${lane} bis ${most} Ränge knickt, ist nicht bekannt: zu verrauscht, oder zu wenige Runden.`,
 };

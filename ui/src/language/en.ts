@@ -9,7 +9,7 @@ import { appenders } from "./en_appenders";
 import { explain } from "./en_explain";
 import { aged } from "./en_aged";
 import { layers } from "./en_layers";
-import { io500, ranks } from "./en_ranks";
+import { io500, ladder, ranks } from "./en_ranks";
 import { screening } from "./en_screening";
 import { transactions } from "./en_transactions";
 
@@ -137,6 +137,7 @@ export const en = {
   explain,
   aged,
   io500,
+  ladder,
   layers,
   ranks,
   screening,

@@ -35,3 +35,20 @@ export const io500 = {
     say`${phases} read more in a round than the files hold, through the page cache: in part it is a figure of memory, and so is the score. A larger size reads it once.`,
   noScore: (lane: Said) => say`${lane} has no score: no round has figures of all phases.`,
 };
+
+export const ladder = {
+  title: "What more ranks bring",
+  legend:
+    "Each kind of work by growing numbers of ranks, of each node one in turn. Added: what the ranks brought that the number before does not have, as a share of what as many of those before did: 100% as much, 0 nothing; its intervals hold with 95% together, those of the whole race. It bends where added ranks surely bring less than half. Numbers were raced one after another: what changed meanwhile is in it. Why it bends is not told.",
+  caption: "Marks: geometric mean of the rounds, with its 95% interval. Dotted: as many times what the first number of ranks did.",
+  ranks: "Ranks",
+  ofRanks: (ranks: string, count: number) => (count === 1 ? `${ranks} rank` : `${ranks} ranks`),
+  columns: { lane: "Lane", ranks: "Ranks", together: "Together", added: "Added" },
+  added: (share: string, low: string, high: string) => `${share} (${low} to ${high})`,
+  bends: (lane: Said, from: string, to: string, atMost: string, perhapsBefore: boolean) =>
+    say`${lane} bends from ${from} to ${to} ranks${perhapsBefore ? ", at the latest" : ""}: those that are added bring at most ${atMost}.`,
+  straight: (lane: Said, most: string) =>
+    say`${lane} does not bend up to ${most} ranks: every step brings at least half of what it should.`,
+  open: (lane: Said, most: string) =>
+    say`Whether ${lane} bends up to ${most} ranks is not known: too noisy, or too few rounds.`,
+};

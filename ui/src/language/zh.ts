@@ -9,7 +9,7 @@ import { appenders } from "./zh_appenders";
 import { explain } from "./zh_explain";
 import { aged } from "./zh_aged";
 import { layers } from "./zh_layers";
-import { io500, ranks } from "./zh_ranks";
+import { io500, ladder, ranks } from "./zh_ranks";
 import { screening } from "./zh_screening";
 import { transactions } from "./zh_transactions";
 
@@ -123,6 +123,7 @@ export const zh: Words = {
   explain,
   aged,
   io500,
+  ladder,
   layers,
   ranks,
   screening,

@@ -1,6 +1,6 @@
 // 关于 MPI 作业各进程与 IO500 分数的说法，中文。
 import { say, type Said } from "../words/say";
-import type { io500 as englishIo500, ranks as english } from "./en_ranks";
+import type { io500 as englishIo500, ladder as englishLadder, ranks as english } from "./en_ranks";
 
 export const ranks: typeof english = {
   title: "各进程（rank）的表现",
@@ -35,4 +35,19 @@ export const io500: typeof englishIo500 = {
   readAgain: (phases: Said) =>
     say`${phases} 在一轮中经页缓存读取的数据多于文件所含：其中一部分是内存的数值，分数也是如此。更大的文件只会被读一遍。`,
   noScore: (lane: Said) => say`${lane} 没有分数：没有一轮具备所有阶段的数值。`,
+};
+
+export const ladder: typeof englishLadder = {
+  title: "更多进程带来什么",
+  legend:
+    "每种工作由越来越多的进程完成，各节点轮流各取一个。新增：比前一数目多出的进程所带来的，占前一数目中同样多进程所做的份额：100% 为同样多，0 为没有；整场比赛的这些区间以 95% 同时成立。新增进程确定带来不到一半之处为拐点。各数目先后参赛：其间的变化也包含在内。原因不明。",
+  caption: "标记：各轮的几何平均值及其 95% 区间。点线：第一个进程数目所做的相应倍数。",
+  ranks: "进程数",
+  ofRanks: (ranks: string) => `${ranks} 个进程`,
+  columns: { lane: "赛道", ranks: "进程数", together: "合计", added: "新增" },
+  added: (share: string, low: string, high: string) => `${share}（${low} 至 ${high}）`,
+  bends: (lane: Said, from: string, to: string, atMost: string, perhapsBefore: boolean) =>
+    say`${lane} ${perhapsBefore ? "最迟" : ""}在 ${from} 到 ${to} 个进程之间出现拐点：新增的进程至多带来 ${atMost}。`,
+  straight: (lane: Said, most: string) => say`${lane} 直到 ${most} 个进程都没有拐点：每一级至少带来应有的一半。`,
+  open: (lane: Said, most: string) => say`${lane} 直到 ${most} 个进程是否有拐点未知：噪声太大，或轮数太少。`,
 };

@@ -9,6 +9,7 @@ import { Answer } from "./answer";
 import { Ceilings } from "./ceilings";
 import { Ground } from "./ground";
 import { hasIo500, Io500 } from "./io500";
+import { hasLadders, Ladders } from "./ladder";
 import { hasLayers, Layers } from "./layers";
 import { Operations } from "./operations";
 import { Published } from "./published";
@@ -64,6 +65,7 @@ function Rest({ race, version }: { race: RacePage; version: string }) {
       <Layers race={race} />
       <Aged race={race} />
       <Io500 race={race} />
+      <Ladders race={race} />
       <Ranks race={race} />
       <Published race={race} />
       <Ground race={race} version={version} />
@@ -116,6 +118,7 @@ function Contents({ race }: { race: RacePage }) {
     ["layers", ui.words.layers.title, hasLayers(race)],
     ["aged", ui.words.aged.title, hasAged(race)],
     ["io500", ui.words.io500.title, hasIo500(race)],
+    ["ladder", ui.words.ladder.title, hasLadders(race)],
     ["ranks", ui.words.ranks.title, hasRanks(race)],
     ["published", s.published, race.published.length > 0],
     ["ground", s.ground, true],

@@ -294,10 +294,12 @@ pub(super) fn check_guests(plan: &Plan) -> Result<(), Failure> {
 /// Where a trace that guests are to get cannot be read.
 pub(super) fn settings(plan: &Plan, terms: &Terms, run: (&str, PathBuf)) -> Result<Settings, Failure> {
     let (run_id, undo) = run;
-    let ranks = plan.ranks.map_or(1, |of| u64::from(of.ranks));
     let largest = |more: &dyn Fn(&Workload) -> u64| {
-        let of = |workload: &Workload| workload.working_set_bytes().saturating_add(more(workload));
-        plan.workloads.iter().map(of).max().unwrap_or(0).saturating_mul(ranks)
+        let of = |workload: &Workload| {
+            let each = workload.working_set_bytes().saturating_add(more(workload));
+            each.saturating_mul(u64::from(plan.at_work(&workload.name)))
+        };
+        plan.workloads.iter().map(of).max().unwrap_or(0)
     };
     Ok(Settings {
         specs: plan.lanes.clone(),

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::options::{FindMaxBy, LaneState, Passes, Race};
 use crate::ranks::job::Job;
 use crate::ranks::sharing::{only_reads, works_in_one_folder};
-use crate::ranks::{bound, check};
+use crate::ranks::{bound, check, ladder};
 use crate::suites;
 use lanes::states::State;
 use model::Bytes;
@@ -29,6 +29,12 @@ use std::sync::atomic::AtomicBool;
 /// # Errors
 /// With the documented exit statuses.
 pub fn run(options: &Race) -> Result<(), Failure> {
+    if !options.ranks.is_empty() {
+        return Err(Failure::usage(
+            "--ranks says how many ranks of an MPI job do the work, and this is none; leave it out, or start one: \
+             mpirun -n 8 fairlane-mpi race DIR DIR --ranks 1,2,4,8",
+        ));
+    }
     check_explain(options)?;
     let resumed = options.resume.as_deref().map(|name| resume(name, options)).transpose()?;
     let mut notes = Vec::new();
@@ -66,16 +72,23 @@ pub fn run(options: &Race) -> Result<(), Failure> {
 /// With the documented exit statuses.
 pub fn run_over_ranks(options: &Race, mut job: Job) -> Result<(), Failure> {
     check::command_line(options)?;
-    let ranks = job.greet(&AtomicBool::new(false))?;
+    let mut ranks = job.greet(&AtomicBool::new(false))?;
+    let numbers = ladder::numbers(&options.ranks, ranks.ranks)?;
     let (mut notes, mut most_telling, mut of_size) = (Vec::new(), Vec::new(), None);
     let mut plan = plan(options, &mut notes, &mut most_telling, &mut of_size)?;
     check::work(&plan, ranks.ranks)?;
     plan.leave_out_passes();
+    let whose = whose_files(&job, ranks.nodes, &numbers);
+    notes.extend(of_ranks(&plan, &ranks, &numbers, &whose));
+    ranks.ladders = ladder::climb(&mut plan, &mut most_telling, &numbers, ranks.ranks)?;
+    job.climb(&ranks.ladders);
+    // The time that a suite has by itself is for each of its workloads once.
+    let times = if options.terms.budget.is_some() { 1.0 } else { numbers.len().max(1) as f64 };
+    plan.budget_seconds = plan.budget_seconds.map(|seconds| seconds * times);
     plan.ranks = Some(ranks);
     if let Some(program) = plan.command_line.first_mut() {
         OVER_MPI.clone_into(program);
     }
-    notes.extend(of_ranks(&plan, ranks, job.reads_elsewhere()));
     notes.extend(bound());
     let contest = Contest {
         plan,
@@ -94,12 +107,34 @@ pub fn run_over_ranks(options: &Race, mut job: Job) -> Result<(), Failure> {
     contest::run(contest, |_| Ok(()))
 }
 
-/// What a reader must know of figures of ranks. `elsewhere`: who reads what another rank wrote does so on another node.
-fn of_ranks(plan: &Plan, JobRanks { ranks, nodes }: JobRanks, elsewhere: bool) -> Vec<String> {
+/// Whose files ranks read in work that only reads. `numbers`: of a ladder.
+fn whose_files(job: &Job, nodes: u32, numbers: &[u32]) -> String {
+    let whose = match nodes > 1 {
+        true if job.reads_elsewhere(numbers) => "a rank on another node",
+        true => "another rank, in part on its own node,",
+        false => "another rank",
+    };
+    let alone = if numbers.first() == Some(&1) { "; 1 rank alone reads what it wrote itself" } else { "" };
+    format!("each rank reads what {whose} wrote{alone}")
+}
+
+/// What a reader must know of figures of ranks. `numbers`: how many of them work, of a ladder; `whose`: whose files they read.
+fn of_ranks(plan: &Plan, of: &JobRanks, numbers: &[u32], whose: &str) -> Vec<String> {
+    let JobRanks { ranks, nodes, .. } = *of;
     let count = |number: u32, what: &str| if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") };
+    let work = match numbers {
+        [] => "work at once in every lane, each in a folder of its own: a figure is that of all together".to_owned(),
+        _ => {
+            let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+            format!(
+                "do each workload by {} of them, one number after another, of each node one in turn, while the others wait: a \
+                 figure is that of those that work",
+                numbers.join(", ")
+            )
+        }
+    };
     let mut notes = vec![format!(
-        "{} of an MPI job on {} work at once in every lane, each in a folder of its own: a figure is that of all together, \
-         from the common start to when the last is done (mpirun -n {ranks} starts as many)",
+        "{} of an MPI job on {} {work}, from the common start to when the last is done (mpirun -n {ranks} starts as many)",
         count(ranks, "rank"),
         count(nodes, "node")
     )];
@@ -109,12 +144,7 @@ fn of_ranks(plan: &Plan, JobRanks { ranks, nodes }: JobRanks, elsewhere: bool) -
     let reading: Vec<&str> =
         plan.workloads.iter().filter(|of| only_reads(of)).map(|workload| workload.title.as_str()).collect();
     if ranks > 1 && !reading.is_empty() {
-        let whose = match nodes > 1 {
-            true if elsewhere => "a rank on another node",
-            true => "another rank, in part on its own node,",
-            false => "another rank",
-        };
-        notes.push(format!("{}: each rank reads what {whose} wrote", reading.join("; ")));
+        notes.push(format!("{}: {whose}", reading.join("; ")));
     }
     let together: Vec<&str> =
         plan.workloads.iter().filter(|of| works_in_one_folder(of)).map(|workload| workload.title.as_str()).collect();
@@ -351,6 +381,10 @@ fn command_line(options: &Race, lanes: &[LaneSpec], set: Vec<String>, find_max: 
     }
     command_line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
     command_line.extend(set.into_iter().flat_map(|assignment| ["--set".to_owned(), assignment]));
+    if !options.ranks.is_empty() {
+        let numbers: Vec<String> = options.ranks.iter().map(u32::to_string).collect();
+        command_line.extend(["--ranks".to_owned(), numbers.join(",")]);
+    }
     if options.as_published {
         command_line.push("--as-published".to_owned());
     }

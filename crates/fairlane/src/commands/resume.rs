@@ -53,7 +53,7 @@ pub fn resume(name: &str, options: &Race) -> Result<Resumed, Failure> {
     if record.end == Some(model::record::EndOutcome::Complete) {
         return Err(complete(&path));
     }
-    if let Some(of) = record.header.plan.ranks {
+    if let Some(of) = &record.header.plan.ranks {
         return Err(Failure::usage(format!(
             "{} was raced by {} ranks of an MPI job, and such a race is not gone on with; race again: mpirun -n {} {}",
             path.display(),

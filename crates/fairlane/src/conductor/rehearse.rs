@@ -41,7 +41,8 @@ impl<'a> Rehearsals<'a> {
             }
             _ => None,
         };
-        let ranks = plan.ranks.map_or(1, |of| u64::from(of.ranks));
+        let most = plan.workloads.iter().map(|workload| plan.at_work(&workload.name)).max();
+        let ranks = u64::from(most.unwrap_or(1));
         Rehearsals { plays: plan.workloads.iter().filter_map(play).collect(), ranks, seed: plan.seed, agent: None }
     }
 

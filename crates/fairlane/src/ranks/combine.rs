@@ -8,7 +8,7 @@ use model::agent::{Reply, Room};
 use model::ranks::RankFigures;
 use model::seen::{CachedFiles, KeptFiles};
 use model::trial::{Group, SystemUse};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the agent of one rank answered.
 #[derive(Debug, Clone)]
@@ -167,7 +167,7 @@ fn add(so_far: &mut Vec<RankGroup>, window: Window, windows: &[RankWindow]) {
 }
 
 /// The trials of all ranks as one.
-pub(super) fn finished(replies: &[RankReply], so_far: Vec<RankGroup>, nodes: u32) -> Reply {
+pub(super) fn finished(replies: &[RankReply], so_far: Vec<RankGroup>) -> Reply {
     let mut of_ranks: Vec<&[Group]> = Vec::new();
     let mut systems: Vec<(u32, &SystemUse)> = Vec::new();
     let mut flags: Vec<Flag> = Vec::new();
@@ -198,15 +198,17 @@ pub(super) fn finished(replies: &[RankReply], so_far: Vec<RankGroup>, nodes: u32
             system: (!of_system.is_empty()).then(|| system_of_all(&of_system)),
             cached_files: own.iter().filter_map(|(_, group)| group.cached_files).reduce(cached_together),
             kept_files: own.iter().filter_map(|(_, group)| group.kept_files).reduce(kept_together),
-            ranks: Some(Box::new(figures(&so_far, &node, nodes))),
+            ranks: Some(Box::new(figures(&so_far, replies))),
             ..so_far.tally.group()
         }
     });
     Reply::Finished { groups: groups.collect(), system: system_of_all(&systems), notes: flags, jobs: Vec::new() }
 }
 
-/// What the ranks did each by itself.
-fn figures(so_far: &RankGroup, node: &dyn Fn(usize) -> u32, nodes: u32) -> RankFigures {
+/// What the ranks did each by itself; `replies`: theirs, in the same order.
+fn figures(so_far: &RankGroup, replies: &[RankReply]) -> RankFigures {
+    let nodes: BTreeSet<u32> = replies.iter().map(|of| of.node).collect();
+    let at = |place: usize| replies.get(place).map_or((0, 0), |of| (of.rank, of.node));
     let rate = |(operations, seconds): &(u64, f64)| if *seconds > 0.0 { *operations as f64 / seconds } else { 0.0 };
     let rates: Vec<f64> = so_far.of_ranks.iter().map(rate).collect();
     let ranks = rates.len().max(1) as f64;
@@ -215,17 +217,18 @@ fn figures(so_far: &RankGroup, node: &dyn Fn(usize) -> u32, nodes: u32) -> RankF
     let numbered = || rates.iter().copied().enumerate();
     let (slowest, lowest) = numbered().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
     let (fastest, highest) = numbered().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
+    let ((slowest_rank, slowest_node), (fastest_rank, fastest_node)) = (at(slowest), at(fastest));
     RankFigures {
         ranks: rates.len() as u32,
-        nodes,
+        nodes: nodes.len() as u32,
         lowest_operations_per_second: lowest,
         mean_operations_per_second: mean,
         highest_operations_per_second: highest,
         spread: if mean > 0.0 { deviation / mean } else { 0.0 },
-        slowest_rank: slowest as u32,
-        slowest_node: node(slowest),
-        fastest_rank: fastest as u32,
-        fastest_node: node(fastest),
+        slowest_rank,
+        slowest_node,
+        fastest_rank,
+        fastest_node,
         start_spread_seconds: so_far.start_spread_seconds,
         first_done_seconds: so_far.first_done_seconds,
         last_done_seconds: so_far.last_done_seconds,

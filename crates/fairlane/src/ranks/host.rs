@@ -40,12 +40,15 @@ pub struct RankHost {
     orders: Receiver<Order>,
     /// What was asked while this rank stood at the barrier.
     later: VecDeque<Asked>,
+    /// It came to a barrier for others and has not seen it let go: until then it comes to no other.
+    is_before_barrier: bool,
 }
 
 impl RankHost {
     /// Of this rank; whoever sets `stop` ends what an agent does.
     pub fn new(rank: u32, link: Arc<Link>, orders: Receiver<Order>, stop: Arc<AtomicBool>) -> Self {
-        RankHost { rank, link, agents: BTreeMap::new(), stop, orders, later: VecDeque::new() }
+        let (agents, later) = (BTreeMap::new(), VecDeque::new());
+        RankHost { rank, link, agents, stop, orders, later, is_before_barrier: false }
     }
 
     /// Does what is asked until the job is gone; `tell` takes the answers.
@@ -61,8 +64,8 @@ impl RankHost {
                         tell(Told { number, answer });
                     }
                 }
-                // Of a barrier that this rank gave up.
-                Order::Released(_) => {}
+                // Of a barrier that this rank came to for others, or gave up.
+                Order::Released(_) => self.is_before_barrier = false,
                 Order::Gone => break,
             }
         }
@@ -84,6 +87,13 @@ impl RankHost {
                 }
                 Some(answered)
             }
+            Ask::Barrier => Some(match self.come_to_barrier() {
+                Some(()) => {
+                    self.is_before_barrier = true;
+                    Answer::Done
+                }
+                None => Answer::Apart,
+            }),
             Ask::EndAgents => {
                 self.agents.clear();
                 Some(Answer::Done)
@@ -141,7 +151,20 @@ impl RankHost {
 
     /// Waits for all ranks; answers when they were let go. `None`: some did not come.
     fn barrier(&mut self) -> Option<u64> {
-        self.link.barrier().ok()?;
+        self.come_to_barrier()?;
+        self.released()
+    }
+
+    /// Comes to the barrier once the one before has let go: the relay knows one at a time. `None`: some did not come there.
+    fn come_to_barrier(&mut self) -> Option<()> {
+        if self.is_before_barrier {
+            self.released()?;
+            self.is_before_barrier = false;
+        }
+        self.link.barrier().ok()
+    }
+
+    fn released(&mut self) -> Option<u64> {
         let begun = Instant::now();
         while let Some(left) = MOST_SILENCE.checked_sub(begun.elapsed()) {
             match self.orders.recv_timeout(left) {
@@ -306,6 +329,23 @@ mod tests {
         let mut told = Vec::new();
         host.serve(|answer| told.push(answer));
         assert_eq!(told, [Told { number: 7, answer: Answer::Done }]);
+    }
+
+    #[test]
+    fn a_rank_that_comes_to_the_barrier_for_others_answers_at_once_and_comes_to_the_next_when_it_was_let_go() {
+        let (mut relay, stream) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (orders, for_host) = std::sync::mpsc::channel();
+        let mut host = RankHost::new(1, Arc::new(Link::new(stream)), for_host, Arc::default());
+        assert_eq!(host.answer(Ask::Barrier), Some(Answer::Done), "nobody has let it go");
+        // Of the first barrier, and of the one at which it works itself.
+        for order in [Order::Released(5), Order::Released(9), Order::Gone] {
+            orders.send(order).unwrap();
+        }
+        assert_eq!(host.barrier(), Some(9));
+        drop(host);
+        let mut lines = String::new();
+        relay.read_to_string(&mut lines).unwrap();
+        assert_eq!(lines, "barrier\nbarrier\n");
     }
 
     #[test]

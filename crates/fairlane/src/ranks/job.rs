@@ -5,7 +5,7 @@ use super::combine::{self, RankGroup, RankReply};
 use super::host::{Order, TOKEN};
 use super::link::Link;
 use super::message::{Answer, Ask, Asked, Told};
-use super::sharing::{all_elsewhere, only_reads, peers, works_in_one_folder};
+use super::sharing::{all_elsewhere, only_reads, peers, picked, works_in_one_folder};
 use super::waits::{GONE_AFTER, Waits};
 use super::{MOST_SILENCE, monotonic_ns, within};
 use crate::conductor::agent_process::{CallError, checked};
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use lanes::LaneFailure;
 use model::agent::{Devices, FilesystemProcesses, Reply, Request};
 use model::lane::LaneSpec;
-use model::ranks::{Clients, JobRanks};
+use model::ranks::{Clients, JobRanks, RankLadder};
 use model::text::escaped_path;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -58,6 +58,8 @@ pub struct Job {
     size: u32,
     /// The number of each rank's machine.
     nodes: Vec<u32>,
+    /// How many of them do which workload, by its name; all do the others.
+    at_work: BTreeMap<String, u32>,
     /// Of the last question.
     number: u64,
     /// By the lane's number.
@@ -74,7 +76,9 @@ pub struct Job {
 #[derive(Default)]
 struct LaneWork {
     attached: Option<Request>,
-    /// All ranks work in one folder.
+    /// The ranks that do the workload, ascending; empty: all.
+    team: Vec<u32>,
+    /// All of them work in one folder.
     is_shared: bool,
     /// The next sync is the one after the files were made, and then each rank reads those of another, or sees what all
     /// have made.
@@ -85,8 +89,14 @@ struct LaneWork {
 impl Job {
     /// So many ranks, of which nothing is known yet.
     pub fn new(size: u32, lines: Lines) -> Self {
-        let nodes = vec![0; size as usize];
-        Job { lines, size, nodes, number: 0, lanes: BTreeMap::new(), over: None, is_awaited: false, silent: Vec::new() }
+        let (nodes, at_work, lanes) = (vec![0; size as usize], BTreeMap::new(), BTreeMap::new());
+        Job { lines, size, nodes, at_work, number: 0, lanes, over: None, is_awaited: false, silent: Vec::new() }
+    }
+
+    /// From here on so many ranks do each step of these ladders.
+    pub fn climb(&mut self, ladders: &[RankLadder]) {
+        let steps = ladders.iter().flat_map(|ladder| &ladder.steps);
+        self.at_work = steps.map(|step| (step.workload.clone(), step.ranks)).collect();
     }
 
     /// Asks every rank who it is.
@@ -94,13 +104,13 @@ impl Job {
     /// # Errors
     /// Where one runs another program, or does not answer.
     pub fn greet(&mut self, stop: &AtomicBool) -> Result<JobRanks, Failure> {
-        let answers = self.ask(&|_| Ask::Hello, stop, &mut || {}).map_err(|error| match error {
+        let answers = self.ask(&|_| Some(Ask::Hello), stop, &mut || {}).map_err(|error| match error {
             CallError::Interrupted => Failure::interrupted(),
             CallError::JobLost(reason) | CallError::Lost(reason) => Failure::failed(reason),
             other => Failure::failed(format!("the ranks do not answer: {other:?}")),
         })?;
         let (mut programs, mut boots): (Vec<Program>, Vec<String>) = Default::default();
-        for (rank, answer) in answers.into_iter().enumerate() {
+        for (rank, answer) in answers {
             let Answer::Hello { version, build, boot } = answer else {
                 return Err(Failure::failed(format!("rank {rank} does not say who it is; {AGAIN}")));
             };
@@ -109,7 +119,7 @@ impl Job {
                 boots.push(boot);
                 boots.len() - 1
             });
-            if let Some(of) = self.nodes.get_mut(rank) {
+            if let Some(of) = self.nodes.get_mut(rank as usize) {
                 *of = node as u32;
             }
         }
@@ -119,12 +129,38 @@ impl Job {
 
     /// How many there are, and on how many machines.
     pub fn ranks(&self) -> JobRanks {
-        JobRanks { ranks: self.size, nodes: self.nodes.iter().max().map_or(1, |last| last + 1) }
+        JobRanks { ranks: self.size, nodes: self.nodes.iter().max().map_or(1, |last| last + 1), ladders: Vec::new() }
     }
 
-    /// Whether every rank that reads what another one wrote reads it on another machine.
-    pub fn reads_elsewhere(&self) -> bool {
-        all_elsewhere(&self.nodes)
+    /// Whether every rank that reads what another one wrote reads it on another machine, where so many work. `numbers`: of
+    /// a ladder; none: all ranks.
+    pub fn reads_elsewhere(&self, numbers: &[u32]) -> bool {
+        let is_elsewhere = |count: u32| {
+            let team = picked(&self.nodes, count as usize);
+            all_elsewhere(&team.iter().map(|rank| self.node(*rank)).collect::<Vec<u32>>())
+        };
+        match numbers {
+            [] => is_elsewhere(self.size),
+            _ => numbers.iter().filter(|count| **count > 1).all(|count| is_elsewhere(*count)),
+        }
+    }
+
+    fn node(&self, rank: u32) -> u32 {
+        self.nodes.get(rank as usize).copied().unwrap_or(0)
+    }
+
+    /// The ranks that do a workload, by its name; empty: all.
+    fn team_of(&self, workload: &str) -> Vec<u32> {
+        let of_step = self.at_work.get(workload).filter(|count| **count < self.size);
+        of_step.map_or_else(Vec::new, |count| picked(&self.nodes, *count as usize))
+    }
+
+    /// The ranks that a request to a lane is for, ascending. All let go of it, also those that work no more.
+    fn asked(&self, lane: usize, request: &Request) -> Vec<u32> {
+        match self.lanes.get(&lane).filter(|work| !work.team.is_empty() && *request != Request::Detach) {
+            Some(work) => work.team.clone(),
+            None => (0..self.size).collect(),
+        }
     }
 
     /// Whether all ranks see a lane's folder and may work there.
@@ -150,16 +186,16 @@ impl Job {
             }
             None => return Err(self.silent(folder.parent().unwrap_or(folder))),
         }
-        let ask = |_| Ask::Look { directory: directory.clone(), folder: folder.to_owned(), token: token.clone() };
+        let ask = |_| Some(Ask::Look { directory: directory.clone(), folder: folder.to_owned(), token: token.clone() });
         let answers = self.ask(&ask, stop, &mut || {}).map_err(|error| match error {
             CallError::Interrupted => LaneFailure::Interrupted,
             CallError::JobLost(reason) | CallError::Lost(reason) => LaneFailure::Failed(reason),
             other => LaneFailure::Failed(format!("the ranks do not answer: {other:?}")),
         })?;
-        for (rank, answer) in answers.into_iter().enumerate() {
+        for (rank, answer) in answers {
             if let Answer::Looked { trouble: Some(trouble) } = answer {
                 let place = Place { lane, directory: &directory, folder };
-                return Err(check::cannot_work(&place, &self.named(rank as u32), &trouble));
+                return Err(check::cannot_work(&place, &self.named(rank), &trouble));
             }
         }
         // The folder goes with everything in it when the lane is closed.
@@ -178,14 +214,15 @@ impl Job {
         waiting: &mut dyn FnMut(),
     ) -> Result<Reply, CallError> {
         let nodes = self.ranks().nodes;
-        let work = self.lanes.entry(lane).or_default();
         match request {
-            Request::Attach { .. } => work.attached = Some(request.clone()),
+            Request::Attach { .. } => self.lanes.entry(lane).or_default().attached = Some(request.clone()),
             Request::Prepare { workload, .. } => {
-                let is_shared = works_in_one_folder(workload);
-                let moves = is_shared != work.is_shared;
+                let (is_shared, team) = (works_in_one_folder(workload), self.team_of(&workload.name));
                 let shifts = is_shared || only_reads(workload);
-                *work = LaneWork { attached: work.attached.take(), is_shared, shifts, groups: Vec::new() };
+                let work = self.lanes.entry(lane).or_default();
+                // Attached are those that did the workload before this one.
+                let moves = is_shared != work.is_shared || team != work.team;
+                *work = LaneWork { attached: work.attached.take(), team, is_shared, shifts, groups: Vec::new() };
                 if moves {
                     self.attach_again(lane, &|rank| (!is_shared).then_some(rank), stop, waiting)?;
                 }
@@ -205,7 +242,7 @@ impl Job {
         }
         let reply = match request {
             Request::Slice { .. } | Request::Phase { .. } => combine::measured(&replies, &mut work.groups, sent_ns),
-            Request::Finish => combine::finished(&replies, std::mem::take(&mut work.groups), nodes),
+            Request::Finish => combine::finished(&replies, std::mem::take(&mut work.groups)),
             Request::Sync if std::mem::take(&mut work.shifts) => {
                 self.shift(lane, stop, waiting)?;
                 combine::plain(&replies)
@@ -218,13 +255,15 @@ impl Job {
     /// All files are made and synced: from here on each rank reads those of a rank on the next machine. What all share is
     /// let go of and opened again, so that every machine sees what the others have made.
     fn shift(&mut self, lane: usize, stop: &AtomicBool, waiting: &mut dyn FnMut()) -> Result<(), CallError> {
-        if self.size < 2 {
+        let team = self.asked(lane, &Request::Sync);
+        if team.len() < 2 {
             return Ok(());
         }
         let is_shared = self.lanes.get(&lane).is_some_and(|work| work.is_shared);
-        let peers = peers(&self.nodes);
-        let of = |rank: u32| (!is_shared).then(|| peers.get(rank as usize).copied().unwrap_or(rank));
-        self.attach_again(lane, &of, stop, waiting)
+        let nodes: Vec<u32> = team.iter().map(|rank| self.node(*rank)).collect();
+        let of_place: Vec<u32> = peers(&nodes).into_iter().map(|place| team[place as usize]).collect();
+        let peer = |rank: u32| team.binary_search(&rank).map_or(rank, |place| of_place[place]);
+        self.attach_again(lane, &|rank| (!is_shared).then(|| peer(rank)), stop, waiting)
     }
 
     /// The agents of a lane take other folders of it, or the same ones anew.
@@ -257,7 +296,7 @@ impl Job {
         self.lanes.clear();
         if self.over.is_none() {
             // Who does not answer is told by what is asked next.
-            let _ = self.ask(&|_| Ask::EndAgents, &AtomicBool::new(false), &mut || {});
+            let _ = self.ask(&|_| Some(Ask::EndAgents), &AtomicBool::new(false), &mut || {});
         }
     }
 
@@ -298,7 +337,7 @@ impl Job {
     }
 
     fn named(&self, rank: u32) -> String {
-        named(rank, self.nodes.get(rank as usize).copied().unwrap_or(0), self.ranks().nodes)
+        named(rank, self.node(rank), self.ranks().nodes)
     }
 
     /// `folder_of`: whose folder a rank works in; `None`: in the one that all share.
@@ -310,28 +349,33 @@ impl Job {
         stop: &AtomicBool,
         waiting: &mut dyn FnMut(),
     ) -> Result<Vec<RankReply>, CallError> {
-        let nodes = self.nodes.clone();
-        let node = |rank: u32| nodes.get(rank as usize).copied().unwrap_or(0);
-        let (peers, of) = (peers(&nodes), self.size);
+        let team = self.asked(lane, request);
+        let nodes: Vec<u32> = team.iter().map(|rank| self.node(*rank)).collect();
+        let (peers, of) = (peers(&nodes), team.len() as u32);
+        let is_measured = matches!(request, Request::Slice { .. } | Request::Phase { .. });
         let ask = |rank: u32| {
-            let mut request = if node(rank) == 0 { request.clone() } else { elsewhere(request) };
+            // The barrier is that of all ranks.
+            let Ok(place) = team.binary_search(&rank) else { return is_measured.then_some(Ask::Barrier) };
+            let mut request = if nodes[place] == 0 { request.clone() } else { elsewhere(request) };
             if let Request::Prepare { clients, .. } = &mut request {
-                let reads = peers.get(rank as usize).copied().unwrap_or(rank);
-                *clients = Clients { number: rank, reads, of };
+                // Those that work are numbered among themselves.
+                *clients = Clients { number: place as u32, reads: peers[place], of };
             }
-            Ask::Agent { lane: lane as u32, request: Box::new(request), folder_of: folder_of(rank) }
+            Some(Ask::Agent { lane: lane as u32, request: Box::new(request), folder_of: folder_of(rank) })
         };
         let answers = self.ask(&ask, stop, waiting)?;
-        if answers.iter().any(|answer| matches!(answer, Answer::Lost { hangs: true, .. })) {
+        if answers.iter().any(|(_, answer)| matches!(answer, Answer::Lost { hangs: true, .. })) {
             // It holds the outputs of its rank open, and who starts jobs waits for their end.
             self.lines.broken.store(true, Ordering::Relaxed);
         }
-        let mut replies = Vec::with_capacity(answers.len());
-        for (rank, answer) in (0..).zip(answers) {
+        let mut replies = Vec::with_capacity(team.len());
+        for (rank, answer) in answers {
             match answer {
                 Answer::Agent { reply, moments } => {
-                    replies.push(RankReply { rank, node: node(rank), reply: *reply, moments });
+                    replies.push(RankReply { rank, node: self.node(rank), reply: *reply, moments });
                 }
+                // It came to the barrier for those that work.
+                Answer::Done if team.binary_search(&rank).is_err() => {}
                 Answer::Apart => return Err(self.over(format!("not all ranks came to work together; {AGAIN}"))),
                 _ if stop.load(Ordering::Relaxed) => return Err(CallError::Interrupted),
                 Answer::Lost { reason, .. } => return Err(CallError::Lost(format!("{}: {reason}", self.named(rank)))),
@@ -341,26 +385,29 @@ impl Job {
         Ok(replies)
     }
 
-    /// Asks all ranks, and waits for the answers of all; they are in the ranks' order.
+    /// Asks ranks, and waits for the answers of all that were asked something; they are in the ranks' order.
     fn ask(
         &mut self,
-        ask: &dyn Fn(u32) -> Ask,
+        ask: &dyn Fn(u32) -> Option<Ask>,
         stop: &AtomicBool,
         waiting: &mut dyn FnMut(),
-    ) -> Result<Vec<Answer>, CallError> {
+    ) -> Result<Vec<(u32, Answer)>, CallError> {
         if let Some(reason) = &self.over {
             return Err(CallError::JobLost(reason.clone()));
         }
         self.number += 1;
-        (0..self.size).try_for_each(|rank| self.tell(rank, self.number, ask(rank)))?;
-        let mut answers: Vec<Option<Answer>> = vec![None; self.size as usize];
+        let mut answers: BTreeMap<u32, Option<Answer>> = BTreeMap::new();
+        for (rank, ask) in (0..self.size).filter_map(|rank| Some((rank, ask(rank)?))) {
+            self.tell(rank, self.number, ask)?;
+            answers.insert(rank, None);
+        }
         let mut left = answers.len();
-        let mut waits = Waits::new(answers.len());
+        let mut waits = Waits::new(self.size as usize);
         while left > 0 {
             match self.lines.events.recv_timeout(GLANCE) {
                 Ok(Event::Told(rank, Told { number, answer })) => {
                     waits.hear(rank);
-                    let place = answers.get_mut(rank as usize).filter(|place| place.is_none());
+                    let place = answers.get_mut(&rank).filter(|place| place.is_none());
                     if let (Some(place), true) = (place, number == self.number && answer != Answer::Pong) {
                         *place = Some(answer);
                         left -= 1;
@@ -386,7 +433,7 @@ impl Job {
             } else {
                 waiting();
             }
-            let pending = || (0..).zip(&answers).filter(|(_, answer)| answer.is_none()).map(|(rank, _)| rank);
+            let pending = || answers.iter().filter(|(_, answer)| answer.is_none()).map(|(rank, _)| *rank);
             if let Some(rank) = pending().find(|rank| *rank > 0 && waits.is_gone(*rank)) {
                 let who = self.named(rank);
                 let seconds = GONE_AFTER.as_secs();
@@ -399,7 +446,7 @@ impl Job {
                 asked.into_iter().try_for_each(|rank| self.tell(rank, self.number, Ask::Ping))?;
             }
         }
-        Ok(answers.into_iter().flatten().collect())
+        Ok(answers.into_iter().filter_map(|(rank, answer)| Some((rank, answer?))).collect())
     }
 
     fn tell(&mut self, rank: u32, number: u64, ask: Ask) -> Result<(), CallError> {
@@ -452,19 +499,4 @@ fn elsewhere(request: &Request) -> Request {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn disks_of_rank_0_are_nobody_elses() {
-        let devices = Devices {
-            device: Some("sda".to_owned()),
-            filesystem: FilesystemProcesses::Known(vec![7]),
-            ..Devices::default()
-        };
-        let attach = Request::Attach { target: model::agent::Target::Null, devices };
-        let Request::Attach { devices, .. } = elsewhere(&attach) else { panic!("it attaches") };
-        assert_eq!((devices.device, devices.filesystem), (None, FilesystemProcesses::Unknown));
-        assert_eq!(elsewhere(&Request::Sync), Request::Sync);
-    }
-}
+mod tests;

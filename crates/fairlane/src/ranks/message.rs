@@ -37,6 +37,9 @@ pub enum Ask {
         /// The rank whose folder is meant, where the request names the lane's; `None`: the one that all share.
         folder_of: Option<u32>,
     },
+    /// Comes to the barrier at which others begin to work, and does nothing behind it. It is answered before the others are let
+    /// go, so that nothing is sent while they work.
+    Barrier,
     /// Its agents end: the next requests start others.
     EndAgents,
     /// Everything ends in order; not answered.
@@ -67,7 +70,7 @@ pub enum Answer {
         /// What tells its machine from others: only who sees it knows of which.
         boot: String,
     },
-    /// To `end-agents`.
+    /// To `end-agents` and `barrier`.
     Done,
     /// To `look`.
     Looked {

@@ -22,6 +22,22 @@ pub fn works_in_one_folder(workload: &Workload) -> bool {
     }
 }
 
+/// The ranks that work where not all do: of each machine one in turn, so that they are spread evenly, and fewer are always
+/// among more; ascending.
+pub(super) fn picked(nodes: &[u32], count: usize) -> Vec<u32> {
+    let mut of_node: BTreeMap<u32, u32> = BTreeMap::new();
+    let turn = |(rank, node): (u32, &u32)| {
+        let turn = of_node.entry(*node).or_default();
+        *turn += 1;
+        (*turn, *node, rank)
+    };
+    let mut order: Vec<(u32, u32, u32)> = (0..).zip(nodes).map(turn).collect();
+    order.sort_unstable();
+    let mut picked: Vec<u32> = order.into_iter().take(count).map(|(.., rank)| rank).collect();
+    picked.sort_unstable();
+    picked
+}
+
 /// Whose files each rank reads: those of a rank on another machine, where all have as many ranks.
 pub(super) fn peers(nodes: &[u32]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..nodes.len()).collect();
@@ -60,6 +76,16 @@ mod tests {
             }
         }
         assert_eq!(peers(&[0]), [0]);
+    }
+
+    #[test]
+    fn fewer_ranks_are_spread_over_machines_and_rank_0_is_always_among_them() {
+        let nodes = [0, 0, 0, 1, 1, 1, 2];
+        let all: Vec<Vec<u32>> = (1..=8).map(|count| picked(&nodes, count)).collect();
+        let few = [vec![0], vec![0, 3], vec![0, 3, 6], vec![0, 1, 3, 6], vec![0, 1, 3, 4, 6], vec![0, 1, 2, 3, 4, 6]];
+        assert_eq!(all[..6], few);
+        assert_eq!([&all[6], &all[7]], [&(0..7).collect::<Vec<u32>>(); 2], "there are no more than all");
+        assert!(all.windows(2).all(|two| two[0].iter().all(|rank| two[1].contains(rank))), "{all:?}");
     }
 
     #[test]

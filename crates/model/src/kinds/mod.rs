@@ -219,6 +219,11 @@ pub trait WorkloadKind {
         None
     }
 
+    /// Gives other names to the steps that a suite names; most work has none.
+    fn name_steps(&mut self, named: &dyn Fn(&str) -> String) {
+        let _ = named;
+    }
+
     /// Does the work as published articles did, once.
     fn do_as_published(&mut self) {}
 }

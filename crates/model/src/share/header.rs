@@ -8,6 +8,7 @@ use crate::disk::{Behind, QueueLimits};
 use crate::lane::{Contestant, Lane, LaneSpec, Venue};
 use crate::machine::{Device, Machine};
 use crate::plan::{Ground, Plan};
+use crate::ranks::{JobRanks, LadderStep, RankLadder};
 use crate::record::Header;
 use crate::screening::{Factor, LeftOutOption, OptionLevel, Screening, ScreeningRun};
 use crate::stack::LayerSpec;
@@ -110,7 +111,7 @@ impl Sharer {
             seed: _,
             on,
             guest: _,
-            ranks: _,
+            ranks,
             command_line: _,
         } = plan;
         *suite = match self.trace() {
@@ -126,6 +127,11 @@ impl Sharer {
         }
         workloads.iter_mut().for_each(|workload| self.workload(workload));
         self.lane_keys(lane_throttles);
+        if let Some(JobRanks { ranks: _, nodes: _, ladders }) = ranks {
+            for LadderStep { workload, ranks: _ } in ladders.iter_mut().flat_map(|RankLadder { steps }| steps) {
+                self.clean(workload);
+            }
+        }
         match on {
             Ground::Images(path) | Ground::Device(path) => *path = self.path_of(path),
             Ground::Disks(paths) => paths.iter_mut().for_each(|path| *path = self.path_of(path)),

@@ -99,7 +99,24 @@ impl Tongue {
         match (row, self.language) {
             (Some((_, zh, _)), Language::Zh) => (*zh).to_owned(),
             (Some((.., de)), Language::De) => (*de).to_owned(),
-            _ => english.to_owned(),
+            _ => self.of_ranks(english).unwrap_or_else(|| english.to_owned()),
+        }
+    }
+
+    /// The title of work as so many ranks of a job do it (`model::ranks::titled`); `None`: it is none.
+    fn of_ranks(&self, english: &str) -> Option<String> {
+        let (title, ranks) = english.rsplit_once(", ")?;
+        let ranks: u32 = ranks.split_once(' ')?.0.parse().ok()?;
+        if model::ranks::titled(title, ranks) != english {
+            return None;
+        }
+        let row = known_rows().find(|(known, ..)| *known == title);
+        let (zh, de) = row.map_or((title, title), |(_, zh, de)| (*zh, *de));
+        match self.language {
+            Language::En => None,
+            Language::Zh => Some(format!("{zh}，{ranks} 个进程")),
+            Language::De if ranks == 1 => Some(format!("{de}, 1 Rang")),
+            Language::De => Some(format!("{de}, {ranks} Ränge")),
         }
     }
 

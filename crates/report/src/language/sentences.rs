@@ -99,6 +99,7 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
 fn names(findings: &Findings) -> Vec<&str> {
     let of_results = findings.results.iter().flat_map(|of| [of.title.as_str(), of.group.as_str()]);
     let of_tables = findings.operations.iter().map(|of| of.title.as_str());
+    let of_ladders = findings.ladders.iter().flat_map(|of| [of.title.as_str(), of.group.as_str()]);
     let of_advice = findings.advice.iter().flat_map(|of| {
         let parts = of.why.iter().map(|part| &part.what).chain(of.equal.iter().map(|part| &part.what));
         let flips = of.flips_if.iter().filter_map(|flip| match flip {
@@ -110,7 +111,7 @@ fn names(findings: &Findings) -> Vec<&str> {
     });
     let explanations = findings.results.iter().flat_map(|of| &of.explanations);
     let of_causes = explanations.flat_map(|of| &of.causes).map(|of| of.cause.as_str());
-    of_results.chain(of_tables).chain(of_advice).chain(of_causes).collect()
+    of_results.chain(of_tables).chain(of_ladders).chain(of_advice).chain(of_causes).collect()
 }
 
 /// The sentences that stand one behind the other in a sentence; reports show them apart too.

@@ -301,6 +301,7 @@ pub fn race(lanes: Vec<Lane>, results: Vec<ResultFinding>, mut answer: Option<An
         aged_ranks: None,
         io500: Vec::new(),
         ranks: Vec::new(),
+        ladders: Vec::new(),
         screening: None,
         code_only: None,
         answer,

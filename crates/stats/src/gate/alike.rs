@@ -241,13 +241,15 @@ fn same_lane((a, mine): (&Named, &Lane), (b, theirs): (&Named, &Lane)) -> Result
 }
 
 fn same_ranks(a: &Named, b: &Named) -> Result<(), String> {
-    let said = |of: &Named| match of.record.header.plan.ranks {
-        Some(JobRanks { ranks, nodes }) => {
+    // Which of them do a workload stands in its name.
+    let of = |of: &Named| of.record.header.plan.ranks.as_ref().map(|JobRanks { ranks, nodes, .. }| (*ranks, *nodes));
+    let said = |named: &Named| match of(named) {
+        Some((ranks, nodes)) => {
             format!("{} on {}", words::count(ranks as usize, "rank"), words::count(nodes as usize, "node"))
         }
         None => "one process".to_owned(),
     };
-    match a.record.header.plan.ranks == b.record.header.plan.ranks {
+    match of(a) == of(b) {
         true => Ok(()),
         false => Err(format!(
             "the work was done by {} in {} and by {} in {}; race both sides with as many ranks on as many nodes",

@@ -247,6 +247,7 @@ fn as_race(lane: &str, options: &Screen) -> Race {
         replay: options.replay.clone(),
         speed: options.speed,
         workloads: options.workloads.clone(),
+        ranks: Vec::new(),
         lane_size: options.lane_size,
         rounds: options.rounds.map(Rounds::Fixed),
         as_published: false,

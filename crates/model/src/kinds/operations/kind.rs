@@ -92,10 +92,14 @@ impl WorkloadKind for Operations {
         }
         let mut same = self.clone();
         same.data = COMPRESSIBLE;
-        for step in &mut same.step {
-            step.name = title(&step.name);
-        }
+        same.name_steps(title);
         Some(Kind::Operations(Box::new(same)))
+    }
+
+    fn name_steps(&mut self, named: &dyn Fn(&str) -> String) {
+        for step in &mut self.step {
+            step.name = named(step.group());
+        }
     }
 
     fn do_as_published(&mut self) {
