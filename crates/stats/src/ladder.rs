@@ -8,6 +8,7 @@ use model::findings::{LadderFinding, LadderLane, LadderRow, LadderShare, ResultF
 use model::ranks::{LadderStep, RankLadder, untitled};
 use model::record::Record;
 use model::workload::Workload;
+use std::collections::BTreeMap;
 
 /// From this share of what added ranks should bring on a ladder goes straight up.
 const HALF: f64 = 0.5;
@@ -31,11 +32,15 @@ struct Figures {
 
 /// Every ladder of a race, group by group; empty where there is none.
 pub(crate) fn findings(record: &Record, results: &[ResultFinding]) -> Vec<LadderFinding> {
-    let ladders = record.header.plan.ranks.as_ref().map(|of| of.ladders.as_slice()).unwrap_or_default();
-    let p = TOGETHER / shares(record, ladders).max(1) as f64;
+    let plan = &record.header.plan;
+    let ladders = plan.ranks.as_ref().map(|of| of.ladders.as_slice()).unwrap_or_default();
+    let mut planned: BTreeMap<&str, &Workload> =
+        plan.workloads.iter().map(|workload| (workload.name.as_str(), workload)).collect();
+    let shares: usize = ladders.iter().map(|ladder| shares(ladder, &planned)).sum();
+    let p = TOGETHER / (shares * record.header.lanes.len()).max(1) as f64;
     let mut found = Vec::new();
     for ladder in ladders {
-        let steps = steps(record, ladder);
+        let steps = steps(record, ladder, &mut planned);
         let Some(first) = steps.first() else { continue };
         for (at, group) in first.groups.iter().enumerate() {
             let result = results.iter().find(|of| of.workload == first.workload.name && of.group == *group);
@@ -56,25 +61,19 @@ pub(crate) fn findings(record: &Record, results: &[ResultFinding]) -> Vec<Ladder
     found
 }
 
-/// How many shares the race has where all that was planned is raced: what was said of one that goes on stays said.
-fn shares(record: &Record, ladders: &[RankLadder]) -> usize {
-    let of = |ladder: &RankLadder| {
-        let groups = ladder.steps.iter().filter_map(|step| workload_of(record, step)).map(|of| of.groups().len()).max();
-        ladder.steps.len().saturating_sub(1) * groups.unwrap_or(0)
-    };
-    ladders.iter().map(of).sum::<usize>() * record.header.lanes.len()
-}
-
-fn workload_of<'a>(record: &'a Record, step: &LadderStep) -> Option<&'a Workload> {
-    record.header.plan.workloads.iter().find(|workload| workload.name == step.workload)
+/// How many shares a lane has on a ladder where all that was planned is raced: what was said of a race that goes on stays
+/// said.
+fn shares(ladder: &RankLadder, planned: &BTreeMap<&str, &Workload>) -> usize {
+    let groups = |step: &LadderStep| planned.get(step.workload.as_str()).map(|of| of.groups().len());
+    ladder.steps.len().saturating_sub(1) * ladder.steps.iter().find_map(groups).unwrap_or(0)
 }
 
 /// The steps that were raced, from the fewest ranks to the most. Anybody may have written a record: numbers that do not
-/// grow, and work in other groups, are no steps.
-fn steps<'a>(record: &'a Record, ladder: &RankLadder) -> Vec<Step<'a>> {
+/// grow, work in other groups, and work that stands on a ladder already are no steps.
+fn steps<'a>(record: &'a Record, ladder: &RankLadder, planned: &mut BTreeMap<&str, &'a Workload>) -> Vec<Step<'a>> {
     let mut steps: Vec<Step> = Vec::new();
     for of in &ladder.steps {
-        let Some(workload) = workload_of(record, of) else { continue };
+        let Some(workload) = planned.remove(of.workload.as_str()) else { continue };
         let (groups, series) = (workload.groups(), Series::new(record, &workload.name));
         let follows = |last: &Step| last.ranks < of.ranks && last.groups.len() == groups.len();
         if series.trials > 0 && of.ranks > 0 && steps.last().is_none_or(follows) {
@@ -145,7 +144,7 @@ mod tests {
 
     /// Eight rounds of so many ranks at about this rate.
     fn at(ranks: u32, rate: f64, noise: f64) -> Figures {
-        let logs = (0..8).map(|round| rate.ln() + noise * [0.5, -1.0, 0.7, -0.2][round % 4]).collect();
+        let logs = (0..8_usize).map(|round| rate.ln() + noise * [0.5, -1.0, 0.7, -0.2][round % 4]).collect();
         let row = LadderRow { ranks, nodes: 1, mean: rate, low: None, high: None, rounds: 8, share: None };
         Figures { row, logs }
     }

@@ -1,8 +1,9 @@
 //! What the ranks of an MPI job did, as a record tells it.
 
 use crate::common::{io, lane, record, trial};
+use model::findings::Scaling;
 use model::plan::Rounds;
-use model::ranks::{JobRanks, RankFigures};
+use model::ranks::{JobRanks, LadderStep, RankFigures, RankLadder};
 use model::record::Record;
 use model::workload::Pattern;
 use stats::judge;
@@ -53,4 +54,33 @@ fn a_record_of_a_job_tells_what_its_ranks_did_in_each_lane_and_who_holds_them_up
     let mut alone = raced();
     alone.header.plan.ranks = None;
     assert!(judge::findings(&alone).ranks.is_empty(), "no job raced");
+}
+
+#[test]
+fn a_ladder_is_told_lane_by_lane_by_the_trials_of_its_steps() {
+    let work = io("write", Pattern::RandWrite, 1, 0);
+    let steps = [1, 2].map(|ranks| work.of_ranks(ranks, 2));
+    let mut race = record(vec![lane("a"), lane("b")], steps.to_vec(), Rounds::Fixed(8), false);
+    for (step, rates) in steps.iter().zip([[1000.0, 1000.0], [2000.0, 1100.0]]) {
+        for (round, at) in (1..=8).flat_map(|round| [(round, 0), (round, 1)]) {
+            let rate = rates[at] * (1.0 + 0.001 * f64::from(round % 3));
+            race.trials.push(trial(["a", "b"][at], step, round, rate));
+        }
+    }
+    let step = |(of, ranks): (&model::workload::Workload, u32)| LadderStep { workload: of.name.clone(), ranks };
+    let ladder = RankLadder { steps: steps.iter().zip([1, 2]).map(step).collect() };
+    // Work on two ladders is work on one.
+    race.header.plan.ranks = Some(JobRanks { ranks: 2, nodes: 1, ladders: vec![ladder.clone(), ladder] });
+    let findings = judge::findings(&race);
+    let [found] = &findings.ladders[..] else { panic!("{:?}", findings.ladders) };
+    assert_eq!((found.title.as_str(), found.group.as_str()), ("write 4 KiB", ""));
+    assert_eq!(found.unit, "operations/s");
+    let [a, b] = &found.lanes[..] else { panic!("{found:?}") };
+    assert_eq!((a.lane.as_str(), a.scaling), ("a", Scaling::Straight));
+    assert!(matches!(b.scaling, Scaling::Bends { from: 1, to: 2, perhaps_before: false, .. }), "{b:?}");
+    let share = b.rows[1].share.expect("a share");
+    assert!((share.share - 0.1).abs() < 1e-3 && share.low < 0.1 && share.high > 0.1, "{share:?}");
+    assert_eq!(b.rows[0].share, None);
+    race.trials.retain(|trial| trial.workload == "write");
+    assert!(judge::findings(&race).ladders.is_empty(), "one number is no ladder");
 }

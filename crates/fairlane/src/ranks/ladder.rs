@@ -97,7 +97,8 @@ mod tests {
         assert_eq!(write_1.title, "overwrite 2 MiB, direct, 1 rank");
         assert_eq!(write.title, "overwrite 2 MiB, direct, 4 ranks");
         assert_eq!(write_1.kind, write.kind);
-        let steps: Vec<(&str, u32)> = ladders[0].steps.iter().map(|step| (step.workload.as_str(), step.ranks)).collect();
+        let steps: Vec<(&str, u32)> =
+            ladders[0].steps.iter().map(|step| (step.workload.as_str(), step.ranks)).collect();
         assert_eq!(steps, [("write-ranks-1", 1), ("write", 4)]);
         assert_eq!(telling, ["files-ranks-1", "files", "gone"]);
         let groups = |name: &str| plan.workloads.iter().find(|of| of.name == name).expect("it is raced").groups();
