@@ -8,12 +8,12 @@ use model::record::Record;
 use model::workload::Pattern;
 use stats::judge;
 
-/// Two lanes that four ranks raced: in lane b rank 2 does a third of what the others do.
+/// Two lanes that four ranks raced: in lane xfs rank 2 does a third of what the others do.
 fn raced() -> Record {
     let workload = io("write", Pattern::RandWrite, 1, 0);
-    let mut race = record(vec![lane("a"), lane("b")], vec![workload.clone()], Rounds::Fixed(8), false);
-    for (round, name) in (1..=8).flat_map(|round| [(round, "a"), (round, "b")]) {
-        let lowest = if name == "b" { 100.0 } else { 290.0 };
+    let mut race = record(vec![lane("ext4"), lane("xfs")], vec![workload.clone()], Rounds::Fixed(8), false);
+    for (round, name) in (1..=8).flat_map(|round| [(round, "ext4"), (round, "xfs")]) {
+        let lowest = if name == "xfs" { 100.0 } else { 290.0 };
         let ranks = RankFigures {
             ranks: 4,
             nodes: 2,
@@ -40,7 +40,7 @@ fn a_record_of_a_job_tells_what_its_ranks_did_in_each_lane_and_who_holds_them_up
     let [found] = &findings.ranks[..] else { panic!("{:?}", findings.ranks) };
     assert_eq!((found.workload.as_str(), found.group.as_str()), ("write", "write"));
     let [a, b] = &found.rows[..] else { panic!("{found:?}") };
-    assert_eq!((a.lane.as_str(), a.ranks, a.nodes, a.rounds, a.last_done_seconds), ("a", 4, 2, 8, 4.5));
+    assert_eq!((a.lane.as_str(), a.ranks, a.nodes, a.rounds, a.last_done_seconds), ("ext4", 4, 2, 8, 4.5));
     assert_eq!((a.lowest_operations_per_second, a.highest_operations_per_second), (290.0, 300.0));
     assert_eq!(a.straggler, None, "3 % behind");
     let straggler = b.straggler.expect("rank 2");
@@ -60,11 +60,11 @@ fn a_record_of_a_job_tells_what_its_ranks_did_in_each_lane_and_who_holds_them_up
 fn a_ladder_is_told_lane_by_lane_by_the_trials_of_its_steps() {
     let work = io("write", Pattern::RandWrite, 1, 0);
     let steps = [1, 2].map(|ranks| work.of_ranks(ranks, 2));
-    let mut race = record(vec![lane("a"), lane("b")], steps.to_vec(), Rounds::Fixed(8), false);
+    let mut race = record(vec![lane("ext4"), lane("xfs")], steps.to_vec(), Rounds::Fixed(8), false);
     for (step, rates) in steps.iter().zip([[1000.0, 1000.0], [2000.0, 1100.0]]) {
         for (round, at) in (1..=8).flat_map(|round| [(round, 0), (round, 1)]) {
             let rate = rates[at] * (1.0 + 0.001 * f64::from(round % 3));
-            race.trials.push(trial(["a", "b"][at], step, round, rate));
+            race.trials.push(trial(["ext4", "xfs"][at], step, round, rate));
         }
     }
     let step = |(of, ranks): (&model::workload::Workload, u32)| LadderStep { workload: of.name.clone(), ranks };
@@ -76,7 +76,7 @@ fn a_ladder_is_told_lane_by_lane_by_the_trials_of_its_steps() {
     assert_eq!((found.title.as_str(), found.group.as_str()), ("write 4 KiB", ""));
     assert_eq!(found.unit, "operations/s");
     let [a, b] = &found.lanes[..] else { panic!("{found:?}") };
-    assert_eq!((a.lane.as_str(), a.scaling), ("a", Scaling::Straight));
+    assert_eq!((a.lane.as_str(), a.scaling), ("ext4", Scaling::Straight));
     assert!(matches!(b.scaling, Scaling::Bends { from: 1, to: 2, perhaps_before: false, .. }), "{b:?}");
     let share = b.rows[1].share.expect("a share");
     assert!((share.share - 0.1).abs() < 1e-3 && share.low < 0.1 && share.high > 0.1, "{share:?}");
