@@ -1,6 +1,6 @@
 //! The agent's state: the target, the workload on it, and what it has yielded so far.
 
-use engine::{EngineError, Observer, OpenTarget, Tally, Window, Work};
+use engine::{EngineError, Observer, OpenTarget, OtherClient, Tally, Window, Work};
 use model::agent::{Devices, Part, Reply, Request, Room, Target};
 use model::ranks::Clients;
 use model::trial::{Group, SystemUse};
@@ -119,6 +119,9 @@ impl Session {
             Request::Phase { group, part, threads } => self.phase(group, *part, *threads),
             Request::Run { threads } => self.run(*threads),
             Request::Verify => self.verify(),
+            Request::CheckOther { client, rank, seed } => {
+                self.check_other(OtherClient { number: *client, rank: *rank, seed: *seed })
+            }
             Request::Sync => self.sync(),
             Request::Finish => self.finish(),
             Request::Quit => {
@@ -266,6 +269,12 @@ impl Session {
         let (attached, trial) = self.ready()?;
         let seconds = trial.work.verify(&attached.place)?;
         Ok(Reply::Took { seconds })
+    }
+
+    fn check_other(&mut self, other: OtherClient) -> Result<Reply, Refusal> {
+        let (attached, trial) = self.ready()?;
+        let bytes = trial.work.check_other(&attached.place, other)?;
+        Ok(Reply::Checked { bytes })
     }
 
     fn ready(&mut self) -> Result<(&mut Attached, &mut Trial), Refusal> {

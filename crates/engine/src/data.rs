@@ -8,6 +8,7 @@ mod mixture;
 
 use crate::buffers::{MOST_SPREAD_CHUNKS, Memory, SPREAD_BYTES};
 use crate::error::EngineError;
+use crate::marked::{MOST_CHUNKS, Marks};
 use crate::pattern::below;
 use mixture::Recipe;
 use model::job::{Data, Direction, Io};
@@ -17,8 +18,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// The block that filesystems deduplicate by: each gets a word of its own.
-const UNIT_BYTES: usize = 4096;
-const WORD_BYTES: usize = 8;
+pub(crate) const UNIT_BYTES: usize = 4096;
+pub(crate) const WORD_BYTES: usize = 8;
 /// Blocks that are repeated on purpose: the first unique ones that were written.
 const REPEATED_BLOCKS: usize = 1024;
 /// What a seed is mixed with, so that contents and places of one seed share no random numbers.
@@ -36,6 +37,8 @@ pub struct Contents {
     data: Data,
     seed: u64,
     renewal: Renewal,
+    /// How blocks say where they belong; `None`: they do not.
+    marks: Option<Marks>,
 }
 
 /// How a chunk is made new.
@@ -137,6 +140,7 @@ impl Contents {
             data: data.clone(),
             seed,
             renewal: Renewal::None,
+            marks: None,
         };
         contents.free_all();
         if copied {
@@ -289,6 +293,33 @@ impl Contents {
         }
     }
 
+    /// From now on [`Contents::renew_at`] puts words into blocks that say where they belong, in the place of random ones; only
+    /// where nothing compresses or repeats, and chunks are few enough.
+    pub(crate) fn mark(&mut self, marks: Marks) {
+        let can = matches!(self.renewal, Renewal::EveryUnit) && self.writes <= MOST_CHUNKS;
+        self.marks = Some(marks).filter(|_| can && self.data == Data::Incompressible);
+    }
+
+    /// As [`Contents::renew`], for a block that is going to be written at this offset of a file.
+    #[inline]
+    pub(crate) fn renew_at(&mut self, chunk: u32, bytes: u32, (file, offset): (u32, u64)) {
+        let Some(marks) = self.marks.filter(|_| bytes as usize == self.memory.chunk_bytes()) else {
+            return self.renew(chunk, bytes);
+        };
+        // SAFETY: the slice is the chunk, which its taker alone holds; all bytes are initialised.
+        let block = unsafe { std::slice::from_raw_parts_mut(self.memory.chunk(chunk), bytes as usize) };
+        let mut at = offset;
+        for unit in block.chunks_mut(UNIT_BYTES) {
+            put(unit, marks.word(chunk, (file, at), self.random.next_u64()));
+            at += UNIT_BYTES as u64;
+        }
+    }
+
+    /// What blocks are copies of that name this chunk; `None`: there is no such chunk for writes.
+    pub(crate) fn chunk_for_writes(&self, chunk: u32) -> Option<&[u8]> {
+        (chunk < self.writes).then(|| self.bytes(chunk))
+    }
+
     /// The chunk's bytes; the borrow of `self` keeps them from being renewed meanwhile. The chunk
     /// must not be in flight.
     pub fn bytes(&self, chunk: u32) -> &[u8] {
@@ -307,7 +338,12 @@ impl Contents {
 /// A random word over the first bytes, as many as fit.
 #[inline]
 fn stamp(bytes: &mut [u8], random: &mut impl Rng) {
-    let word = random.next_u64().to_le_bytes();
+    put(bytes, random.next_u64().to_le_bytes());
+}
+
+/// A word over the first bytes, as many as fit.
+#[inline]
+fn put(bytes: &mut [u8], word: [u8; WORD_BYTES]) {
     match bytes.first_chunk_mut::<WORD_BYTES>() {
         Some(first) => *first = word,
         None => bytes.copy_from_slice(&word[..bytes.len()]),

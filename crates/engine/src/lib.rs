@@ -24,6 +24,7 @@ mod error;
 mod extents;
 mod histogram;
 pub mod io;
+mod marked;
 mod operations;
 mod packages;
 pub mod pattern;
@@ -43,7 +44,7 @@ pub use operations::{MissingTool, OperationsWork, missing_tools};
 pub use target::OpenTarget;
 pub use window::{BANDWIDTH, LATE, LATE_WRITERS, LATENESS_P50, LATENESS_P99};
 pub use window::{OPERATIONS_PER_SECOND, PROCESS_STARTUP, Tally, Window, primary_metric};
-pub use workloads::{AppendersWork, FioWork, JobsWork, MixWork, Observer, SmallFilesWork, SteadyWork, Work};
+pub use workloads::{AppendersWork, FioWork, JobsWork, MixWork, Observer, OtherClient, SmallFilesWork, SteadyWork, Work};
 pub use workloads::{
     appenders_allowance, check_limits, check_process_limit, check_trace_memory, prepare, prepare_noted, read_trace,
 };

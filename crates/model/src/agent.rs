@@ -71,6 +71,15 @@ pub enum Request {
     /// Reads back what a job file or operations wrote and compares it, after the lane was mounted again; a
     /// database checks its tables.
     Verify,
+    /// Reads some of what another client wrote, whose files the target holds or who shares them, and compares it.
+    CheckOther {
+        /// Its number, from 0.
+        client: u32,
+        /// What it is called where something is wrong: its rank, which is another number where not all ranks work.
+        rank: u32,
+        /// Its seed, as that of `prepare`.
+        seed: u64,
+    },
     /// `syncfs` on the target.
     Sync,
     /// Ends the workload: answers with the whole trial's groups, and forgets it. Files stay.
@@ -182,6 +191,11 @@ pub enum Reply {
     Took {
         /// Wall seconds.
         seconds: f64,
+    },
+    /// To `check-other`.
+    Checked {
+        /// Bytes that were compared; 0: there are none, or a seed does not tell them.
+        bytes: u64,
     },
     /// To `slice`, `phase` and `run`.
     Measured {

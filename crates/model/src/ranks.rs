@@ -124,6 +124,19 @@ pub struct RankFigures {
     pub first_done_seconds: f64,
     /// The same of the last rank: the time of the group's figures.
     pub last_done_seconds: f64,
+    /// Bytes that a rank on another node than the writer's read and compared with what they should be, outside of all windows; of
+    /// the whole work, not of this group alone.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub compared_by_other_node_bytes: u64,
+    /// The same, by another rank of the writer's node.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub compared_by_same_node_bytes: u64,
+}
+
+// serde hands a reference to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::contents::{ONE_BLOCK, SMALL, mix};
 use super::names::SetNames;
 use crate::error::EngineError;
+use crate::workloads::OtherClient;
 use model::operations::{Change, ChangeKind, FileSet, FileSize, FileState, Operation, Operations, State, size_after};
 use model::ranks::Clients;
 use std::ops::Range;
@@ -77,6 +78,12 @@ impl Plan {
             operations: operations.clone(),
             seed,
         })
+    }
+
+    /// What another client does, who does the same.
+    pub(crate) fn of_other(&self, other: OtherClient) -> Result<Self, EngineError> {
+        let clients = Clients { number: other.number, reads: other.number, ..self.clients };
+        Plan::new(&self.operations, (other.seed, clients))
     }
 
     pub(crate) fn set(&self, set: usize) -> &FileSet {

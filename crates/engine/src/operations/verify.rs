@@ -8,6 +8,7 @@ use super::plan::{Fill, Layer, Plan};
 use super::run::letter_of;
 use super::work::CallsErrand;
 use crate::error::EngineError;
+use crate::workloads::direct::spread;
 use crate::workloads::heed;
 use model::operations::{Change, FileState, State};
 use model::text::escaped;
@@ -19,6 +20,10 @@ use std::sync::atomic::AtomicBool;
 
 /// Bytes compared at once.
 const WINDOW: usize = 1 << 20;
+
+/// Of another client's files: how many of each set are compared, and how many bytes, at most.
+const MOST_OF_SOME: usize = 64;
+const MOST_BYTES_OF_SOME: u64 = 64 << 20;
 
 /// Compares every name and every byte below the top folder. What it holds in memory does not depend
 /// on the number of files: a listed name is parsed and asked of the plan, not looked up in a list.
@@ -57,7 +62,41 @@ impl CallsErrand for Verify<'_> {
     }
 }
 
+/// Compares some files of every set, all where they are few; answers their bytes.
+pub(super) struct VerifySome<'a>(pub(super) Verify<'a>);
+
+impl CallsErrand for VerifySome<'_> {
+    type Answer = u64;
+
+    fn run<C: FileCalls>(mut self, calls: &mut C, top: &Path) -> Result<u64, EngineError> {
+        let mut compared = 0;
+        for set in 0..self.0.plan.names.len() {
+            compared += self.0.check_some(set, calls, top)?;
+        }
+        Ok(compared)
+    }
+}
+
 impl Verify<'_> {
+    /// Size and every byte of some files of the set.
+    fn check_some<C: FileCalls>(&mut self, set: usize, calls: &mut C, top: &Path) -> Result<u64, EngineError> {
+        let (plan, state) = (self.plan, self.state);
+        let spec = plan.set(set);
+        let mut path = PathOf::new(&plan.names[set]);
+        let mut compared = 0;
+        for number in spread(spec.count as usize, MOST_OF_SOME).map(|number| number as u64) {
+            let Some(file) = state.set(set).files.at(number).filter(|file| file.present) else { continue };
+            let size = plan.size(set, number, &file.changes);
+            if compared + size > MOST_BYTES_OF_SOME {
+                continue;
+            }
+            path.set_file((spec.directory_of(number) + file.shift) % spec.directories, letter_of(file), number);
+            self.check_contents((set, number), path.as_c_str(), &file.changes, calls, top)?;
+            compared += size;
+        }
+        Ok(compared)
+    }
+
     /// The folders of the sets and nothing else.
     fn check_folders<C: FileCalls>(&self, calls: &mut C, top: &Path) -> Result<(), EngineError> {
         let mut expected: Vec<&[u8]> = Vec::new();

@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::populate::Populate;
 use super::process::ProcessOperator;
 use super::run::{Kit, Outcome, Share, letter_of};
-use super::verify::Verify;
+use super::verify::{Verify, VerifySome};
 use crate::beneath;
 use crate::clock::{Clock, seconds};
 use crate::error::EngineError;
@@ -17,7 +17,7 @@ use crate::target::OpenTarget;
 use crate::window::{OPERATIONS_PER_SECOND, Window};
 use crate::workers::{Start, StartGate, Threads};
 use crate::workloads::direct::{kept, spread};
-use crate::workloads::{Observer, Work};
+use crate::workloads::{Observer, OtherClient, Work};
 use model::agent::Part;
 use model::operations::{Method, Operation, OperationStep, Operations, State, SyncPolicy};
 use model::ranks::Clients;
@@ -186,6 +186,15 @@ impl OperationsWork {
         Ok(index)
     }
 
+    /// Refuses to compare what half a step has made.
+    fn is_between_steps(&self) -> Result<(), EngineError> {
+        if self.parts_done > 0 || self.half_done {
+            let step = self.plan.operations.step[self.next].group();
+            return Err(EngineError::Unsuitable(format!("step {step} is half done; verify before or after it")));
+        }
+        Ok(())
+    }
+
     fn share(&self, index: usize, part: Part, thread: u64) -> Share<'_> {
         Share {
             plan: &self.plan,
@@ -291,6 +300,17 @@ fn writes(operation: Operation) -> bool {
     operation.writes() && !matches!(operation, Operation::Truncate | Operation::Reflink | Operation::Symlink)
 }
 
+/// Says who wrote what is wrong.
+fn told_with_writer(error: EngineError, rank: u32) -> EngineError {
+    match error {
+        EngineError::Corrupt { path, offset, what } => {
+            EngineError::Corrupt { path, offset, what: format!("{what}, which rank {rank} wrote") }
+        }
+        EngineError::Contents { path, what } => EngineError::Contents { path, what: format!("{what}, by rank {rank}") },
+        other => other,
+    }
+}
+
 /// Says whether a full lane lacks blocks or inodes.
 fn told_in_full(mut error: EngineError, place: &OpenTarget) -> EngineError {
     if let (EngineError::Full { inodes, .. }, Some((_, directory))) = (&mut error, place.directory()) {
@@ -379,13 +399,17 @@ impl Work for OperationsWork {
     }
 
     fn verify(&mut self, place: &OpenTarget) -> Result<f64, EngineError> {
-        if self.parts_done > 0 || self.half_done {
-            let step = self.plan.operations.step[self.next].group();
-            return Err(EngineError::Unsuitable(format!("step {step} is half done; verify before or after it")));
-        }
+        self.is_between_steps()?;
         let begun = Clock::get().now();
         in_folder(place, Verify::new(&self.plan, &self.state, &self.stop)?)?;
         Ok(seconds(Clock::get().now() - begun))
+    }
+
+    fn check_other(&mut self, place: &OpenTarget, other: OtherClient) -> Result<u64, EngineError> {
+        self.is_between_steps()?;
+        let theirs = self.plan.of_other(other)?;
+        let compared = in_folder(place, VerifySome(Verify::new(&theirs, &self.state, &self.stop)?));
+        compared.map_err(|error| told_with_writer(error, other.rank))
     }
 
     fn release(&mut self) {

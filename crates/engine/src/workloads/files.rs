@@ -1,6 +1,6 @@
 //! The files of a job: their names and sizes, laid out before the work, opened for it.
 
-use super::populate::populate;
+use super::populate::{Filling, populate};
 use crate::beneath;
 use crate::error::EngineError;
 use crate::target::{Directory, remove_file};
@@ -82,7 +82,8 @@ pub(super) fn lay_out(
             )));
         }
         if needs_contents(io) {
-            populate(directory, &file.name, file.size, io, seed ^ (number as u64).rotate_left(32), stop)?;
+            let filling = Filling::unmarked(seed ^ (number as u64).rotate_left(32));
+            populate(directory, &file.name, file.size, io, filling, stop)?;
             written += file.size;
         } else if !io.create_on_open && !reserve(directory, io, file)? {
             let note = "fallocate: this filesystem cannot reserve blocks; files grow as they are written";

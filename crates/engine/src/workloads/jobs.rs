@@ -212,6 +212,7 @@ impl JobsWork {
                 // With randrepeat every worker and every run of the job draws the same offsets.
                 seed: self.seed ^ ((worker as u64) << 40) ^ ((job as u64) << 52),
                 whole: true,
+                marks: None,
             };
             let (place, own_board) = (place.try_clone()?, board.clone());
             let ledger = crew.ledgers[worker].clone();

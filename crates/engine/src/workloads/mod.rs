@@ -65,6 +65,17 @@ impl Observer for () {
     fn window_closes(&mut self) {}
 }
 
+/// Another client that did the same work, in files that the target now holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherClient {
+    /// Its number, from 0.
+    pub number: u32,
+    /// What it is called where something is wrong: its rank, which is another number where not all ranks work.
+    pub rank: u32,
+    /// Its seed.
+    pub seed: u64,
+}
+
 /// A prepared workload. Its position and random state go on from slice to slice and survive
 /// [`Work::release`].
 pub trait Work {
@@ -126,6 +137,16 @@ pub trait Work {
     fn verify(&mut self, place: &OpenTarget) -> Result<f64, EngineError> {
         let _ = place;
         Err(EngineError::Unsuitable("this workload has nothing to read back; set verify".to_owned()))
+    }
+
+    /// Reads some of what another client wrote, all where that is little, and compares every byte of it with what its seed says;
+    /// answers the bytes that were compared. 0: there are none, or what they should be cannot be told by a seed.
+    ///
+    /// # Errors
+    /// [`EngineError::Corrupt`] or [`EngineError::Contents`] at the first mismatch; a call that fails.
+    fn check_other(&mut self, place: &OpenTarget, other: OtherClient) -> Result<u64, EngineError> {
+        let _ = (place, other);
+        Ok(0)
     }
 
     /// What [`Work::verify`] found of a group: figures beside those of its window, by their keys.

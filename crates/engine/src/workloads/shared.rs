@@ -1,6 +1,6 @@
 //! One file for all workers and clients (N-1): whose part is which, and how all of it is made.
 
-use super::populate::populate_part;
+use super::populate::{Filling, populate_part};
 use crate::error::EngineError;
 use crate::pattern::Places;
 use crate::target::Directory;
@@ -75,7 +75,7 @@ pub(super) fn whole_bytes(io: &Io, clients: Clients) -> Result<u64, EngineError>
     })
 }
 
-/// Writes the parts of this client's workers, each in full. The file is there.
+/// Writes the parts of this client's workers, each in full and filled as `filling` tells. The file is there.
 ///
 /// # Errors
 /// The first call that fails.
@@ -83,12 +83,12 @@ pub(super) fn make_parts(
     directory: Directory<'_>,
     io: &Io,
     clients: Clients,
-    seed: u64,
+    filling: impl Fn(u32) -> Filling,
     stop: &AtomicBool,
 ) -> Result<(), EngineError> {
     (0..io.numjobs.max(1)).try_for_each(|worker| {
         let part = SharedPart::new(io, clients.number, clients, worker);
-        populate_part(directory, FILE_NAME, &part, io, seed ^ u64::from(worker), stop)
+        populate_part(directory, FILE_NAME, &part, io, filling(worker), stop)
     })
 }
 

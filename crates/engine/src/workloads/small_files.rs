@@ -1,6 +1,7 @@
 //! Create, read cold, delete many small files.
 
-use super::{Observer, Work, heed};
+use super::direct::spread;
+use super::{Observer, OtherClient, Work, heed};
 use crate::beneath;
 use crate::buffers::{Buffers, Room};
 use crate::clock::{Clock, seconds};
@@ -21,6 +22,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+/// Files of another client that are read and compared, at most.
+const MOST_COMPARED: usize = 64;
 /// All files lie below this directory of the target.
 const TOP: &str = "fairlane-files";
 
@@ -150,6 +153,21 @@ impl SmallFilesWork {
     }
 
     fn read(&mut self, top: Option<BorrowedFd<'_>>, name: &Name, number: u64, path: &Path) -> Result<(), EngineError> {
+        if top.is_none() {
+            return Ok(());
+        }
+        self.read_whole(top, name, path)?;
+        let checked = (self.small.size.get() as usize).min(8);
+        if self.room[..checked] != head(self.seed, number).to_le_bytes()[..checked] {
+            let what = "does not begin with what was written to it".to_owned();
+            return Err(EngineError::Contents { path: name.path(path), what });
+        }
+        Ok(())
+    }
+
+    /// Reads a file into the room; it must be as long as all are.
+    #[inline]
+    fn read_whole(&mut self, top: Option<BorrowedFd<'_>>, name: &Name, path: &Path) -> Result<(), EngineError> {
         let Some(top) = top else { return Ok(()) };
         let file = openat(top, name.as_c_str(), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| EngineError::file("open", name.path(path), errno))?;
@@ -163,16 +181,52 @@ impl SmallFilesWork {
                 moved => filled += moved,
             }
         }
-        let contents = |what: String| EngineError::Contents { path: name.path(path), what };
         if filled != size {
             let holds = if filled > size { "more than".to_owned() } else { format!("{filled} of") };
-            return Err(contents(format!("holds {holds} the {size} bytes written to it")));
-        }
-        let checked = size.min(8);
-        if self.room[..checked] != head(self.seed, number).to_le_bytes()[..checked] {
-            return Err(contents("does not begin with what was written to it".to_owned()));
+            let what = format!("holds {holds} the {size} bytes written to it");
+            return Err(EngineError::Contents { path: name.path(path), what });
         }
         Ok(())
+    }
+
+    /// Reads some files of another client, whose data is made again from its seed in the order in which it made them.
+    fn compare(
+        &mut self,
+        other: OtherClient,
+        top: Option<BorrowedFd<'_>>,
+        path: &Path,
+    ) -> Result<u64, EngineError> {
+        let size = self.small.size.get();
+        let mut theirs = Buffers::for_writes(size.max(1), 1, other.seed)?;
+        let before = if self.clients.is_alone() { 0 } else { u64::from(other.number) * self.small.files };
+        let (mut made, mut name) = (0, Name::new());
+        let mut compared = 0;
+        for chosen in spread(self.small.files as usize, MOST_COMPARED) {
+            heed(&self.stop)?;
+            let mut chunk = theirs.take();
+            while made < chosen {
+                theirs.renew(chunk);
+                theirs.give_back(chunk);
+                chunk = theirs.take();
+                made += 1;
+            }
+            let number = chosen as u64;
+            theirs.renew(chunk);
+            theirs.set_head(chunk, head(other.seed, number));
+            name.set(self.directory_of(number), before + number);
+            self.read_whole(top, &name, path)?;
+            let expected = &theirs.bytes(chunk)[..size as usize];
+            let differs = self.room.iter().zip(expected).position(|(found, expected)| found != expected);
+            if let Some(at) = differs {
+                let (found, expected, other) = (self.room[at], expected[at], other.rank);
+                let what = format!("{found:#04x} instead of {expected:#04x}, which rank {other} wrote");
+                return Err(EngineError::Corrupt { path: name.path(path), offset: at as u64, what });
+            }
+            theirs.give_back(chunk);
+            made += 1;
+            compared += size;
+        }
+        Ok(compared)
     }
 
     fn open_top(&mut self, place: &OpenTarget) -> Result<(), EngineError> {
@@ -253,6 +307,16 @@ impl Work for SmallFilesWork {
             latencies: self.latencies.clone(),
             ..Window::default()
         })
+    }
+
+    fn check_other(&mut self, place: &OpenTarget, other: OtherClient) -> Result<u64, EngineError> {
+        let Some((path, _)) = place.directory() else { return Ok(0) };
+        let path = path.join(TOP);
+        self.open_top(place)?;
+        let top = self.top.take();
+        let compared = self.compare(other, top.as_ref().map(AsFd::as_fd), &path);
+        self.top = top;
+        compared
     }
 
     fn release(&mut self) {
@@ -368,6 +432,38 @@ mod tests {
         assert_eq!(name.as_c_str().to_str(), Ok("d000000042"));
         name.set(999, 99_999_999);
         assert_eq!(name.as_c_str().to_str(), Ok("d000000999/f099999999"));
+    }
+
+    #[test]
+    fn files_of_another_client_are_told_by_its_seed_and_a_change_is_found() -> Result<(), Box<dyn std::error::Error>> {
+        for sharing in [Sharing::Private, Sharing::Shared] {
+            let folder = tempfile::tempdir()?;
+            let place = OpenTarget::open(&model::agent::Target::Directory(folder.path().to_owned()))?;
+            let text = "files = 200\nsize = \"3901B\"\ndirectories = 3";
+            let small = SmallFiles { sharing, ..toml::from_str(text)? };
+            let of = |number: u32| Clients { number, reads: 1 - number, of: 2 };
+            let mut writer = SmallFilesWork::prepare(&place, &small, (71, of(1)), Arc::default())?;
+            for index in 0..3 {
+                writer.phase(&place, "create", Part { index, of: 3 }, &mut ())?;
+            }
+            let elsewhere = tempfile::tempdir()?;
+            let own = OpenTarget::open(&model::agent::Target::Directory(elsewhere.path().to_owned()))?;
+            let own = if sharing == Sharing::Shared { &place } else { &own };
+            let mut other = SmallFilesWork::prepare(own, &small, (70, of(0)), Arc::default())?;
+            other.release();
+            assert_eq!(other.check_other(&place, OtherClient { number: 1, rank: 5, seed: 71 })?, 64 * 3901);
+            let wrong = other.check_other(&place, OtherClient { number: 1, rank: 5, seed: 72 });
+            assert!(wrong.is_err_and(|error| error.to_string().contains("wrong data at offset")));
+            let first = if sharing == Sharing::Shared { "f000000200" } else { "f000000000" };
+            let path = folder.path().join(TOP).join("d000000000").join(first);
+            let mut bytes = std::fs::read(&path)?;
+            bytes[3000] ^= 1;
+            std::fs::write(&path, &bytes)?;
+            let said = other.check_other(&place, OtherClient { number: 1, rank: 5, seed: 71 }).map_err(|error| error.to_string());
+            let values = format!("{:#04x} instead of {:#04x}", bytes[3000], bytes[3000] ^ 1);
+            assert!(said.is_err_and(|said| said.contains(&format!("at offset 3000: {values}, which rank 5 wrote"))));
+        }
+        Ok(())
     }
 
     #[test]

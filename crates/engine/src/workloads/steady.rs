@@ -1,18 +1,20 @@
 //! Steady block I/O in slices of time: one worker in this thread, or several in threads of their own.
 
+mod other_client;
 mod pooled;
 
 use super::direct::DirectFiles;
 use super::files::{self, FilePlan};
 use super::memory;
-use super::populate::populate;
+use super::populate::{Filling, populate};
 use super::shared::{self, SharedPart};
 use super::worker::{Call, Counts, Tallied, Task, Until, Worker, windows};
-use super::{Observer, Work};
+use super::{Observer, OtherClient, Work};
 use crate::clock::{nanoseconds, seconds};
 use crate::compressibility;
 use crate::error::EngineError;
 use crate::io;
+use crate::marked::{Marks, Origin};
 use crate::target::{Access, Directory, OpenTarget, open_file};
 use crate::window::{BANDWIDTH, LATENCY_P99, OPERATIONS_PER_SECOND, Window};
 use crate::workers::end_naps_on_time;
@@ -32,6 +34,8 @@ const BANDWIDTH_FROM_BYTES: u64 = 64 << 10;
 /// Steady block I/O, prepared.
 pub struct SteadyWork {
     io: Io,
+    /// How many clients do the same work.
+    of: u32,
     workers: Workers,
     /// Of direct I/O in a directory: what of its files lies in the page cache.
     direct: Option<DirectFiles>,
@@ -97,8 +101,9 @@ impl SteadyWork {
             worker,
             files,
             part: SharedPart::worked_on(io, clients, worker),
-            seed: seed ^ u64::from(worker).rotate_left(40),
+            seed: worker_seed(seed, worker),
             whole: false,
+            marks: marks(io, clients, seed, worker),
         };
         let mut tasks = plans.into_iter().enumerate().map(|(worker, files)| task(worker as u32, files));
         let workers = match (io.numjobs, tasks.next()) {
@@ -111,7 +116,7 @@ impl SteadyWork {
                 Workers::Pooled(PooledWorkers::start(place, first.into_iter().chain(tasks).collect(), &stop)?)
             }
         };
-        Ok(SteadyWork { io: io.clone(), workers, direct, made_by_all, notes, stop })
+        Ok(SteadyWork { io: io.clone(), of: clients.of, workers, direct, made_by_all, notes, stop })
     }
 
     fn window(&self, direction: Direction, counts: &Counts, slice_ns: u64, elapsed_seconds: f64) -> Window {
@@ -156,18 +161,45 @@ fn make_files(
         files::make_parents(directory, &first.name)?;
         open_file(directory, &first.name, access, io.direct)?;
     }
+    let filling = |seed_of_contents: u64, worker: u32, file: u32| {
+        let marks = marks(io, clients, seed, worker).map(|marks| marks.by(Origin::Populate));
+        Filling { seed: seed_of_contents, marks, file }
+    };
     if is_shared {
-        return shared::make_parts(directory, io, clients, seed, stop);
+        return shared::make_parts(directory, io, clients, |worker| filling(part_seed(seed, worker), worker, 0), stop);
     }
     // Workers may share their files: each is written once.
     let mut made = BTreeSet::new();
-    for file in plans.iter().flatten() {
-        if made.insert(&file.name) {
-            files::make_parents(directory, &file.name)?;
-            populate(directory, &file.name, file.size, io, seed ^ (made.len() as u64 - 1), stop)?;
+    for (worker, plan) in (0_u32..).zip(plans) {
+        for (number, file) in (0_u32..).zip(plan) {
+            if made.insert(&file.name) {
+                files::make_parents(directory, &file.name)?;
+                let filling = filling(file_seed(seed, made.len() as u64 - 1), worker, number);
+                populate(directory, &file.name, file.size, io, filling, stop)?;
+            }
         }
     }
     Ok(())
+}
+
+/// The seed of what a worker's part of a file holds before the work.
+fn part_seed(seed: u64, worker: u32) -> u64 {
+    seed ^ u64::from(worker)
+}
+
+/// The same of a client's file, which has this number among all of the client's.
+fn file_seed(seed: u64, number: u64) -> u64 {
+    seed ^ number
+}
+
+/// The seed of a worker's offsets and contents.
+fn worker_seed(seed: u64, worker: u32) -> u64 {
+    seed ^ u64::from(worker).rotate_left(40)
+}
+
+/// How a worker's blocks say where they belong; `None`: nobody else reads them, or they could not be told by that.
+fn marks(io: &Io, clients: Clients, seed: u64, worker: u32) -> Option<Marks> {
+    (!clients.is_alone() && other_client::can_be_told(io)).then(|| Marks::new(seed, worker))
 }
 
 /// One file of equal name in every lane, unless the workload says otherwise.
@@ -240,6 +272,13 @@ impl Work for SteadyWork {
         let files = self.direct.clone().unwrap_or_else(|| DirectFiles::made_meanwhile(directory));
         let (watched, cached) = files.watch_writes(directory, self.io.blocks(Direction::Write).smallest().get());
         vec![(Direction::Write.name().to_owned(), watched, cached)]
+    }
+
+    fn check_other(&mut self, place: &OpenTarget, other: OtherClient) -> Result<u64, EngineError> {
+        match place.directory().filter(|_| self.io.ioengine != "null" && self.of > 1) {
+            Some(directory) => other_client::check(directory, &self.io, (other, self.of), &self.stop),
+            None => Ok(0),
+        }
     }
 
     fn written_bytes(&self) -> u64 {

@@ -21,6 +21,7 @@ use crate::data::Contents;
 use crate::error::EngineError;
 use crate::histogram::Latencies;
 use crate::io::{self, Action, Completion, Operation, OperationFlags, Queue, Setup};
+use crate::marked::Marks;
 use crate::pattern::Places;
 use crate::target::{Directory, OpenTarget, open_device};
 use crate::workloads::append::AppendFiles;
@@ -159,6 +160,8 @@ pub(super) struct Task {
     pub(super) seed: u64,
     /// Whether it belongs to a job file: fsyncs count as operations of their own.
     pub(super) whole: bool,
+    /// How what it writes says where it belongs, for other clients; `None`: it does not.
+    pub(super) marks: Option<Marks>,
 }
 
 /// One worker of a job.
@@ -253,7 +256,10 @@ impl Worker {
     pub(super) fn new(place: &OpenTarget, task: Task, verifier: Option<Verifier>) -> Result<Self, EngineError> {
         let io = &task.io;
         let null = place.is_null() || io.ioengine == "null";
-        let contents = Contents::for_job(io, task.seed)?;
+        let mut contents = Contents::for_job(io, task.seed)?;
+        if let Some(marks) = task.marks {
+            contents.mark(marks);
+        }
         let device = match place {
             OpenTarget::Device { path, .. } => Some(path.clone()),
             _ => None,

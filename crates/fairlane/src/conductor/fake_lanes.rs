@@ -296,6 +296,7 @@ impl<'a> FakeLanes<'a> {
                 took(0.2)
             }
             Request::Sync | Request::Again | Request::Verify => took(0.01),
+            Request::CheckOther { .. } => Ok(Reply::Checked { bytes: 0 }),
             Request::Slice { .. } | Request::Phase { .. } | Request::Run { .. } => self.measure(lane, request),
             Request::Finish => match agent.work.take() {
                 Some(work) => Ok(work.finished()),

@@ -40,6 +40,27 @@ impl RankGroup {
     }
 }
 
+/// Bytes that ranks compared which others wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Compared {
+    /// The writer is on another machine.
+    pub(super) other_node: u64,
+    /// It is on the same one.
+    pub(super) same_node: u64,
+}
+
+impl Compared {
+    /// Adds what ranks have compared; `peers`: whose files each did, as its place among the replies.
+    pub(super) fn add(&mut self, replies: &[RankReply], peers: &[u32]) {
+        for (of, peer) in replies.iter().zip(peers) {
+            let Reply::Checked { bytes } = of.reply else { continue };
+            let is_same = replies.get(*peer as usize).is_none_or(|writer| writer.node == of.node);
+            let sum = if is_same { &mut self.same_node } else { &mut self.other_node };
+            *sum += bytes;
+        }
+    }
+}
+
 /// A window of one rank. Seconds count from the first release of its machine's ranks from the barrier.
 struct RankWindow<'a> {
     opened: f64,
@@ -167,7 +188,7 @@ fn add(so_far: &mut Vec<RankGroup>, window: Window, windows: &[RankWindow]) {
 }
 
 /// The trials of all ranks as one.
-pub(super) fn finished(replies: &[RankReply], so_far: Vec<RankGroup>) -> Reply {
+pub(super) fn finished(replies: &[RankReply], so_far: Vec<RankGroup>, compared: Compared) -> Reply {
     let mut of_ranks: Vec<&[Group]> = Vec::new();
     let mut systems: Vec<(u32, &SystemUse)> = Vec::new();
     let mut flags: Vec<Flag> = Vec::new();
@@ -198,7 +219,7 @@ pub(super) fn finished(replies: &[RankReply], so_far: Vec<RankGroup>) -> Reply {
             system: (!of_system.is_empty()).then(|| system_of_all(&of_system)),
             cached_files: own.iter().filter_map(|(_, group)| group.cached_files).reduce(cached_together),
             kept_files: own.iter().filter_map(|(_, group)| group.kept_files).reduce(kept_together),
-            ranks: Some(Box::new(figures(&so_far, replies))),
+            ranks: Some(Box::new(figures(&so_far, compared, replies))),
             ..so_far.tally.group()
         }
     });
@@ -206,7 +227,7 @@ pub(super) fn finished(replies: &[RankReply], so_far: Vec<RankGroup>) -> Reply {
 }
 
 /// What the ranks did each by itself; `replies`: theirs, in the same order.
-fn figures(so_far: &RankGroup, replies: &[RankReply]) -> RankFigures {
+fn figures(so_far: &RankGroup, compared: Compared, replies: &[RankReply]) -> RankFigures {
     let nodes: BTreeSet<u32> = replies.iter().map(|of| of.node).collect();
     let at = |place: usize| replies.get(place).map_or((0, 0), |of| (of.rank, of.node));
     let rate = |(operations, seconds): &(u64, f64)| if *seconds > 0.0 { *operations as f64 / seconds } else { 0.0 };
@@ -232,6 +253,8 @@ fn figures(so_far: &RankGroup, replies: &[RankReply]) -> RankFigures {
         start_spread_seconds: so_far.start_spread_seconds,
         first_done_seconds: so_far.first_done_seconds,
         last_done_seconds: so_far.last_done_seconds,
+        compared_by_other_node_bytes: compared.other_node,
+        compared_by_same_node_bytes: compared.same_node,
     }
 }
 

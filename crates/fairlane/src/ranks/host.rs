@@ -145,6 +145,9 @@ impl RankHost {
                 let seed = seed_of(*seed, self.rank);
                 Ok(Request::Prepare { workload: workload.clone(), seed, clients: *clients })
             }
+            Request::CheckOther { client, rank, seed } => {
+                Ok(Request::CheckOther { client: *client, rank: *rank, seed: seed_of(*seed, *rank) })
+            }
             other => Ok(other.clone()),
         }
     }

@@ -1,7 +1,9 @@
 //! Rank 0's side: it asks all ranks, waits for all of them, and ends the race where one is gone.
 
+mod shifted;
+
 use super::check::{self, Place, Program, named};
-use super::combine::{self, RankGroup, RankReply};
+use super::combine::{self, Compared, RankGroup, RankReply};
 use super::host::{Order, TOKEN};
 use super::link::Link;
 use super::message::{Answer, Ask, Asked, Told};
@@ -15,6 +17,7 @@ use model::agent::{Devices, FilesystemProcesses, Reply, Request};
 use model::lane::LaneSpec;
 use model::ranks::{Clients, JobRanks, RankLadder};
 use model::text::escaped_path;
+use model::workload::Workload;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -83,7 +86,31 @@ struct LaneWork {
     /// The next sync is the one after the files were made, and then each rank reads those of another, or sees what all
     /// have made.
     shifts: bool,
+    /// Each rank has the files of another.
+    is_shifted: bool,
     groups: Vec<RankGroup>,
+    /// What is done, with the round's seed.
+    prepared: Option<(Box<Workload>, u64)>,
+    /// What of it ranks compared that others wrote; operations are compared in a pass of their own, before those that count.
+    compared: Compared,
+}
+
+impl LaneWork {
+    /// Something else is done in the lane, or the same once more.
+    fn prepare(&mut self, workload: &Workload, seed: u64, team: Vec<u32>) {
+        let is_shared = works_in_one_folder(workload);
+        let is_known = self.prepared.as_ref().is_some_and(|(known, of)| known.name == workload.name && *of == seed);
+        *self = LaneWork {
+            attached: self.attached.take(),
+            team,
+            is_shared,
+            shifts: is_shared || only_reads(workload),
+            is_shifted: false,
+            groups: Vec::new(),
+            prepared: Some((Box::new(workload.clone()), seed)),
+            compared: if is_known { self.compared } else { Compared::default() },
+        };
+    }
 }
 
 impl Job {
@@ -157,7 +184,12 @@ impl Job {
 
     /// The ranks that a request to a lane is for, ascending. All let go of it, also those that work no more.
     fn asked(&self, lane: usize, request: &Request) -> Vec<u32> {
-        match self.lanes.get(&lane).filter(|work| !work.team.is_empty() && *request != Request::Detach) {
+        if *request == Request::Detach { (0..self.size).collect() } else { self.team_at(lane) }
+    }
+
+    /// The ranks that work in a lane, ascending.
+    fn team_at(&self, lane: usize) -> Vec<u32> {
+        match self.lanes.get(&lane).filter(|work| !work.team.is_empty()) {
             Some(work) => work.team.clone(),
             None => (0..self.size).collect(),
         }
@@ -214,23 +246,23 @@ impl Job {
         waiting: &mut dyn FnMut(),
     ) -> Result<Reply, CallError> {
         let nodes = self.ranks().nodes;
+        let sent_ns = monotonic_ns();
         match request {
             Request::Attach { .. } => self.lanes.entry(lane).or_default().attached = Some(request.clone()),
-            Request::Prepare { workload, .. } => {
+            Request::Prepare { workload, seed, .. } => {
                 let (is_shared, team) = (works_in_one_folder(workload), self.team_of(&workload.name));
-                let shifts = is_shared || only_reads(workload);
                 let work = self.lanes.entry(lane).or_default();
                 // Attached are those that did the workload before this one.
                 let moves = is_shared != work.is_shared || team != work.team;
-                *work = LaneWork { attached: work.attached.take(), team, is_shared, shifts, groups: Vec::new() };
+                work.prepare(workload, *seed, team);
                 if moves {
                     self.attach_again(lane, &|rank| (!is_shared).then_some(rank), stop, waiting)?;
                 }
             }
             _ => {}
         }
+        self.compare(lane, request, stop, waiting)?;
         let is_shared = self.lanes.get(&lane).is_some_and(|work| work.is_shared);
-        let sent_ns = monotonic_ns();
         let replies = self.ask_agents(lane, request, &|rank| (!is_shared).then_some(rank), stop, waiting)?;
         let work = self.lanes.entry(lane).or_default();
         if let Some(refusal) = combine::refusal(&replies, nodes) {
@@ -242,7 +274,10 @@ impl Job {
         }
         let reply = match request {
             Request::Slice { .. } | Request::Phase { .. } => combine::measured(&replies, &mut work.groups, sent_ns),
-            Request::Finish => combine::finished(&replies, std::mem::take(&mut work.groups)),
+            Request::Finish => {
+                let compared = std::mem::take(&mut work.compared);
+                combine::finished(&replies, std::mem::take(&mut work.groups), compared)
+            }
             Request::Sync if std::mem::take(&mut work.shifts) => {
                 self.shift(lane, stop, waiting)?;
                 combine::plain(&replies)
@@ -250,36 +285,6 @@ impl Job {
             _ => combine::plain(&replies),
         };
         checked(reply, stop)
-    }
-
-    /// All files are made and synced: from here on each rank reads those of a rank on the next machine. What all share is
-    /// let go of and opened again, so that every machine sees what the others have made.
-    fn shift(&mut self, lane: usize, stop: &AtomicBool, waiting: &mut dyn FnMut()) -> Result<(), CallError> {
-        let team = self.asked(lane, &Request::Sync);
-        if team.len() < 2 {
-            return Ok(());
-        }
-        let is_shared = self.lanes.get(&lane).is_some_and(|work| work.is_shared);
-        let nodes: Vec<u32> = team.iter().map(|rank| self.node(*rank)).collect();
-        let of_place: Vec<u32> = peers(&nodes).into_iter().map(|place| team[place as usize]).collect();
-        let peer = |rank: u32| team.binary_search(&rank).map_or(rank, |place| of_place[place]);
-        self.attach_again(lane, &|rank| (!is_shared).then(|| peer(rank)), stop, waiting)
-    }
-
-    /// The agents of a lane take other folders of it, or the same ones anew.
-    fn attach_again(
-        &mut self,
-        lane: usize,
-        folder_of: &dyn Fn(u32) -> Option<u32>,
-        stop: &AtomicBool,
-        waiting: &mut dyn FnMut(),
-    ) -> Result<(), CallError> {
-        let Some(attach) = self.lanes.get(&lane).and_then(|work| work.attached.clone()) else { return Ok(()) };
-        let replies = self.ask_agents(lane, &attach, folder_of, stop, waiting)?;
-        match combine::refusal(&replies, self.ranks().nodes) {
-            Some(refusal) => checked(refusal, stop).map(drop),
-            None => Ok(()),
-        }
     }
 
     /// The agents of a lane let go of it, also after Ctrl-C; `None`: nobody is there.
@@ -357,9 +362,12 @@ impl Job {
             // The barrier is that of all ranks.
             let Ok(place) = team.binary_search(&rank) else { return is_measured.then_some(Ask::Barrier) };
             let mut request = if nodes[place] == 0 { request.clone() } else { elsewhere(request) };
-            if let Request::Prepare { clients, .. } = &mut request {
-                // Those that work are numbered among themselves.
-                *clients = Clients { number: place as u32, reads: peers[place], of };
+            // Those that work are numbered among themselves.
+            let (number, reads) = (place as u32, peers[place]);
+            match &mut request {
+                Request::Prepare { clients, .. } => *clients = Clients { number, reads, of },
+                Request::CheckOther { client, rank, .. } => (*client, *rank) = (reads, team[reads as usize]),
+                _ => {}
             }
             Some(Ask::Agent { lane: lane as u32, request: Box::new(request), folder_of: folder_of(rank) })
         };

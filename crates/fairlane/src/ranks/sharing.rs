@@ -1,5 +1,6 @@
 //! Whose files ranks work on: their own, those of another one, or those of all.
 
+use model::agent::{Part, Request};
 use model::job::FileLayout;
 use model::operations::Sharing;
 use model::workload::{Kind, Workload};
@@ -36,6 +37,16 @@ pub(super) fn picked(nodes: &[u32], count: usize) -> Vec<u32> {
     let mut picked: Vec<u32> = order.into_iter().take(count).map(|(.., rank)| rank).collect();
     picked.sort_unstable();
     picked
+}
+
+/// Whether each rank compares what another one wrote before it does this, outside of all windows: when the slices of block I/O are
+/// done, where operations are compared anyway, and before small files are removed.
+pub(super) fn compares_before(workload: &Workload, request: &Request) -> bool {
+    match (&workload.kind, request) {
+        (Kind::Io(_), Request::Finish) | (Kind::Operations(_), Request::Verify) => true,
+        (Kind::SmallFiles(_), Request::Phase { group, part: Part { index: 0, .. }, .. }) => group == "delete",
+        _ => false,
+    }
 }
 
 /// Whose files each rank reads: those of a rank on another machine, where all have as many ranks.
@@ -108,6 +119,28 @@ mod tests {
         let Kind::Io(io) = &mut drawn.kind else { panic!("{drawn:?}") };
         io.filesize = Some((model::Bytes(4096), model::Bytes(8192)));
         assert!(!only_reads(&drawn), "each rank draws other sizes");
+    }
+
+    #[test]
+    fn what_another_rank_wrote_is_compared_once_before_it_goes() {
+        let of = |kind: &str| -> Workload {
+            let text = format!("name = \"a\"\ntitle = \"a\"\n{kind}");
+            toml::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
+        };
+        let delete = |index| Request::Phase { group: "delete".to_owned(), part: Part { index, of: 2 }, threads: false };
+        let read = Request::Phase { group: "read".to_owned(), part: Part::WHOLE, threads: false };
+        let requests = [Request::Finish, Request::Verify, delete(0), delete(1), read, Request::Sync];
+        let operations = "kind = \"operations\"\nfiles = [{ name = \"a\", count = 1 }]\n\
+                          step = [{ operation = \"create\", files = \"a\" }]";
+        for (kind, expected) in [
+            ("kind = \"io\"\nrw = \"write\"\nbs = \"4KiB\"\nsize = \"1MiB\"", 0),
+            (operations, 1),
+            ("kind = \"small-files\"\nfiles = 10\nsize = \"1KiB\"", 2),
+        ] {
+            let workload = of(kind);
+            let found: Vec<usize> = (0..requests.len()).filter(|at| compares_before(&workload, &requests[*at])).collect();
+            assert_eq!(found, [expected], "{kind}");
+        }
     }
 
     #[test]

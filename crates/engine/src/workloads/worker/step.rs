@@ -208,7 +208,7 @@ impl Worker {
             Direction::Read => (self.contents.take_for_read(), Action::Read),
             Direction::Write => {
                 let chunk = self.contents.take();
-                self.contents.renew(chunk, span.bytes);
+                self.contents.renew_at(chunk, span.bytes, (span.file, span.offset));
                 self.written_bytes += u64::from(span.bytes);
                 (chunk, Action::Write)
             }

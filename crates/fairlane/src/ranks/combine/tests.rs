@@ -97,7 +97,8 @@ fn a_trial_is_the_median_of_its_windows_and_keeps_what_each_rank_did() {
         ];
         measured(&replies, &mut so_far, SECOND);
     }
-    let reply = finished(&[of_trial(0, "write", 1000), of_trial(1, "write", 9000)], so_far);
+    let compared = Compared { other_node: 5, same_node: 7 };
+    let reply = finished(&[of_trial(0, "write", 1000), of_trial(1, "write", 9000)], so_far, compared);
     let Reply::Finished { system, .. } = &reply else { panic!("{reply:?}") };
     assert_eq!(system.whole_application_write_bytes, 8192);
     let figures = figures_of(&reply);
@@ -113,6 +114,19 @@ fn a_trial_is_the_median_of_its_windows_and_keeps_what_each_rank_did() {
     assert!((ranks.mean_operations_per_second - 250.0).abs() < 1e-9, "{ranks:?}");
     assert!((ranks.spread - 1.0 / 3.0).abs() < 1e-9, "{ranks:?}");
     assert_eq!((ranks.first_done_seconds, ranks.last_done_seconds, ranks.start_spread_seconds), (3.0, 3.0, 0.0));
+    assert_eq!((ranks.compared_by_other_node_bytes, ranks.compared_by_same_node_bytes), (5, 7));
+}
+
+#[test]
+fn what_was_compared_counts_by_where_its_writer_is() {
+    // Those that do not work are not among them: ranks 2 and 4 have places 1 and 2.
+    let checked = |rank: u32, node: u32, bytes: u64| {
+        let reply = Reply::Checked { bytes };
+        RankReply { rank, node, reply, moments: None }
+    };
+    let mut compared = Compared::default();
+    compared.add(&[checked(0, 0, 1), checked(2, 0, 10), checked(4, 1, 100)], &[1, 2, 0]);
+    assert_eq!(compared, Compared { other_node: 110, same_node: 1 });
 }
 
 #[test]
@@ -123,7 +137,7 @@ fn a_rank_that_is_done_early_is_told_from_the_last() {
         window(1, 0, (SECOND + SECOND / 2, 0.0), group("create", 100, 3.0)),
     ];
     measured(&replies, &mut so_far, SECOND);
-    let reply = finished(&[of_trial(0, "create", 1), of_trial(1, "create", 1)], so_far);
+    let reply = finished(&[of_trial(0, "create", 1), of_trial(1, "create", 1)], so_far, Compared::default());
     let ranks = figures_of(&reply).ranks.as_deref().expect("ranks");
     assert_eq!((ranks.first_done_seconds, ranks.last_done_seconds, ranks.start_spread_seconds), (1.0, 3.5, 0.5));
 }
@@ -134,7 +148,7 @@ fn where_not_all_ranks_work_those_that_do_have_their_own_numbers() {
     let of = |rank: u32, node: u32, operations: u64| window(rank, node, (SECOND, 0.0), group("write", operations, 1.0));
     measured(&[of(0, 0, 300), of(4, 1, 100)], &mut so_far, SECOND);
     let done = |rank: u32, node: u32| RankReply { node, ..of_trial(rank, "write", 1) };
-    let reply = finished(&[done(0, 0), done(4, 1)], so_far);
+    let reply = finished(&[done(0, 0), done(4, 1)], so_far, Compared::default());
     let ranks = figures_of(&reply).ranks.as_deref().expect("ranks");
     assert_eq!((ranks.ranks, ranks.nodes, ranks.slowest_rank, ranks.slowest_node), (2, 2, 4, 1));
     assert_eq!((ranks.fastest_rank, ranks.fastest_node), (0, 0));
@@ -189,7 +203,7 @@ fn ranks_that_measured_something_else_are_no_figure() {
     assert!(matches!(measured(&other, &mut Vec::new(), 0), Reply::Failed { .. }));
     let none = RankReply { rank: 0, node: 0, reply: Reply::Done, moments: None };
     assert!(matches!(measured(std::slice::from_ref(&none), &mut Vec::new(), 0), Reply::Failed { .. }));
-    assert!(matches!(finished(&[none], Vec::new()), Reply::Failed { .. }));
+    assert!(matches!(finished(&[none], Vec::new(), Compared::default()), Reply::Failed { .. }));
     let took = |seconds: f64| RankReply { rank: 0, node: 0, reply: Reply::Took { seconds }, moments: None };
     assert_eq!(plain(&[took(1.0), took(3.0), took(2.0)]), Reply::Took { seconds: 3.0 });
 }
