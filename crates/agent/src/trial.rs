@@ -116,6 +116,7 @@ impl Session {
             Request::Prepare { workload, seed, clients } => self.prepare(workload, *seed, *clients),
             Request::Again => self.again(),
             Request::Slice { warm_up_seconds, seconds, threads } => self.slice(*warm_up_seconds, *seconds, *threads),
+            Request::WearOut { operations } => self.wear_out(*operations),
             Request::Phase { group, part, threads } => self.phase(group, *part, *threads),
             Request::Run { threads } => self.run(*threads),
             Request::Verify => self.verify(),
@@ -213,6 +214,17 @@ impl Session {
         let windows = windows?;
         count_own_processes(&mut system, &windows);
         Ok(trial.measured(windows, system, opened_after_seconds))
+    }
+
+    fn wear_out(&mut self, operations: u64) -> Result<Reply, Refusal> {
+        let asked = Instant::now();
+        let (attached, trial) = self.ready()?;
+        attached.sampler.begin(false);
+        let mut watch = Watch::new(&mut attached.sampler);
+        let windows = trial.work.wear_out(&attached.place, operations, &mut watch);
+        let opened_after_seconds = attached.opened_after(asked);
+        let system = attached.sampler.end();
+        Ok(trial.measured(windows?, system, opened_after_seconds))
     }
 
     fn phase(&mut self, group: &str, part: Part, threads: bool) -> Result<Reply, Refusal> {

@@ -324,3 +324,26 @@ fn what_does_not_fit_together_is_refused_by_name() {
     );
     assert!(!folder.path().join("fairlane.00000000").exists());
 }
+
+#[test]
+fn work_that_wears_out_goes_on_to_exactly_so_many_operations() {
+    let folder = in_memory();
+    let place = directory(folder.path());
+    for (engine, fdatasync) in [("sync", 0), ("sync", 7), ("io_uring", 0)] {
+        let io = Io {
+            ioengine: engine.to_owned(),
+            fdatasync,
+            slices: 1,
+            wear_out: true,
+            ..io(Pattern::Write, 4 * KIB, 2 * MIB)
+        };
+        let mut work = prepare(&place, &io).unwrap();
+        let done = work.slice(&place, 0.0, 0.01, &mut ()).unwrap().remove(0).operations;
+        let rest = work.wear_out(&place, done + 1000, &mut ()).unwrap().remove(0);
+        assert_eq!((rest.operations, rest.bytes), (1000, 4096 * 1000), "{}", label(&io));
+        assert!(rest.seconds > 0.0 && rest.latencies.operations() == 1000);
+        assert_eq!(work.wear_out(&place, 5, &mut ()).unwrap().remove(0).operations, 0, "it has done more");
+    }
+    let mut plain = prepare(&place, &io(Pattern::Write, 4 * KIB, MIB)).unwrap();
+    assert!(plain.wear_out(&place, 5, &mut ()).is_err());
+}

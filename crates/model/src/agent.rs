@@ -53,6 +53,11 @@ pub enum Request {
         /// Look at every thread's CPU time around the window.
         threads: bool,
     },
+    /// Goes on where the last slice ended, until so many operations are done, those of the slice included.
+    WearOut {
+        /// How many.
+        operations: u64,
+    },
     /// Runs one phase of once-only work, its `syncfs` charged.
     Phase {
         /// Name of the group: `create`, `read`, `delete`.
@@ -197,7 +202,7 @@ pub enum Reply {
         /// Bytes that were compared; 0: there are none, or a seed does not tell them.
         bytes: u64,
     },
-    /// To `slice`, `phase` and `run`.
+    /// To `slice`, `wear-out`, `phase` and `run`.
     Measured {
         /// This window's figures, without histogram or slices.
         groups: Vec<Group>,

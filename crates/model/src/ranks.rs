@@ -124,6 +124,16 @@ pub struct RankFigures {
     pub first_done_seconds: f64,
     /// The same of the last rank: the time of the group's figures.
     pub last_done_seconds: f64,
+    /// Operations of all ranks at the deadline, of work that wears out behind it; 0: it does not. The group's own figures are those
+    /// after wear-out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub deadline_operations: u64,
+    /// Bytes of all ranks at the deadline.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub deadline_bytes: u64,
+    /// Seconds from the common start to when the last rank had done these.
+    #[serde(skip_serializing_if = "is_no_time")]
+    pub deadline_seconds: f64,
     /// Bytes that a rank on another node than the writer's read and compared with what they should be, outside of all windows; of
     /// the whole work, not of this group alone.
     #[serde(skip_serializing_if = "is_zero")]
@@ -134,6 +144,12 @@ pub struct RankFigures {
 }
 
 // serde hands a reference to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_no_time(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
+// As above.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(bytes: &u64) -> bool {
     *bytes == 0

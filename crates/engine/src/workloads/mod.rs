@@ -95,6 +95,21 @@ pub trait Work {
         Err(EngineError::Unsuitable("this workload runs in phases, not in slices; ask for a phase".to_owned()))
     }
 
+    /// Goes on where the last slice ended, until so many operations are done, those of the slice included; what is counted are
+    /// those behind it.
+    ///
+    /// # Errors
+    /// As [`Work::slice`]; work that does not wear out refuses.
+    fn wear_out(
+        &mut self,
+        place: &OpenTarget,
+        operations: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Window>, EngineError> {
+        let _ = (place, operations, observer);
+        Err(EngineError::Unsuitable("this workload does not wear out; set wear_out, or ask for a slice".to_owned()))
+    }
+
     /// Makes what the next part of a phase needs, before anybody watches.
     ///
     /// # Errors

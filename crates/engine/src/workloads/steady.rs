@@ -264,6 +264,24 @@ impl Work for SteadyWork {
         Ok(windows.collect())
     }
 
+    fn wear_out(
+        &mut self,
+        place: &OpenTarget,
+        operations: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Window>, EngineError> {
+        let (true, Workers::One(worker)) = (self.io.wear_out, &mut self.workers) else {
+            return Err(EngineError::Unsuitable("this workload does not wear out; set wear_out".to_owned()));
+        };
+        let never = AtomicBool::new(false);
+        let mut call = Call { stop: &self.stop, end: &never, observer };
+        let elapsed_ns = worker.go_on(place, operations, &mut call)?;
+        let counts = worker.counts().clone();
+        let of = |direction: Direction| &counts[Tallied::from(direction) as usize];
+        let window = |&direction: &Direction| self.window(direction, of(direction), 0, seconds(elapsed_ns));
+        Ok(self.io.directions().iter().map(window).collect())
+    }
+
     fn watch_writes(&self, place: &OpenTarget) -> Vec<(String, u32, u32)> {
         let Some(directory) = place.directory().filter(|_| self.io.direct && self.io.rw.writes()) else {
             return Vec::new();

@@ -5,6 +5,7 @@
 //! same.
 
 mod complete;
+mod go_on;
 mod io_loop;
 mod step;
 pub(super) mod windows;
@@ -477,9 +478,7 @@ impl Worker {
         if self.window_ns > 0 {
             self.make_room_for_windows(until.most_ns());
         }
-        let Some(mut queue) = self.queue.take() else {
-            return Err(EngineError::Unsuitable("the queue is closed; this is a fault of Fairlane".to_owned()));
-        };
+        let mut queue = self.take_queue()?;
         let driven = if self.plain && self.depth == 1 && queue.performs() {
             self.turn_alone(&mut *queue, place, ramp_ns, until, call)
         } else if self.plain {
@@ -496,14 +495,24 @@ impl Worker {
                 Ok(elapsed)
             }
             Err(error) => {
-                // The queue's drop waits for what is in flight; then every chunk is free again.
-                drop(queue);
-                self.completions.clear();
-                self.contents.free_all();
-                self.release();
+                self.give_up(queue);
                 Err(error)
             }
         }
+    }
+
+    fn take_queue(&mut self) -> Result<Box<dyn Queue>, EngineError> {
+        let closed = || EngineError::Unsuitable("the queue is closed; this is a fault of Fairlane".to_owned());
+        self.queue.take().ok_or_else(closed)
+    }
+
+    /// Something failed: everything is let go.
+    fn give_up(&mut self, queue: Box<dyn Queue>) {
+        // The queue's drop waits for what is in flight; then every chunk is free again.
+        drop(queue);
+        self.completions.clear();
+        self.contents.free_all();
+        self.release();
     }
 }
 

@@ -297,7 +297,9 @@ impl<'a> FakeLanes<'a> {
             }
             Request::Sync | Request::Again | Request::Verify => took(0.01),
             Request::CheckOther { .. } => Ok(Reply::Checked { bytes: 0 }),
-            Request::Slice { .. } | Request::Phase { .. } | Request::Run { .. } => self.measure(lane, request),
+            Request::Slice { .. } | Request::WearOut { .. } | Request::Phase { .. } | Request::Run { .. } => {
+                self.measure(lane, request)
+            }
             Request::Finish => match agent.work.take() {
                 Some(work) => Ok(work.finished()),
                 None => Err(CallError::Refused("nothing is prepared".to_owned())),

@@ -31,6 +31,8 @@ pub(super) struct RankGroup {
     start_spread_seconds: f64,
     first_done_seconds: f64,
     last_done_seconds: f64,
+    /// Operations, bytes and seconds at the deadline, of work that wears out.
+    deadline: (u64, u64, f64),
 }
 
 impl RankGroup {
@@ -105,7 +107,6 @@ pub(super) fn measured(replies: &[RankReply], so_far: &mut Vec<RankGroup>, sent_
         let at_ns = of.moments.map_or(0, |moments| moments.released_ns);
         released.entry(of.node).and_modify(|first| *first = at_ns.min(*first)).or_insert(at_ns);
     }
-    let since = |later_ns: u64, earlier_ns: u64| later_ns.saturating_sub(earlier_ns) as f64 * 1e-9;
     let mut opened = Vec::new();
     for of in replies {
         let (Reply::Measured { groups, system, opened_after_seconds }, Some(moments)) = (&of.reply, of.moments) else {
@@ -133,6 +134,59 @@ pub(super) fn measured(replies: &[RankReply], so_far: &mut Vec<RankGroup>, sent_
     let start = opened.iter().map(|(at, ..)| *at).fold(f64::INFINITY, f64::min);
     let here = replies.first().map_or(0, |of| of.node);
     Reply::Measured { groups: together, system, opened_after_seconds: since(released[&here], sent_ns) + start }
+}
+
+/// The most operations that a rank did in its window: as many as all come to where work wears out. `None`: they measured nothing.
+pub(super) fn most_operations(replies: &[RankReply]) -> Option<u64> {
+    let of_rank = |of: &RankReply| match &of.reply {
+        Reply::Measured { groups, .. } => groups.iter().map(|group| group.operations).sum(),
+        _ => 0,
+    };
+    replies.iter().map(of_rank).max().filter(|most| *most > 0)
+}
+
+/// As [`measured`], of windows behind whose end each rank went on until it had done as much as the one that had done most:
+/// `rest`. The figures are those of both together, what lies between them included; those at the deadline stand beside them.
+pub(super) fn worn_out(first: &[RankReply], rest: &[RankReply], so_far: &mut Vec<RankGroup>, sent_ns: u64) -> Reply {
+    let at_deadline = measured(first, &mut Vec::new(), sent_ns);
+    let mut both = Vec::new();
+    for (of, rest) in first.iter().zip(rest) {
+        let Some(reply) = joined(of, rest) else { return no_figures(rest) };
+        both.push(RankReply { reply, ..of.clone() });
+    }
+    let reply = measured(&both, so_far, sent_ns);
+    if let Reply::Measured { groups, .. } = at_deadline {
+        for group in &groups {
+            if let Some(of) = so_far.iter_mut().find(|of| of.name() == group.name) {
+                of.deadline = (group.operations, group.bytes, group.seconds);
+            }
+        }
+    }
+    reply
+}
+
+/// The window of a rank and what it did behind it, as one; `None`: one of them holds no figures.
+fn joined(first: &RankReply, rest: &RankReply) -> Option<Reply> {
+    let (begun, went_on) = (first.moments?.asked_ns, rest.moments?.asked_ns);
+    let Reply::Measured { groups, system, opened_after_seconds } = &first.reply else { return None };
+    let Reply::Measured { groups: more, system: used, opened_after_seconds: later } = &rest.reply else { return None };
+    let join = |group: &Group| {
+        let more = more.iter().find(|of| of.name == group.name)?;
+        let closed = since(went_on, begun) + later + more.seconds;
+        // Who has done as much already is done at the deadline.
+        let seconds = if more.operations > 0 { closed - opened_after_seconds } else { group.seconds };
+        let (operations, bytes) = (group.operations + more.operations, group.bytes + more.bytes);
+        Some(Group { operations, bytes, seconds, ..group.clone() })
+    };
+    let groups = groups.iter().map(join).collect::<Option<Vec<Group>>>()?;
+    let mut system = system.clone();
+    system.add(used);
+    Some(Reply::Measured { groups, system, opened_after_seconds: *opened_after_seconds })
+}
+
+/// Seconds between two moments of one clock.
+fn since(later_ns: u64, earlier_ns: u64) -> f64 {
+    later_ns.saturating_sub(earlier_ns) as f64 * 1e-9
 }
 
 /// One window of all ranks: from the first that opens to the last that is done.
@@ -173,6 +227,7 @@ fn add(so_far: &mut Vec<RankGroup>, window: Window, windows: &[RankWindow]) {
                 start_spread_seconds: 0.0,
                 first_done_seconds: 0.0,
                 last_done_seconds: 0.0,
+                deadline: (0, 0, 0.0),
             });
             let last = so_far.len() - 1;
             &mut so_far[last]
@@ -253,6 +308,9 @@ fn figures(so_far: &RankGroup, compared: Compared, replies: &[RankReply]) -> Ran
         start_spread_seconds: so_far.start_spread_seconds,
         first_done_seconds: so_far.first_done_seconds,
         last_done_seconds: so_far.last_done_seconds,
+        deadline_operations: so_far.deadline.0,
+        deadline_bytes: so_far.deadline.1,
+        deadline_seconds: so_far.deadline.2,
         compared_by_other_node_bytes: compared.other_node,
         compared_by_same_node_bytes: compared.same_node,
     }

@@ -115,6 +115,8 @@ impl RankHost {
                 Some(released_ns) => Some(released_ns),
                 None => return Answer::Apart,
             },
+            // It goes on at once: nobody waits for the others.
+            Request::WearOut { .. } => Some(monotonic_ns()),
             _ => None,
         };
         let answered = ready.and_then(|request| self.call(lane, &request, released_ns));

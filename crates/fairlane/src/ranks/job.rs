@@ -7,7 +7,7 @@ use super::combine::{self, Compared, RankGroup, RankReply};
 use super::host::{Order, TOKEN};
 use super::link::Link;
 use super::message::{Answer, Ask, Asked, Told};
-use super::sharing::{all_elsewhere, only_reads, peers, picked, works_in_one_folder};
+use super::sharing::{all_elsewhere, only_reads, peers, picked, wears_out, works_in_one_folder};
 use super::waits::{GONE_AFTER, Waits};
 use super::{MOST_SILENCE, monotonic_ns, within};
 use crate::conductor::agent_process::{CallError, checked};
@@ -272,7 +272,11 @@ impl Job {
             }
             return checked(refusal, stop);
         }
+        let wears_out = work.prepared.as_ref().is_some_and(|(of, _)| wears_out(of));
         let reply = match request {
+            Request::Slice { .. } if wears_out && replies.len() > 1 => {
+                return self.wear_out(lane, (&replies[..], sent_ns), stop, waiting);
+            }
             Request::Slice { .. } | Request::Phase { .. } => combine::measured(&replies, &mut work.groups, sent_ns),
             Request::Finish => {
                 let compared = std::mem::take(&mut work.compared);
@@ -285,6 +289,25 @@ impl Job {
             _ => combine::plain(&replies),
         };
         checked(reply, stop)
+    }
+
+    /// The deadline of a slice has come: the ranks that work are told how many operations the fastest of them has
+    /// done, and do as many.
+    fn wear_out(
+        &mut self,
+        lane: usize,
+        (first, sent_ns): (&[RankReply], u64),
+        stop: &AtomicBool,
+        waiting: &mut dyn FnMut(),
+    ) -> Result<Reply, CallError> {
+        let operations = combine::most_operations(first).unwrap_or(0);
+        // Their files are open.
+        let rest = self.ask_agents(lane, &Request::WearOut { operations }, &|_| None, stop, waiting)?;
+        if let Some(refusal) = combine::refusal(&rest, self.ranks().nodes) {
+            return checked(refusal, stop);
+        }
+        let work = self.lanes.entry(lane).or_default();
+        checked(combine::worn_out(first, &rest, &mut work.groups, sent_ns), stop)
     }
 
     /// The agents of a lane let go of it, also after Ctrl-C; `None`: nobody is there.

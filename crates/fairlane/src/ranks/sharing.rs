@@ -49,6 +49,11 @@ pub(super) fn compares_before(workload: &Workload, request: &Request) -> bool {
     }
 }
 
+/// Whether ranks go on behind the end of a slice until all have done as much.
+pub(super) fn wears_out(workload: &Workload) -> bool {
+    matches!(&workload.kind, Kind::Io(io) if io.wear_out)
+}
+
 /// Whose files each rank reads: those of a rank on another machine, where all have as many ranks.
 pub(super) fn peers(nodes: &[u32]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..nodes.len()).collect();
@@ -138,7 +143,8 @@ mod tests {
             ("kind = \"small-files\"\nfiles = 10\nsize = \"1KiB\"", 2),
         ] {
             let workload = of(kind);
-            let found: Vec<usize> = (0..requests.len()).filter(|at| compares_before(&workload, &requests[*at])).collect();
+            let found: Vec<usize> =
+                (0..requests.len()).filter(|at| compares_before(&workload, &requests[*at])).collect();
             assert_eq!(found, [expected], "{kind}");
         }
     }

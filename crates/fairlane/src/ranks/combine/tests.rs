@@ -130,6 +130,34 @@ fn what_was_compared_counts_by_where_its_writer_is() {
 }
 
 #[test]
+fn ranks_that_wear_out_count_until_the_last_has_done_as_much_as_the_fastest() {
+    let at = |rank: u32, released_ns: u64, asked_ns: u64, group: Group| {
+        let of = window(rank, 0, (released_ns, 0.0), group);
+        RankReply { moments: Some(Moments { released_ns, asked_ns }), ..of }
+    };
+    let first = [
+        at(0, 10 * SECOND, 10 * SECOND, group("write", 300, 2.0)),
+        at(1, 10 * SECOND, 10 * SECOND, group("write", 100, 2.0)),
+    ];
+    assert_eq!(most_operations(&first), Some(300));
+    // Half a second after the deadline rank 1 hears how many it has to do.
+    let rest = [
+        at(0, 12 * SECOND, 12 * SECOND, group("write", 0, 0.001)),
+        at(1, 12 * SECOND + SECOND / 2, 12 * SECOND + SECOND / 2, group("write", 200, 3.5)),
+    ];
+    let mut so_far = Vec::new();
+    let reply = worn_out(&first, &rest, &mut so_far, 10 * SECOND);
+    let figures = figures_of(&reply);
+    assert_eq!((figures.operations, figures.seconds, figures.metrics[OPERATIONS_PER_SECOND]), (600, 6.0, 100.0));
+    let reply = finished(&[of_trial(0, "write", 1), of_trial(1, "write", 1)], so_far, Compared::default());
+    let ranks = figures_of(&reply).ranks.as_deref().expect("ranks");
+    assert_eq!((ranks.deadline_operations, ranks.deadline_bytes, ranks.deadline_seconds), (400, 400 * 4096, 2.0));
+    assert_eq!((ranks.first_done_seconds, ranks.last_done_seconds), (2.0, 6.0));
+    let none = RankReply { rank: 1, node: 0, reply: Reply::Done, moments: None };
+    assert!(matches!(worn_out(&first[..1], &[none], &mut Vec::new(), 0), Reply::Failed { .. }));
+}
+
+#[test]
 fn a_rank_that_is_done_early_is_told_from_the_last() {
     let mut so_far = Vec::new();
     let replies = [

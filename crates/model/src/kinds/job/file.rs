@@ -140,6 +140,9 @@ impl Jobs {
             if job.io.file != FileLayout::Own {
                 return Err(format!("job {name}: file is for work in slices; name one file by filename"));
             }
+            if job.io.wear_out {
+                return Err(format!("job {name}: wear_out is for work in slices; remove it"));
+            }
             if job.io.rw == Pattern::Append {
                 return Err(format!("job {}: append is not for job files; use rw=write and file_append", job.name));
             }

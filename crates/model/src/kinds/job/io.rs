@@ -104,6 +104,10 @@ pub struct Io {
     /// share holds `size` bytes for each worker of each client.
     #[serde(default, skip_serializing_if = "is_default")]
     pub file: FileLayout,
+    /// Over MPI ranks that are slower than the fastest go on behind the deadline, which is the slice's end, until all have done as
+    /// many operations (IOR's stoneWallingWearOut); only in work measured in one slice.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub wear_out: bool,
     /// Files of each worker, of equal size.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub nrfiles: u32,
@@ -298,6 +302,7 @@ impl Default for Io {
             numjobs: 1,
             thread: false,
             file: FileLayout::default(),
+            wear_out: false,
             nrfiles: 1,
             openfiles: None,
             file_service_type: FileService::default(),

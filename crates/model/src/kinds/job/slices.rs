@@ -9,10 +9,29 @@ use crate::kinds::{COUNTERPART_SLICES, Schedule, Traffic, WorkloadKind};
 use crate::record::Profile;
 use crate::workload::{COMPRESSIBLE, Kind, PUBLISHED_SLICE_SECONDS};
 
+/// Why work does not wear out.
+const ONE_DEADLINE: &str =
+    "wear_out counts one worker's operations until one deadline; set slices = 1, iodepth = 1 and numjobs = 1";
+const ONE_DIRECTION: &str =
+    "wear_out goes with read, write, randread and randwrite at their own speed; change rw, or remove wear_out";
+
 impl Io {
     /// The same work as fast as it goes.
     pub fn closed_loop(&self) -> Io {
-        Io { rate_of_slowest: None, rate: None, rate_process: RateProcess::Linear, ..self.clone() }
+        let rate_process = RateProcess::Linear;
+        Io { rate_of_slowest: None, rate: None, rate_process, wear_out: false, ..self.clone() }
+    }
+
+    /// Refuses what has no one count of operations at one deadline.
+    fn check_wear_out(&self) -> Result<(), String> {
+        if self.slices != 1 || self.iodepth != 1 || self.numjobs != 1 {
+            return Err(ONE_DEADLINE.to_owned());
+        }
+        let has_one_count = matches!(self.rw, Pattern::Read | Pattern::Write | Pattern::RandRead | Pattern::RandWrite);
+        if !has_one_count || Io::is_paced(self) {
+            return Err(ONE_DIRECTION.to_owned());
+        }
+        Ok(())
     }
 
     /// Whether it waits by itself: a rate, an open loop, pauses.
@@ -64,6 +83,9 @@ impl WorkloadKind for Io {
         }
         Io::check(self)?;
         shared::check(self)?;
+        if self.wear_out {
+            self.check_wear_out()?;
+        }
         if self.fdatasync > 0 && self.iodepth != 1 {
             return Err("fdatasync counts writes one after another; set iodepth = 1".to_owned());
         }
@@ -217,6 +239,21 @@ fn only_in_whole_jobs(io: &Io) -> [(&'static str, bool, &'static str); 22] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wear_out_goes_with_one_worker_and_one_deadline() {
+        let of = |change: &dyn Fn(&mut Io)| {
+            let (bs, size) = (crate::Bytes(4096), crate::Bytes(1 << 20));
+            let mut io = Io { rw: Pattern::Write, bs, size, slices: 1, wear_out: true, ..Io::default() };
+            change(&mut io);
+            WorkloadKind::check(&io)
+        };
+        assert_eq!(of(&|_| {}), Ok(()));
+        assert_eq!(of(&|io| io.slices = 4), Err(ONE_DEADLINE.to_owned()));
+        assert_eq!(of(&|io| io.numjobs = 2), Err(ONE_DEADLINE.to_owned()));
+        assert_eq!(of(&|io| io.rw = Pattern::RandRw), Err(ONE_DIRECTION.to_owned()));
+        assert_eq!(of(&|io| io.thinktime_seconds = 0.1), Err(ONE_DIRECTION.to_owned()));
+    }
 
     #[test]
     fn no_option_that_slices_leave_out_is_set_by_default() {
