@@ -74,8 +74,8 @@ test: test-tools
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
 # on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, sysbench,
-# appenders, guests, restore (kept images), index, page or durability (crash images an hour and memory) runs a part.
-BENCH ?= rows agreement memory operations sysbench appenders guests restore index page durability
+# appenders, guests, restore (kept images), index, ranks, page or durability (crash images an hour and memory) runs a part.
+BENCH ?= rows agreement memory operations sysbench appenders guests restore index ranks page durability
 bench: race-tools
 	@./scripts/install-tools fio:fio fs_mark:fsmark sysbench:sysbench $(SUITE_TOOLS) $(GUEST_TOOLS)
 	$(CARGO) build --release --locked -p fairlane --bin fairlane --example performance

@@ -5,9 +5,10 @@
 //! operations` file operations with a bare loop and fs_mark, `performance sysbench [PART]` transactions beside those of
 //! sysbench, `performance appenders` (with what they must reach), `performance guests` (which
 //! needs no root) how long guests take to start, `performance restore [LANE]` how long laying a kept image takes beside a fresh
-//! one, `performance index [RECORDS]` (without root too) answers over thousands of records, and `performance memory [MINUTES]` the
-//! engine with itself. Each round runs every program once, the order changes from round to round, and
-//! the median of the rounds' ratios counts: a busy machine hits all alike. Needs root for the lanes and fio. Nothing is asserted: the tables are for people.
+//! one, `performance index [RECORDS]` (without root too) answers over thousands of records, `performance ranks [RANKS]` (without
+//! root too) what rank 0 of a large job takes, and `performance memory [MINUTES]` the engine with itself. Each round runs every
+//! program once, the order changes from round to round, and the median of the rounds' ratios counts: a busy machine hits all
+//! alike. Needs root for the lanes and fio. Nothing is asserted: the tables are for people.
 
 mod agreement;
 mod appenders;
@@ -16,6 +17,7 @@ mod guests;
 mod index;
 mod memory;
 mod operations;
+mod ranks;
 mod restore;
 mod rows;
 mod runs;
@@ -52,6 +54,8 @@ fn main() -> Result<()> {
         ["index", records] => index::print(records.parse()?),
         ["restore"] => restore::print("ext4+aged"),
         ["restore", lane] => restore::print(lane),
+        ["ranks"] => ranks::print(&[2, 64, 1024, 10_000]),
+        ["ranks", ranks] => ranks::print(&[ranks.parse()?]),
         ["memory"] => memory::print(10.0),
         ["memory", minutes] => memory::print(minutes.parse()?),
         ["operations"] => operations::print(),
@@ -63,8 +67,8 @@ fn main() -> Result<()> {
         ["operations-child", what, directory] => operations::work(what, Path::new(directory)),
         ["operations-memory", files, directory] => operations::memory(files.parse()?, Path::new(directory)),
         _ => bail!(
-            "say what: rows [PART], agreement [PART], operations, fs_mark, sysbench [PART], appenders, memory [MINUTES], index \
-             [RECORDS], restore [LANE] or guests"
+            "say what: rows [PART], agreement [PART], operations, fs_mark, sysbench [PART], appenders, memory [MINUTES], \
+             index [RECORDS], ranks [RANKS], restore [LANE] or guests"
         ),
     }
 }
