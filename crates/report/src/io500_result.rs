@@ -1,8 +1,9 @@
 //! IO500's result.txt: a section for each phase, and the score.
 
-use crate::clean::{clean, name};
+use crate::clean::{SENTENCE_COLUMNS, clean, name, shorten};
 use crate::{Input, Style};
 use model::findings::{Io500Finding, Io500Phase};
+use model::ranks::JobRanks;
 use model::record::Record;
 use model::trial::Outcome;
 use std::fmt::Write;
@@ -27,8 +28,69 @@ pub(crate) fn render(input: &Input, _: &Style) -> Result<String, String> {
             out.push('\n');
         }
         of_lane(&mut out, input.record, lane);
+        of_system(&mut out, input.record, lane);
     }
     Ok(out)
+}
+
+/// What submissions say of a system that no client of it knows, as IO500 calls it.
+const OF_THE_SUBMITTER: [&str; 23] = [
+    "institution",
+    "system",
+    "submitter",
+    "storage_vendor",
+    "storage_capacity",
+    "storage_install_date",
+    "filesystem_name",
+    "filesystem_version",
+    "clients_interconnect",
+    "md_nodes",
+    "md_storage_devices",
+    "md_storage_type",
+    "md_storage_interface",
+    "md_volatile_memory_capacity",
+    "md_network",
+    "md_software_version",
+    "ds_nodes",
+    "ds_storage_devices",
+    "ds_storage_type",
+    "ds_storage_interface",
+    "ds_volatile_memory_capacity",
+    "ds_network",
+    "ds_software_version",
+];
+const TODO: &str = "# TODO by the submitter";
+
+/// The description of the system that submissions ask for, in comments: what the record tells, and what it does not.
+fn of_system(out: &mut String, record: &Record, lane: &Io500Finding) {
+    let (machine, plan) = (&record.header.machine, &record.header.plan);
+    let JobRanks { ranks, nodes } = plan.ranks.unwrap_or(JobRanks { ranks: 1, nodes: 1 });
+    let built = record.header.lanes.iter().find(|built| built.name == lane.lane);
+    let number = |number: u64| if number > 0 { number.to_string() } else { String::new() };
+    // Where nodes have different numbers of ranks, the record does not tell which.
+    let per_node = ranks.checked_rem(nodes).filter(|rest| *rest == 0).map_or(0, |_| u64::from(ranks / nodes));
+    let facts = [
+        ("client_nodes", number(nodes.into())),
+        ("client_procs_per_node", number(per_node)),
+        ("client_total_procs", number(ranks.into())),
+        ("client_operating_system", machine.os.clone()),
+        ("client_kernel_version", machine.kernel.clone()),
+        ("client_processor", machine.cpu.clone()),
+        ("client_cpus", number(machine.cpus.into())),
+        ("client_memory_bytes", number(machine.memory_bytes)),
+        ("filesystem_type", built.map_or_else(String::new, |built| built.filesystem.clone())),
+        ("filesystem_mount_options", built.map_or_else(String::new, |built| built.mount_options.join(","))),
+    ];
+    out.push('\n');
+    comment(out, "description of the system: machine and mount options are those of rank 0's node");
+    for (key, fact) in facts {
+        let fact = shorten(&fact, SENTENCE_COLUMNS);
+        let fact = if fact.trim().is_empty() { TODO } else { fact.as_str() };
+        comment(out, &format!("{key:<27} = {fact}"));
+    }
+    for key in OF_THE_SUBMITTER {
+        comment(out, &format!("{key:<27} = {TODO}"));
+    }
 }
 
 fn of_lane(out: &mut String, record: &Record, lane: &Io500Finding) {

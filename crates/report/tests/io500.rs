@@ -73,6 +73,29 @@ fn result_txt_has_a_section_for_each_phase_and_calls_a_short_run_invalid() {
 }
 
 #[test]
+fn the_system_is_described_as_far_as_the_record_tells_and_the_rest_is_left_to_the_submitter() {
+    let text = rendered(vec![lane("ext4", 2.0, 301.0)], "io500").unwrap();
+    let of = |key: &str| {
+        let line = text.lines().find(|line| line.starts_with(&format!("; {key} ")));
+        line.and_then(|line| Some(line.split_once(" = ")?.1.to_owned())).unwrap_or_else(|| panic!("{key}: {text}"))
+    };
+    for (key, expected) in [("client_nodes", "1"), ("client_procs_per_node", "1"), ("client_total_procs", "1")] {
+        assert_eq!(of(key), expected, "{key}");
+    }
+    let record = record(&told(&races::three()));
+    let (machine, built) = (&record.header.machine, &record.header.lanes);
+    let filesystem = built.iter().find(|built| built.name == "ext4").map(|built| built.filesystem.as_str());
+    for (key, told) in [("client_kernel_version", Some(machine.kernel.as_str())), ("filesystem_type", filesystem)] {
+        let expected = told.filter(|told| !told.is_empty()).unwrap_or("# TODO by the submitter");
+        assert_eq!(of(key), expected, "{key}");
+    }
+    for key in ["institution", "md_nodes", "ds_storage_type", "ds_software_version"] {
+        assert_eq!(of(key), "# TODO by the submitter", "{key}");
+    }
+    assert!(text.lines().skip_while(|line| !line.starts_with("; description")).all(|line| line.starts_with(';')));
+}
+
+#[test]
 fn a_race_of_other_work_has_no_result_txt() {
     let said = rendered(Vec::new(), "io500").unwrap_err().to_string();
     assert!(said.contains("race --suite io500"), "{said}");
