@@ -44,7 +44,9 @@ pub use operations::{MissingTool, OperationsWork, missing_tools};
 pub use target::OpenTarget;
 pub use window::{BANDWIDTH, LATE, LATE_WRITERS, LATENESS_P50, LATENESS_P99};
 pub use window::{OPERATIONS_PER_SECOND, PROCESS_STARTUP, Tally, Window, primary_metric};
-pub use workloads::{AppendersWork, FioWork, JobsWork, MixWork, Observer, OtherClient, SmallFilesWork, SteadyWork, Work};
+pub use workloads::{
+    AppendersWork, FioWork, JobsWork, MixWork, Observer, OtherClient, SmallFilesWork, SteadyWork, Work,
+};
 pub use workloads::{
     appenders_allowance, check_limits, check_process_limit, check_trace_memory, prepare, prepare_noted, read_trace,
 };

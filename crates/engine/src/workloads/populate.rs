@@ -116,8 +116,7 @@ fn contents(io: &Io, block_bytes: u64, depth: u32, filling: Filling) -> Result<C
         Data::Compress(percent, 0) => Data::Compress(*percent, io.smallest_block().get() as u32),
         data => data.clone(),
     };
-    let mut contents =
-        Contents::new(&data, io.dedupe_percentage, block_bytes, depth, filling.seed ^ POPULATE_STREAM)?;
+    let mut contents = Contents::new(&data, io.dedupe_percentage, block_bytes, depth, filling.seed ^ POPULATE_STREAM)?;
     if let Some(marks) = filling.marks {
         contents.mark(marks);
     }

@@ -190,12 +190,7 @@ impl SmallFilesWork {
     }
 
     /// Reads some files of another client, whose data is made again from its seed in the order in which it made them.
-    fn compare(
-        &mut self,
-        other: OtherClient,
-        top: Option<BorrowedFd<'_>>,
-        path: &Path,
-    ) -> Result<u64, EngineError> {
+    fn compare(&mut self, other: OtherClient, top: Option<BorrowedFd<'_>>, path: &Path) -> Result<u64, EngineError> {
         let size = self.small.size.get();
         let mut theirs = Buffers::for_writes(size.max(1), 1, other.seed)?;
         let before = if self.clients.is_alone() { 0 } else { u64::from(other.number) * self.small.files };
@@ -459,7 +454,8 @@ mod tests {
             let mut bytes = std::fs::read(&path)?;
             bytes[3000] ^= 1;
             std::fs::write(&path, &bytes)?;
-            let said = other.check_other(&place, OtherClient { number: 1, rank: 5, seed: 71 }).map_err(|error| error.to_string());
+            let asked = OtherClient { number: 1, rank: 5, seed: 71 };
+            let said = other.check_other(&place, asked).map_err(|error| error.to_string());
             let values = format!("{:#04x} instead of {:#04x}", bytes[3000], bytes[3000] ^ 1);
             assert!(said.is_err_and(|said| said.contains(&format!("at offset 3000: {values}, which rank 5 wrote"))));
         }

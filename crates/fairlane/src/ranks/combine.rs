@@ -138,9 +138,11 @@ pub(super) fn measured(replies: &[RankReply], so_far: &mut Vec<RankGroup>, sent_
 
 /// The most operations that a rank did in its window: as many as all come to where work wears out. `None`: they measured nothing.
 pub(super) fn most_operations(replies: &[RankReply]) -> Option<u64> {
-    let of_rank = |of: &RankReply| match &of.reply {
-        Reply::Measured { groups, .. } => groups.iter().map(|group| group.operations).sum(),
-        _ => 0,
+    let of_rank = |of: &RankReply| -> u64 {
+        match &of.reply {
+            Reply::Measured { groups, .. } => groups.iter().map(|group| group.operations).sum(),
+            _ => 0,
+        }
     };
     replies.iter().map(of_rank).max().filter(|most| *most > 0)
 }

@@ -120,10 +120,8 @@ fn a_trial_is_the_median_of_its_windows_and_keeps_what_each_rank_did() {
 #[test]
 fn what_was_compared_counts_by_where_its_writer_is() {
     // Those that do not work are not among them: ranks 2 and 4 have places 1 and 2.
-    let checked = |rank: u32, node: u32, bytes: u64| {
-        let reply = Reply::Checked { bytes };
-        RankReply { rank, node, reply, moments: None }
-    };
+    let checked =
+        |rank: u32, node: u32, bytes: u64| RankReply { rank, node, reply: Reply::Checked { bytes }, moments: None };
     let mut compared = Compared::default();
     compared.add(&[checked(0, 0, 1), checked(2, 0, 10), checked(4, 1, 100)], &[1, 2, 0]);
     assert_eq!(compared, Compared { other_node: 110, same_node: 1 });
