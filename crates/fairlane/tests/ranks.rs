@@ -195,6 +195,11 @@ fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() 
             assert_eq!(group["operations"], 90, "{group}");
         }
     }
+    let is_files = |trial: &serde_json::Value| trial["workload"].as_str().is_some_and(|name| name.starts_with("files"));
+    for trial in trials.iter().filter(|trial| !is_files(trial) || trial["round"] == 1) {
+        let compared = trial["groups"][0]["ranks"]["compared_by_same_node_bytes"].as_u64();
+        assert!(compared > Some(0), "another rank compares what one wrote: {trial}");
+    }
     let note = record[0]["warnings"].to_string();
     assert!(note.contains("3 ranks of an MPI job on 1 node") && note.contains("what another rank wrote"), "{note}");
     // Such a record is shown by every fairlane.

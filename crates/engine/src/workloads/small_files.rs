@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Files of another client that are read and compared, at most.
-const MOST_COMPARED: usize = 64;
+const MOST_COMPARED: usize = 16;
 /// All files lie below this directory of the target.
 const TOP: &str = "fairlane-files";
 
@@ -446,7 +446,7 @@ mod tests {
             let own = if sharing == Sharing::Shared { &place } else { &own };
             let mut other = SmallFilesWork::prepare(own, &small, (70, of(0)), Arc::default())?;
             other.release();
-            assert_eq!(other.check_other(&place, OtherClient { number: 1, rank: 5, seed: 71 })?, 64 * 3901);
+            assert_eq!(other.check_other(&place, OtherClient { number: 1, rank: 5, seed: 71 })?, 16 * 3901);
             let wrong = other.check_other(&place, OtherClient { number: 1, rank: 5, seed: 72 });
             assert!(wrong.is_err_and(|error| error.to_string().contains("wrong data at offset")));
             let first = if sharing == Sharing::Shared { "f000000200" } else { "f000000000" };

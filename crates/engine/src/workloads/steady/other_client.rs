@@ -17,7 +17,8 @@ use crate::workloads::shared::SharedPart;
 use crate::workloads::{OtherClient, heed};
 use model::job::{Data, FileLayout, Io, Pattern};
 use model::ranks::Clients;
-use rustix::io::{pread, retry_on_intr};
+use rustix::io::{Errno, pread, retry_on_intr};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -25,6 +26,8 @@ use std::sync::atomic::AtomicBool;
 const MOST_FILES: usize = 16;
 const MOST_BYTES: u64 = 16 << 20;
 const MOST_BLOCKS: u64 = 256;
+/// What is read at a stretch of small blocks, so that a disk seeks seldom.
+const RUN_BYTES: u64 = 64 << 10;
 /// The smallest sector of a disk.
 const SECTOR_BYTES: usize = 512;
 /// Data of a writer that is made again, at most.
@@ -103,28 +106,37 @@ pub(super) fn check(
         // What this node has of it in memory may be older than what the other wrote, or not what the disk holds.
         let _ = files::invalidate(&opened);
         let mut data = WrittenData::new(io, other, file, directory.0.join(&file.name));
-        for number in spread((file.size / block) as usize, most.max(1)) {
-            heed(stop)?;
-            let offset = file.block(io, number as u64);
-            let mut filled = 0;
-            while filled < room.len() {
-                let moved = retry_on_intr(|| pread(&*opened, &mut room[filled..], offset + filled as u64));
-                let moved = moved.map_err(|errno| EngineError::file("read", &data.path, errno))?;
-                filled += moved;
-                // A direct read that ends within a sector has come to the file's end, behind which no other begins.
-                if moved == 0 || io.direct && !moved.is_multiple_of(SECTOR_BYTES) {
-                    break;
+        let (blocks, run) = ((file.size / block) as usize, (RUN_BYTES / block).max(1) as usize);
+        for first in spread(blocks.div_ceil(run), (most / run).max(1)).map(|number| number * run) {
+            for number in first..blocks.min(first + run) {
+                heed(stop)?;
+                let offset = file.block(io, number as u64);
+                let filled = read_block(&opened, &mut room, (io.direct, offset));
+                let filled = filled.map_err(|errno| EngineError::file("read", &data.path, errno))?;
+                if filled < room.len() {
+                    return Err(data.wrong(offset + filled as u64, "the file's end instead of data".to_owned()));
                 }
+                data.compare(&room, offset)?;
+                compared += block;
             }
-            if filled < room.len() {
-                return Err(data.wrong(offset + filled as u64, "the file's end instead of data".to_owned()));
-            }
-            data.compare(&room, offset)?;
-            compared += block;
         }
         let _ = files::invalidate(&opened);
     }
     Ok(compared)
+}
+
+/// Reads a block into the room; answers how many bytes there are before the file's end.
+fn read_block(file: &OwnedFd, room: &mut [u8], (direct, offset): (bool, u64)) -> Result<usize, Errno> {
+    let mut filled = 0;
+    while filled < room.len() {
+        let moved = retry_on_intr(|| pread(file, &mut room[filled..], offset + filled as u64))?;
+        filled += moved;
+        // A direct read that ends within a sector has come to the file's end, behind which no other begins.
+        if moved == 0 || direct && !moved.is_multiple_of(SECTOR_BYTES) {
+            break;
+        }
+    }
+    Ok(filled)
 }
 
 /// All that the client wrote.
