@@ -285,6 +285,8 @@ impl Session {
 
     fn check_other(&mut self, other: OtherClient) -> Result<Reply, Refusal> {
         let (attached, trial) = self.ready()?;
+        let clients = Clients { number: other.number, reads: other.number, ..trial.clients };
+        clients.check().map_err(|wrong| Refusal::from(wrong.as_str()))?;
         let bytes = trial.work.check_other(&attached.place, other)?;
         Ok(Reply::Checked { bytes })
     }

@@ -3,7 +3,6 @@
 use crate::clean::{SENTENCE_COLUMNS, clean, name, shorten};
 use crate::{Input, Style};
 use model::findings::{Io500Finding, Io500Phase};
-use model::ranks::JobRanks;
 use model::record::Record;
 use model::trial::Outcome;
 use std::fmt::Write;
@@ -64,7 +63,7 @@ const TODO: &str = "# TODO by the submitter";
 /// The description of the system that submissions ask for, in comments: what the record tells, and what it does not.
 fn of_system(out: &mut String, record: &Record, lane: &Io500Finding) {
     let (machine, plan) = (&record.header.machine, &record.header.plan);
-    let JobRanks { ranks, nodes } = plan.ranks.unwrap_or(JobRanks { ranks: 1, nodes: 1 });
+    let (ranks, nodes) = plan.ranks.as_ref().map_or((1, 1), |job| (job.ranks, job.nodes));
     let built = record.header.lanes.iter().find(|built| built.name == lane.lane);
     let number = |number: u64| if number > 0 { number.to_string() } else { String::new() };
     // Where nodes have different numbers of ranks, the record does not tell which.
