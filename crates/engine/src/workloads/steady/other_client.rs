@@ -8,7 +8,7 @@ use super::{file_seed, part_seed, plan, worker_seed};
 use crate::buffers::Room;
 use crate::data::{Contents, UNIT_BYTES, WORD_BYTES};
 use crate::error::EngineError;
-use crate::marked::{Marks, Origin};
+use crate::marked::{MOST_CHUNKS, Marks, Origin};
 use crate::target::{Access, Directory, open_file};
 use crate::workloads::direct::spread;
 use crate::workloads::files;
@@ -51,9 +51,12 @@ pub(super) fn can_be_told(io: &Io) -> bool {
         && io.block_sizes.is_none()
         && !io.bs_unaligned
         && io.filename.is_empty()
+        // A format may give files of several workers one name.
+        && io.filename_format.is_empty()
         && io.rw != Pattern::Append
         && !io.file_append
         && !io.rw.trims()
+        && io.iodepth <= MOST_CHUNKS
         && block.saturating_mul(u64::from(io.iodepth.max(1))) <= MOST_DATA_BYTES
 }
 

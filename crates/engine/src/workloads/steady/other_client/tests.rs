@@ -87,7 +87,7 @@ fn what_a_seed_does_not_tell_is_not_compared() {
         can_be_told(&io)
     };
     assert!(told(&|_| {}));
-    let changes: [&dyn Fn(&mut Io); 7] = [
+    let changes: [&dyn Fn(&mut Io); 9] = [
         &|io| io.bs = Bytes(47_008),
         &|io| io.data = Data::Zero,
         &|io| io.dedupe_percentage = 10,
@@ -95,6 +95,8 @@ fn what_a_seed_does_not_tell_is_not_compared() {
         &|io| io.blockalign = Bytes(4096),
         &|io| io.rw = Pattern::Append,
         &|io| io.filename = vec!["a".to_owned()],
+        &|io| io.filename_format = "a.$filenum".to_owned(),
+        &|io| (io.file, io.bs, io.iodepth) = (FileLayout::Strided, Bytes(8), 65_537),
     ];
     for (number, change) in changes.into_iter().enumerate() {
         assert!(!told(change), "{number}");
