@@ -14,8 +14,8 @@ use model::plan::Ground;
 use model::screening::{DesignKind, Factor, LeftOutOption, OptionClass, OptionLevel};
 pub use room::Room;
 use std::collections::BTreeMap;
-use trying::{devices, say_so, trying, why_untried};
 pub use trying::{Place, working};
+use trying::{devices, trying, why_untried};
 
 /// What lanes are called that are only tried.
 const TRIED: &str = "tried";
@@ -65,12 +65,10 @@ pub fn settle_here(
     (place, says): (Place, bool),
 ) -> Result<(Settled, Vec<String>), Failure> {
     let (factors, of_queue) = without_queue(base, factors, &place.plan.on)?;
-    if says {
-        say_so(base, factors.len(), place);
-    }
+    let says = says.then_some(factors.len());
     let excludes = |one: &str, other: &str| excludes(base, one, other);
     let mut is_untried = false;
-    let (mut settled, reach) = trying(base, place, |try_one| {
+    let (mut settled, reach) = trying(base, (place, says), |try_one| {
         settle(base, factors, (room, &excludes), &mut |lane| {
             try_one(lane).inspect(|tried| is_untried |= *tried == Tried::NotTried)
         })

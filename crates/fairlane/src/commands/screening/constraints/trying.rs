@@ -20,8 +20,11 @@ const IN_A_GUEST: &str = "options were not tried beforehand, because a program o
 const MOUNTED_BY_A_PROGRAM: &str = "options of mkfs were tried beforehand, and no others, because a program mounts the lanes in \
     their guest: one that it refuses ends the race before its first round";
 /// The same where the guest ended too often.
-const GUEST_ENDED: &str = "the guest in which options were tried ended twice over one of them, so that it was not started again and of \
+const GUEST_ENDED: &str = "the guest in which options were tried ended twice meanwhile, so that it was not started again and of \
     the others mkfs alone was tried: one that the guest's kernel refuses ends the race before its first round";
+/// The same where their mkfs runs in the guest too.
+const MADE_BY_THE_GUEST: &str = "the guest in which options were tried ended twice meanwhile, so that it was not started again and \
+    the others were not tried: one that the guest refuses ends the race before its first round";
 
 /// Where lanes are tried.
 #[derive(Clone, Copy)]
@@ -48,7 +51,7 @@ pub(super) enum Reach {
 /// # Errors
 /// Where lanes cannot be tried here.
 pub fn working<T>(base: &LaneSpec, lanes: Vec<(T, LaneSpec)>, place: Place) -> Result<Vec<(T, LaneSpec)>, Failure> {
-    let (kept, _) = trying(base, place, |try_one| {
+    let (kept, _) = trying(base, (place, None), |try_one| {
         let mut kept = Vec::new();
         for (what, lane) in lanes {
             if !matches!(try_one(&lane)?, Tried::Refused(_)) {
@@ -65,17 +68,16 @@ pub(super) fn can_be_tried(base: &LaneSpec) -> bool {
     planning::in_guest(base) || lanes::host::is_root()
 }
 
-/// Says that so many options are tried, and where.
-pub(super) fn say_so(base: &LaneSpec, options: usize, place: Place) {
-    if !can_be_tried(base) {
-        return;
-    }
+/// Says that so many options are tried, and where. `has_guest`: in one that is started for it.
+fn say_so(base: &LaneSpec, options: usize, (place, has_guest): (Place, bool)) {
     let options = if options == 1 { "1 option".to_owned() } else { format!("{options} options") };
     let size = place.plan.lane_size;
     match base.contestant {
-        _ if planning::in_guest(base) => {
+        _ if has_guest => {
             terminal::say!("trying {options} in a guest that is started for it, on a sparse disk of {size}");
         }
+        // Their mkfs alone is, which takes a moment.
+        _ if planning::in_guest(base) => {}
         Contestant::Custom(_) => {
             terminal::say!("trying {options} on a sparse image of {size}, by the commands of its file");
         }
@@ -90,7 +92,8 @@ pub(super) fn say_so(base: &LaneSpec, options: usize, place: Place) {
 pub(super) fn why_untried(base: &LaneSpec, reach: Reach, is_untried: bool) -> Option<&'static str> {
     let why = match (reach, is_untried) {
         (Reach::Whole, false) => None,
-        (Reach::UntilGuestEnded, _) => Some(GUEST_ENDED),
+        (Reach::UntilGuestEnded, false) => Some(GUEST_ENDED),
+        (Reach::UntilGuestEnded, true) => Some(MADE_BY_THE_GUEST),
         (Reach::Mkfs, false) => Some(MOUNTED_BY_A_PROGRAM),
         (Reach::Mkfs | Reach::Whole, true) => Some(IN_A_GUEST),
     };
@@ -98,13 +101,13 @@ pub(super) fn why_untried(base: &LaneSpec, reach: Reach, is_untried: bool) -> Op
 }
 
 /// Gives `work` what tries a lane on a small image, journalled and undone; where lanes cannot be tried, all of them work. Answers
-/// what `work` does, and how far lanes were tried.
+/// what `work` does, and how far lanes were tried. `says`: how many options are tried is said on standard error.
 ///
 /// # Errors
 /// Those of `work`; where lanes cannot be tried here, or something of them stays.
 pub(super) fn trying<T>(
     base: &LaneSpec,
-    place: Place,
+    (place, says): (Place, Option<usize>),
     work: impl FnOnce(Try<'_>) -> Result<T, Failure>,
 ) -> Result<(T, Reach), Failure> {
     if !can_be_tried(base) {
@@ -117,6 +120,9 @@ pub(super) fn trying<T>(
     let undo = undo::directory().map_err(lane_failure)?;
     let run_id = planning::run_id();
     let mut guest = guest(base, place, (&run_id, &undo))?;
+    if let Some(options) = says {
+        say_so(base, options, (place, guest.is_some()));
+    }
     let mut journal = Journal::begin(&undo, &run_id).map_err(lane_failure)?;
     let devices = devices(base, on);
     let mut may_be_left = false;
