@@ -469,7 +469,7 @@ fn format_device(command: &[String], device: &Path, further: &[PathBuf]) -> Resu
 fn try_lane(lane: &LaneSpec, disks: &[PathBuf], mkfs: Option<&Path>) -> Result<Answer, LaneFailure> {
     let drop_caches = || disks.iter().try_for_each(|disk| drop_cache(disk));
     drop_caches()?;
-    // Where memory runs out a mkfs goes first.
+    // As in `format_device`.
     let _mortal = mkfs.map(|_| Mortal::begin());
     let tried = screened_options::try_in_guest(lane, disks, mkfs)?;
     drop_caches().map(|()| Answer::Tried { tried })
