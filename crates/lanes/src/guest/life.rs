@@ -4,7 +4,7 @@ use super::protocol::{Answer, Ask};
 use crate::failure::{LaneFailure, failed};
 use crate::lane_set::past::cold::step_below;
 use crate::lane_set::past::live_below;
-use aging::measures::{Fresh, SteppedTo};
+use aging::measures::{ColdStep, Fresh, SteppedTo};
 use model::aged::AgedLane;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,8 @@ impl GuestPasts {
                 let mut fresh = self.copied.remove(&target).unwrap_or_default();
                 let reading = Background::begin(move |stop| {
                     let came_to = step_below(&base, step, &mut fresh, stop)?;
-                    Ok((came_to, fresh))
+                    // After the last step nobody asks for its names, and a guest that kept them would have less memory to race in.
+                    Ok((came_to, if step == ColdStep::Fresh { Fresh::default() } else { fresh }))
                 });
                 self.readings.insert(target, reading);
                 Ok(Answer::Done)
@@ -98,7 +99,9 @@ impl GuestPasts {
                 let Some(reading) = self.readings.get_mut(&target) else { return Err(failed("nothing is read there")) };
                 let Some(read) = reading.look() else { return Ok(Answer::Reading) };
                 let (came_to, fresh) = read?;
-                self.copied.insert(target, fresh);
+                if !fresh.names.is_empty() {
+                    self.copied.insert(target, fresh);
+                }
                 Ok(Answer::HasRead { came_to })
             }
             other => Err(failed(format!("{other:?} concerns no past; this is a fault of Fairlane, report it"))),
@@ -109,5 +112,38 @@ impl GuestPasts {
     pub(super) fn end(&mut self, target: &Path) {
         self.lives.remove(target);
         self.readings.remove(target);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aging::measures::LEAST_FRESH_BYTES;
+    use std::time::Duration;
+
+    #[test]
+    fn what_was_copied_is_known_until_the_copy_was_read_and_no_longer() {
+        let base = PathBuf::from(format!("/var/tmp/fairlane-pasts-{}", std::process::id()));
+        std::fs::create_dir_all(base.join("aged")).unwrap();
+        std::fs::write(base.join("aged/file"), vec![7; LEAST_FRESH_BYTES as usize]).unwrap();
+        let mut pasts = GuestPasts::default();
+        let mut came_to = Vec::new();
+        for step in [ColdStep::Copy, ColdStep::Aged, ColdStep::Fresh] {
+            assert_eq!(pasts.copied.contains_key(&base), step != ColdStep::Copy, "{step:?}");
+            pasts.answer(Ask::ReadCold { target: base.clone(), step }, base.clone()).unwrap();
+            came_to.push(loop {
+                match pasts.answer(Ask::HasRead { target: base.clone() }, PathBuf::new()).unwrap() {
+                    Answer::Reading => std::thread::sleep(Duration::from_millis(1)),
+                    Answer::HasRead { came_to } => break came_to,
+                    other => panic!("{other:?}"),
+                }
+            });
+        }
+        std::fs::remove_dir_all(&base).unwrap();
+        assert!(pasts.copied.is_empty());
+        let [SteppedTo::Copied, SteppedTo::Read(aged), SteppedTo::Read(copy)] = came_to[..] else {
+            panic!("{came_to:?}")
+        };
+        assert_eq!((aged.files, aged.bytes, copy.files, copy.bytes), (1, LEAST_FRESH_BYTES, 1, LEAST_FRESH_BYTES));
     }
 }
