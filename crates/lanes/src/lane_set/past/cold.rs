@@ -39,7 +39,7 @@ impl LaneSet {
             let stacked = self.stack(index, ground, Holding::WholeStack, journal, stop);
             let opened = stacked.and_then(|_| self.open_in_guest(index, ground, BTreeMap::new(), journal, stop));
             if let Err(error) = opened {
-                self.leave_no_setting(index);
+                self.let_disks_go(index, journal);
                 return Err(error);
             }
         } else {
@@ -47,8 +47,26 @@ impl LaneSet {
             self.mount(index, ground, directory, BTreeMap::new(), journal, stop)?;
         }
         let read = self.read_open_lane(index, stop);
-        self.close(index, journal)?;
+        let closed = self.close(index, journal);
+        if closed.is_err() && !self.lanes[index].spec.layers.is_empty() {
+            self.end_guest(index);
+        }
+        closed?;
         read
+    }
+
+    /// Takes down the layers of a lane that could not be mounted: they would write to its disks once the next image lies there.
+    fn let_disks_go(&mut self, index: usize, journal: &mut Journal) {
+        if !self.lanes[index].stacked.is_empty() && self.take_down_bare(index, journal).is_err() {
+            self.end_guest(index);
+        }
+    }
+
+    /// What still holds a lane's disks goes with its guest, and the race goes on in a new one.
+    fn end_guest(&self, index: usize) {
+        if let Some(guest) = self.guest_of(index) {
+            guest.kill();
+        }
     }
 
     fn read_open_lane(&mut self, index: usize, stop: &AtomicBool) -> Result<Option<ColdRead>, LaneFailure> {
