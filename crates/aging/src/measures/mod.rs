@@ -72,7 +72,8 @@ pub struct Measures {
     pub sizes: Option<ChiSquared>,
     /// Ages of files (what was written since, by their times of change and the ends of cycles) beside the same.
     pub ages: Option<ChiSquared>,
-    /// Files that are missing, too many, or of another size than the life has them.
+    /// Files that are missing, too many, or of another size than the life has them; of a tree that was not walked to its end, and
+    /// without a state, it is not known.
     pub differing_files: Option<u64>,
     /// What is not known, and why.
     pub notes: Vec<String>,
@@ -198,6 +199,7 @@ pub fn measure(root: BorrowedFd<'_>, life: &Life, stop: &AtomicBool) -> Measures
         looking.measures.notes.push(format!("the tree was not walked to its end: {errno}"));
     }
     let mut measures = told(&mut looking);
+    let is_whole = walked.is_ok();
     match walked.and_then(|folder| free_space::free_extents(folder.as_fd())) {
         Ok(classes) => measures.free_extents = Some(classes),
         Err(errno) => measures.notes.push(format!("where free space lies is not known (GETFSMAP: {errno})")),
@@ -208,6 +210,8 @@ pub fn measure(root: BorrowedFd<'_>, life: &Life, stop: &AtomicBool) -> Measures
         measures.filesystem_available_bytes = space.f_bavail * space.f_frsize;
     }
     match &state {
+        // Of a part of the tree the rest is not missing.
+        Some(_) if !is_whole => {}
         Some(state) => {
             measures.differing_files = Some(looking.differing + looking.model.len() as u64);
             compare(&mut measures, life, state, &looking.sizes, &looking.ages);

@@ -174,7 +174,7 @@ impl LaneSet {
                 lane.geometry = found.geometry().to_vec();
             }
             past.kept = Some(found);
-            let remark = past.facts.as_ref().and_then(|facts| less_full(&lane.name, facts));
+            let remark = past.facts.as_ref().and_then(|facts| filled_otherwise(&lane.name, facts));
             self.remarks.extend(remark);
             return self.check_free(index);
         }
@@ -457,12 +457,12 @@ fn alike(of: ChiSquared) -> AlikeFiles {
     AlikeFiles { chi_squared: statistic, degrees, probability, misplaced_share }
 }
 
-/// What is said of a lane that is not as full as its life says, and so as other lanes of that life; `None`: it is.
-fn less_full(name: &str, facts: &AgedLane) -> Option<String> {
+/// What is said of a lane that is not filled as its life says, and so as other lanes of that life; `None`: it is.
+fn filled_otherwise(name: &str, facts: &AgedLane) -> Option<String> {
     let reached = facts.reached_share.filter(|reached| (reached - facts.used_share).abs() > MOST_OFF)?;
     Some(format!(
-        "lane {name} is not as full as its life says, and so perhaps not as others of that life: files take {:.1} % of it and not \
-         {:.1} % (acts that found no room: {}); raise --lane-size, or race a profile that fills less",
+        "lane {name} is not filled as its life says, and so perhaps not as others of that life: files take {:.1} % of it and not \
+         {:.1} % (acts that found no room: {}); raise --lane-size, or have it filled less, by +full= or another profile",
         reached * 100.0,
         facts.used_share * 100.0,
         facts.refused_for_space
@@ -481,7 +481,8 @@ fn facts_of(life: &Life, lived: &Lived, measures: &Measures) -> AgedLane {
         files: measures.files,
         bytes: measures.bytes,
         used_share: lived.used_share,
-        reached_share: Some(share(measures.used_bytes, life.capacity_bytes)),
+        // Of a tree that was not walked to its end it is not known.
+        reached_share: measures.differing_files.map(|_| share(measures.used_bytes, life.capacity_bytes)),
         differing_files: measures.differing_files,
         sizes: measures.sizes.map(alike),
         ages: measures.ages.map(alike),
@@ -507,10 +508,10 @@ mod tests {
         let of =
             |reached_share| AgedLane { used_share: 0.8, reached_share, refused_for_space: 7, ..AgedLane::default() };
         assert_eq!(
-            [None, Some(0.8), Some(0.7951)].map(|reached| less_full("a", &of(reached))),
+            [None, Some(0.8), Some(0.7951)].map(|reached| filled_otherwise("a", &of(reached))),
             [const { None::<String> }; 3]
         );
-        let said = less_full("a", &of(Some(0.79))).unwrap();
+        let said = filled_otherwise("a", &of(Some(0.79))).unwrap();
         assert!(said.contains("79.0 % of it and not 80.0 % (acts that found no room: 7)"), "{said}");
     }
 
