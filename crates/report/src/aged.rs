@@ -113,8 +113,9 @@ fn state(aged: &AgedFinding) -> Option<String> {
         wording::cold_read((&figures::time(aged), &figures::time(fresh), &ratio), &share, &disk)
     });
     let alike = |what: &str, of: AlikeFiles| {
-        let probability =
-            if of.probability < 0.005 { "below 0.01".to_owned() } else { format!("{:.2}", of.probability) };
+        // A stranger's record may say any number.
+        let probability = of.probability.clamp(0.0, 1.0);
+        let probability = if probability < 0.005 { "below 0.01".to_owned() } else { format!("{probability:.2}") };
         wording::like_profile(what, &figures::share(of.misplaced_share), &probability)
     };
     let parts = [
