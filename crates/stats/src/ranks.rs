@@ -77,14 +77,16 @@ fn row(lane: &str, rounds: &[RankFigures], tries: usize) -> Option<RanksRow> {
 }
 
 /// The rank that was the slowest and far behind in most rounds, where chance would not name any so often: of N equal
-/// ranks each is the slowest of a round with 1/N. `tries`: rows of the race that may name one.
+/// ranks each is the slowest of a round with 1/N. Who did nothing may be one of several, of which the first has its number
+/// in the record: such a round names nobody. `tries`: rows of the race that may name one.
 fn straggler(rounds: &[RankFigures], tries: usize) -> Option<Straggler> {
     let ranks = rounds.first().map(|of| of.ranks).filter(|ranks| *ranks > 1)?;
     let all = f64::from(ranks);
     let mut behind: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
     for of in rounds {
         let others = (of.mean_operations_per_second * all - of.lowest_operations_per_second) / (all - 1.0);
-        if others > 0.0 && of.lowest_operations_per_second <= (1.0 - FAR) * others {
+        let far = of.lowest_operations_per_second > 0.0 && of.lowest_operations_per_second <= (1.0 - FAR) * others;
+        if far {
             let share = 1.0 - of.lowest_operations_per_second / others;
             behind.entry((of.slowest_rank, of.slowest_node)).or_default().push(share);
         }
@@ -94,8 +96,7 @@ fn straggler(rounds: &[RankFigures], tries: usize) -> Option<Straggler> {
     // So often at least with 1/N, for any of the ranks and in any of the rows.
     let chance = incomplete_beta(times as f64, (of - times + 1) as f64, all.recip()) * all * tries.max(1) as f64;
     let below = median(shares)?;
-    (2 * times > of && chance <= CHANCE)
-        .then_some(Straggler { rank, node, rounds: times as u32, of: of as u32, below })
+    (2 * times > of && chance <= CHANCE).then_some(Straggler { rank, node, rounds: times as u32, of: of as u32, below })
 }
 
 #[cfg(test)]
@@ -141,6 +142,24 @@ mod tests {
         assert_eq!(straggler(&near, 1), None);
         assert_eq!(straggler(&[round(1, 0, 100.0); 20], 1), None);
         assert_eq!(straggler(&[], 1), None);
+    }
+
+    #[test]
+    fn who_did_nothing_in_a_round_may_be_one_of_several_and_is_not_named_for_it() {
+        let nothing: Vec<RankFigures> = (0..20).map(|_| round(64, 0, 0.0)).collect();
+        assert_eq!(straggler(&nothing, 1), None);
+        let some: Vec<RankFigures> = (0..6).map(|at| round(64, 9, if at < 2 { 0.0 } else { 60.0 })).collect();
+        assert_eq!(straggler(&some, 1).map(|of| (of.rank, of.rounds, of.of)), Some((9, 4, 6)));
+    }
+
+    #[test]
+    fn one_round_names_nobody_and_two_only_where_ranks_are_many() {
+        let of =
+            |ranks: u32, rounds: usize, tries: usize| straggler(&vec![round(ranks, 1, 10.0); rounds], tries).is_some();
+        assert!(!of(4096, 1, 1), "4096 · 1/4096 = 1: some rank is the slowest of every round");
+        assert!(!of(16, 2, 1), "16 · (1/16)^2 = 0.0625");
+        assert!(!of(64, 2, 24), "24 · 64 · (1/64)^2 = 0.375");
+        assert!(of(1024, 2, 24), "24 · 1024 · (1/1024)^2 = 0.023");
     }
 
     #[test]
