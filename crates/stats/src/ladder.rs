@@ -3,7 +3,7 @@
 use crate::compare::apart;
 use crate::estimate;
 use crate::series::Series;
-use crate::stalls;
+use crate::stalls::{self, Means};
 use model::findings::{LadderFinding, LadderLane, LadderRow, LadderShare, ResultFinding, Scaling};
 use model::ranks::{LadderStep, RankLadder, untitled};
 use model::record::Record;
@@ -80,9 +80,13 @@ fn steps<'a>(record: &'a Record, ladder: &RankLadder, planned: &mut BTreeMap<&st
             steps.push(Step { ranks: of.ranks, workload, groups, series });
         }
     }
-    // Where means decide at one step they do at all: rates of two kinds are no ladder.
-    let means: Vec<_> = steps.iter().map(|step| step.series.means.clone()).collect();
-    steps.iter_mut().for_each(|step| step.series.decide_as(&means));
+    // Where means decide at one step they do at all: rates of two kinds are no ladder. Their groups may have other names.
+    let means: Vec<(Means, Vec<String>)> =
+        steps.iter().map(|step| (step.series.means.clone(), step.groups.clone())).collect();
+    for step in &mut steps {
+        let named: Vec<Means> = means.iter().map(|(of, groups)| of.renamed(groups, &step.groups)).collect();
+        step.series.decide_as(&named);
+    }
     steps
 }
 
@@ -192,5 +196,19 @@ mod tests {
         let mut still = vec![at(1, 100.0, 0.01), at(2, 200.0, 0.01)];
         still[1].logs.clear();
         assert_eq!(climbed(still), (vec![None, None], Scaling::Open), "who stood still has no share");
+    }
+
+    #[test]
+    fn two_rounds_tell_a_bend_only_far_beyond_their_noise_and_one_tells_none() {
+        let few = |ranks: u32, rate: f64, noise: f64, rounds: usize| {
+            let logs = [rate.ln() - noise, rate.ln() + noise][..rounds].to_vec();
+            Figures { logs, ..at(ranks, rate, 0.0) }
+        };
+        let climb = |noise: f64, rounds: usize| {
+            climbed([(1, 100.0), (2, 110.0)].map(|(ranks, rate)| few(ranks, rate, noise, rounds)).into()).1
+        };
+        assert!(matches!(climb(0.001, 2), Scaling::Bends { from: 1, to: 2, .. }));
+        assert_eq!(climb(0.05, 2), Scaling::Open);
+        assert_eq!(climb(0.001, 1), Scaling::Open);
     }
 }

@@ -105,6 +105,13 @@ impl Means {
         }
     }
 
+    /// The decisions alone, for the same groups under other names: at each place of `from` one is called as it is there in
+    /// `to`.
+    pub(crate) fn renamed(&self, from: &[String], to: &[String]) -> Means {
+        let decided = from.iter().zip(to).filter(|(from, _)| self.decide(from));
+        Means { groups: decided.map(|(_, to)| (to.clone(), Vec::new())).collect(), events: BTreeMap::new() }
+    }
+
     /// ln(mean / median) of a lane that showed it.
     pub(crate) fn shift(&self, group: &str, lane: &str) -> Option<f64> {
         self.groups.get(group)?.iter().find(|(name, _)| name == lane).map(|(_, shift)| shift.mean)
@@ -298,6 +305,14 @@ mod tests {
             })
         };
         (0..races).filter(finds).count()
+    }
+
+    #[test]
+    fn decisions_go_with_the_groups_where_these_are_called_otherwise() {
+        let named = |names: [&str; 2]| names.map(str::to_owned);
+        let means = Means { groups: [("create".to_owned(), Vec::new())].into(), events: BTreeMap::new() };
+        let renamed = means.renamed(&named(["create", "delete"]), &named(["create, 2 ranks", "delete, 2 ranks"]));
+        assert!(renamed.decide("create, 2 ranks") && !renamed.decide("delete, 2 ranks") && !renamed.decide("create"));
     }
 
     #[test]
