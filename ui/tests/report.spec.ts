@@ -207,7 +207,7 @@ test("a ladder of ranks is a chart and a table for each kind of work, with where
   assert.deepEqual(await of("ul.notes li"), [
     "ext4 bends from 2 to 4 ranks, at the latest: those that are added bring at most 5%.",
     "xfs does not bend up to 2 ranks: every step brings at least half of what it should.",
-    "Whether <i>gone</i> bends up to 2 ranks is not known: too noisy, or too few rounds.",
+    "Whether <i>gone</i> bends up to 2 ranks is not known: too noisy, too few rounds, or it stood still in one.",
   ]);
   await tab.locator("#ladder .tools button").first().click();
   const table = await of("tbody tr");

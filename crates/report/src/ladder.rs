@@ -87,9 +87,13 @@ fn cells(of: &LadderFinding, row: &LadderRow) -> Vec<String> {
     ]
 }
 
-/// A share that may be negative, where more ranks did less.
+/// A share that may be negative, where more ranks did less. What rounds to nothing has no sign.
 fn percent(share: f64) -> String {
-    if share < 0.0 { format!("-{}", figures::share(-share)) } else { figures::share(share) }
+    match share {
+        share if share <= -0.005 => format!("-{}", figures::share(-share)),
+        share if share < 0.0 => figures::share(0.0),
+        share => figures::share(share),
+    }
 }
 
 /// Where a lane bends, or that it does not, or that nobody knows.

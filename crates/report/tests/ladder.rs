@@ -20,7 +20,8 @@ fn row(ranks: u32, mean: f64, share: Option<f64>) -> LadderRow {
 #[test]
 fn where_it_bends_stands_below_the_figures_of_each_number_of_ranks() {
     assert!(!rendered(Vec::new(), "text").contains("LADDER"), "nowhere without a ladder");
-    let rows = || vec![row(1, 100e6, None), row(2, 190e6, Some(0.9)), row(4, 171e6, Some(-0.05))];
+    let rows =
+        || vec![row(1, 100e6, None), row(2, 190e6, Some(0.9)), row(4, 171e6, Some(-0.05)), row(5, 171e6, Some(-0.001))];
     let bends = Scaling::Bends { from: 2, to: 4, at_most: 0.05, perhaps_before: true };
     let lane = |lane: &str, scaling: Scaling| LadderLane { lane: lane.to_owned(), rows: rows(), scaling };
     let hostile = "x\u{1b}[2J<b>|\u{202e}";
@@ -33,10 +34,11 @@ fn where_it_bends_stands_below_the_figures_of_each_number_of_ranks() {
             "190 MB/s (171 to 209)",
             "90 % (80 % to 100 %)",
             "-5 % (-15 % to 5 %)",
+            "0 % (-10 % to 10 %)",
             "2 on 2 nodes",
             "overwrite, ext4: bends from 2 to 4 ranks, at the latest: those that are added bring at most 5 %.",
-            "overwrite, xfs: does not bend up to 4 ranks: every step brings at least half of what it should.",
-            "whether it bends up to 4 ranks is not known: too noisy, or too few rounds.",
+            "overwrite, xfs: does not bend up to 5 ranks: every step brings at least half of what it should.",
+            "whether it bends up to 5 ranks is not known: too noisy, too few rounds, or it stood still in one.",
         ] {
             assert!(words.contains(part), "{part}: {text}");
         }

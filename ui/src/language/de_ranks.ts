@@ -40,7 +40,7 @@ export const io500: typeof englishIo500 = {
 export const ladder: typeof englishLadder = {
   title: "Was mehr Ränge bringen",
   legend:
-    "Jede Art von Arbeit mit wachsender Zahl von Rängen, von jedem Knoten reihum einer. Hinzu: was die Ränge brachten, die die Zahl davor nicht hat, als Anteil dessen, was ebenso viele von davor taten: 100 % ebenso viel, 0 nichts; die Intervalle gelten mit 95 % gemeinsam, die des ganzen Rennens. Es knickt, wo hinzugekommene Ränge sicher weniger als die Hälfte bringen. Die Zahlen liefen nacheinander: was sich inzwischen änderte, steckt darin. Warum es knickt, ist nicht gesagt.",
+    "Jede Art von Arbeit mit wachsender Zahl von Rängen, von jedem Knoten reihum einer. Hinzu: was die Ränge brachten, die die Zahl davor nicht hat, als Anteil dessen, was ebenso viele von davor taten: 100 % ebenso viel, 0 nichts; die Intervalle gelten mit 95 % gemeinsam, die des ganzen Rennens. Es knickt, wo hinzugekommene Ränge sicher weniger als die Hälfte bringen. Die Zahlen liefen nacheinander: was sich inzwischen änderte, steckt darin. Ein Rang allein liest, was er selbst schrieb, vielleicht aus dem Speicher. Warum es knickt, ist nicht gesagt.",
   caption: "Zeichen: geometrisches Mittel der Runden mit 95-%-Intervall. Gepunktet: das Vielfache dessen, was die erste Zahl von Rängen tat.",
   ranks: "Ränge",
   ofRanks: (ranks: string, count: number) => (count === 1 ? `${ranks} Rang` : `${ranks} Ränge`),
@@ -51,5 +51,5 @@ export const ladder: typeof englishLadder = {
   straight: (lane: Said, most: string) =>
     say`${lane} knickt bis ${most} Ränge nicht: jede Stufe bringt mindestens die Hälfte dessen, was sie sollte.`,
   open: (lane: Said, most: string) =>
-    say`Ob ${lane} bis ${most} Ränge knickt, ist nicht bekannt: zu verrauscht, oder zu wenige Runden.`,
+    say`Ob ${lane} bis ${most} Ränge knickt, ist nicht bekannt: zu verrauscht, zu wenige Runden, oder in einer stand sie still.`,
 };

@@ -39,7 +39,7 @@ export const io500 = {
 export const ladder = {
   title: "What more ranks bring",
   legend:
-    "Each kind of work by growing numbers of ranks, of each node one in turn. Added: what the ranks brought that the number before does not have, as a share of what as many of those before did: 100% as much, 0 nothing; its intervals hold with 95% together, those of the whole race. It bends where added ranks surely bring less than half. Numbers were raced one after another: what changed meanwhile is in it. Why it bends is not told.",
+    "Each kind of work by growing numbers of ranks, of each node one in turn. Added: what the ranks brought that the number before does not have, as a share of what as many of those before did: 100% as much, 0 nothing; its intervals hold with 95% together, those of the whole race. It bends where added ranks surely bring less than half. Numbers were raced one after another: what changed meanwhile is in it. One rank alone reads what it wrote itself, perhaps from memory. Why it bends is not told.",
   caption: "Marks: geometric mean of the rounds, with its 95% interval. Dotted: as many times what the first number of ranks did.",
   ranks: "Ranks",
   ofRanks: (ranks: string, count: number) => (count === 1 ? `${ranks} rank` : `${ranks} ranks`),
@@ -50,5 +50,5 @@ export const ladder = {
   straight: (lane: Said, most: string) =>
     say`${lane} does not bend up to ${most} ranks: every step brings at least half of what it should.`,
   open: (lane: Said, most: string) =>
-    say`Whether ${lane} bends up to ${most} ranks is not known: too noisy, or too few rounds.`,
+    say`Whether ${lane} bends up to ${most} ranks is not known: too noisy, too few rounds, or it stood still in one.`,
 };

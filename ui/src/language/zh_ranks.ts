@@ -40,7 +40,7 @@ export const io500: typeof englishIo500 = {
 export const ladder: typeof englishLadder = {
   title: "更多进程带来什么",
   legend:
-    "每种工作由越来越多的进程完成，各节点轮流各取一个。新增：比前一数目多出的进程所带来的，占前一数目中同样多进程所做的份额：100% 为同样多，0 为没有；整场比赛的这些区间以 95% 同时成立。新增进程确定带来不到一半之处为拐点。各数目先后参赛：其间的变化也包含在内。原因不明。",
+    "每种工作由越来越多的进程完成，各节点轮流各取一个。新增：比前一数目多出的进程所带来的，占前一数目中同样多进程所做的份额：100% 为同样多，0 为没有；整场比赛的这些区间以 95% 同时成立。新增进程确定带来不到一半之处为拐点。各数目先后参赛：其间的变化也包含在内。单独一个进程读取的是它自己写的内容，可能来自内存。原因不明。",
   caption: "标记：各轮的几何平均值及其 95% 区间。点线：第一个进程数目所做的相应倍数。",
   ranks: "进程数",
   ofRanks: (ranks: string) => `${ranks} 个进程`,
@@ -49,5 +49,5 @@ export const ladder: typeof englishLadder = {
   bends: (lane: Said, from: string, to: string, atMost: string, perhapsBefore: boolean) =>
     say`${lane} ${perhapsBefore ? "最迟" : ""}在 ${from} 到 ${to} 个进程之间出现拐点：新增的进程至多带来 ${atMost}。`,
   straight: (lane: Said, most: string) => say`${lane} 直到 ${most} 个进程都没有拐点：每一级至少带来应有的一半。`,
-  open: (lane: Said, most: string) => say`${lane} 直到 ${most} 个进程是否有拐点未知：噪声太大，或轮数太少。`,
+  open: (lane: Said, most: string) => say`${lane} 直到 ${most} 个进程是否有拐点未知：噪声太大，或轮数太少，或在某一轮中停滞不动。`,
 };

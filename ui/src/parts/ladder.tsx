@@ -77,8 +77,13 @@ function cells(ui: Ui, of: LadderFinding, row: LadderRow): string[] {
   return [
     ui.words.ranks.ranks(figures.whole(row.ranks), row.nodes > 1 ? figures.whole(row.nodes) : null),
     `${figures.rate(of.unit, row.mean)}${interval}`,
-    share == null ? ABSENT : ui.words.ladder.added(figures.percent(share.share), figures.percent(share.low), figures.percent(share.high)),
+    share == null ? ABSENT : ui.words.ladder.added(percent(ui, share.share), percent(ui, share.low), percent(ui, share.high)),
   ];
+}
+
+/** A share that may be negative, where more ranks did less. What rounds to nothing has no sign. */
+function percent(ui: Ui, share: number): string {
+  return ui.figures.percent(Math.abs(share) < 0.005 ? 0 : share);
 }
 
 /** Where a lane bends, or that it does not, or that nobody knows. */

@@ -109,6 +109,9 @@ pub fn run_over_ranks(options: &Race, mut job: Job) -> Result<(), Failure> {
 
 /// Whose files ranks read in work that only reads. `numbers`: of a ladder.
 fn whose_files(job: &Job, nodes: u32, numbers: &[u32]) -> String {
+    if matches!(numbers, [1]) {
+        return "1 rank alone reads what it wrote itself".to_owned();
+    }
     let whose = match nodes > 1 {
         true if job.reads_elsewhere(numbers) => "a rank on another node",
         true => "another rank, in part on its own node,",
@@ -125,9 +128,10 @@ fn of_ranks(plan: &Plan, of: &JobRanks, numbers: &[u32], whose: &str) -> Vec<Str
     let work = match numbers {
         [] => "work at once in every lane, each in a folder of its own: a figure is that of all together".to_owned(),
         _ => {
+            let in_turn = if numbers.len() > 1 { ", one number after another" } else { "" };
             let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
             format!(
-                "do each workload by {} of them, one number after another, of each node one in turn, while the others wait: a \
+                "do each workload by {} of them{in_turn}, of each node one in turn, while the others wait: a \
                  figure is that of those that work",
                 numbers.join(", ")
             )

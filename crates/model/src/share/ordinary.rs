@@ -25,7 +25,7 @@ const OF_THE_FORMAT: &str = "across after all allocates at be burman commits cra
     measure memory mix mkdir mkfs mount multiplexed mysql native nanoseconds noreuse note ns null of ok \
     oltp on one only open operation operations other overwrite own page pattern per percent plain point \
     poisson populate posix postgresql private probe process processes profile profiler programs quiet \
-    race races rand random randread randrw randtrim randwrite rate read reads recording reflink remove \
+    race races rand random randread randrw randtrim randwrite rank ranks rate read reads recording reflink remove \
     rename repeated replace replay repository resume rmdir rollback round rounds roundrobin rw second \
     seconds segmented select self seq sequences sequential set setxattr size slice small special speed sqlite stat \
     steady step streams strided sustained symlink sync tree trial trim trimwrite truncate uml uniform unknown unlimited \

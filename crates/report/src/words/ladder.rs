@@ -5,7 +5,7 @@ pub(crate) const TITLE: &str = "What more ranks bring";
 pub(crate) const LEGEND: &str = "figures of so many ranks together, each with its 95\u{a0}% interval. Added: what the \
      ranks brought that the row above does not have, as a share of what as many of those above did: 100\u{a0}% as much, \
      0 nothing; in brackets the interval that holds with 95\u{a0}% together with those of the whole race. Numbers were \
-     raced one after another: what changed meanwhile is in it.";
+     raced one after another: what changed meanwhile is in it. One rank alone reads what it wrote itself, perhaps from memory.";
 pub(crate) const COLUMNS: [&str; 5] = ["work", "lane", "ranks", "together", "added"];
 pub(crate) const ABSENT: &str = "-";
 
@@ -25,5 +25,7 @@ pub(crate) fn straight(work: &str, lane: &str, ranks: u32) -> String {
 }
 
 pub(crate) fn open(work: &str, lane: &str, ranks: u32) -> String {
-    format!("{work}, {lane}: whether it bends up to {ranks} ranks is not known: too noisy, or too few rounds.")
+    format!(
+        "{work}, {lane}: whether it bends up to {ranks} ranks is not known: too noisy, too few rounds, or it stood still in one."
+    )
 }
