@@ -21,8 +21,8 @@ const BEHIND: [(&[u8], &[u8]); 5] = [
 const LOADED_WITHIN: usize = 24;
 /// A C library has some hundreds of such places; a text with more than so many is none, whatever it is called.
 const MOST_SITES: usize = 4096;
-/// Jumps to the instruction behind it are looked for so far on both sides: it stands within its function.
-const AROUND: usize = 1024;
+/// A jump that is told in one byte leads no further than so.
+const AROUND: usize = 130;
 
 /// One of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub(super) fn find(text: &[u8], is_wanted: impl Fn(u32) -> bool) -> Vec<Site> {
         })
         .take(MOST_SITES + 1)
         .collect();
-    if sites.len() > MOST_SITES {
+    if sites.is_empty() || sites.len() > MOST_SITES {
         return Vec::new();
     }
     // Jumps lead to the begin of an instruction: that of the moved one is the only one inside.
@@ -67,8 +67,9 @@ pub(super) fn find(text: &[u8], is_wanted: impl Fn(u32) -> bool) -> Vec<Site> {
     let mut are_reached = vec![false; sites.len()];
     for site in &sites {
         let around = (site.offset as usize).saturating_sub(AROUND)..text.len().min(site.offset as usize + AROUND);
-        mark_reached(text, around, &inside, &mut are_reached);
+        mark_reached_nearby(text, around, &inside, &mut are_reached);
     }
+    mark_reached_from_afar(text, &inside, &mut are_reached);
     sites.into_iter().zip(are_reached).filter(|(_, is_reached)| !is_reached).map(|(site, _)| site).collect()
 }
 
@@ -82,33 +83,50 @@ fn number(before: &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(loads[1..].try_into().expect("four bytes")))
 }
 
-/// Marks those of the instructions, by where they begin in ascending order, to which some jump may lead, by whatever looks like one.
-fn mark_reached(text: &[u8], around: Range<usize>, begins: &[usize], are_reached: &mut [bool]) {
-    let mut note = |next: usize, far: i64| {
-        let target = usize::try_from((next as i64).wrapping_add(far)).ok();
-        if let Some(which) = target.and_then(|target| begins.binary_search(&target).ok()) {
-            are_reached[which] = true;
-        }
-    };
+/// Marks those of the instructions, by where they begin in ascending order, to which some short jump may lead, by whatever looks like
+/// one.
+fn mark_reached_nearby(text: &[u8], around: Range<usize>, begins: &[usize], are_reached: &mut [bool]) {
     for at in around {
-        let near = |skip: usize| text.get(at + skip).map(|&byte| i64::from(byte as i8));
-        let wide = |skip: usize| {
-            let bytes = text.get(at + skip..at + skip + 4)?;
-            Some(i64::from(i32::from_le_bytes(bytes.try_into().expect("four bytes"))))
-        };
-        // No compiler makes those by a counter (`loop`), but `and $1, %ecx` looks like one behind its first byte.
-        let is_of_and = at > 0 && text[at - 1] == 0x83;
-        match text[at] {
-            0xe0..=0xe3 if is_of_and => {}
-            0x70..=0x7f | 0xeb | 0xe0..=0xe3 => {
-                near(1).into_iter().for_each(|far| note(at + 2, far));
-            }
-            0xe8 | 0xe9 => wide(1).into_iter().for_each(|far| note(at + 5, far)),
-            0x0f if text.get(at + 1).is_some_and(|byte| (0x80..=0x8f).contains(byte)) => {
-                wide(2).into_iter().for_each(|far| note(at + 6, far));
-            }
-            _ => {}
+        if is_short_jump(text, at)
+            && let Some(&far) = text.get(at + 1)
+        {
+            mark(at + 2, i64::from(far as i8), begins, are_reached);
         }
+    }
+}
+
+/// The same for jumps that are told in four bytes, from anywhere: compilers lay what is seldom done far from the rest of its function,
+/// and it may come back.
+fn mark_reached_from_afar(text: &[u8], begins: &[usize], are_reached: &mut [bool]) {
+    for at in memchr::memchr3_iter(0xe8, 0xe9, 0x0f, text) {
+        let told = match (text[at], text.get(at + 1)) {
+            (0xe8 | 0xe9, _) => at + 1,
+            (0x0f, Some(0x80..=0x8f)) => at + 2,
+            _ => continue,
+        };
+        if let Some(far) = text.get(told..told + 4) {
+            let far = i32::from_le_bytes(far.try_into().expect("four bytes"));
+            mark(told + 4, i64::from(far), begins, are_reached);
+        }
+    }
+}
+
+/// Whether what stands there looks like a jump that is told in one byte.
+fn is_short_jump(text: &[u8], at: usize) -> bool {
+    match text[at] {
+        0x70..=0x7f | 0xeb => true,
+        // No compiler makes those by a counter (`loop`), but `and $1, %ecx` looks like one behind its first byte. That byte may also
+        // end an instruction that names a place by two registers.
+        0xe0..=0xe3 => at < 2 || text[at - 1] != 0x83 || text[at - 2] & 0xc7 == 0x04,
+        _ => false,
+    }
+}
+
+/// Marks the one to which a jump leads: so far from the instruction behind it.
+fn mark(behind: usize, far: i64, begins: &[usize], are_reached: &mut [bool]) {
+    let target = usize::try_from((behind as i64).wrapping_add(far)).ok();
+    if let Some(which) = target.and_then(|target| begins.binary_search(&target).ok()) {
+        are_reached[which] = true;
     }
 }
 
@@ -166,8 +184,17 @@ mod tests {
         assert_eq!(offsets(&[&[0xeb, 5][..], &load, LONG].concat()), [7]);
         assert_eq!(offsets(&[&[0xe9, 7, 0, 0, 0][..], &load, LONG].concat()), [] as [u64; 0]);
         assert_eq!(offsets(&[&[0x90, 0xe1, 7][..], &load, LONG].concat()), [] as [u64; 0]);
-        assert_eq!(offsets(&[&[0x83, 0xe1, 7][..], &load, LONG].concat()), [8]);
+        assert_eq!(offsets(&[&[0x90, 0x83, 0xe1, 7][..], &load, LONG].concat()), [9]);
+        // `mov (%rbx,%rax,4), %eax` ends with the byte with which `and` begins.
+        assert_eq!(offsets(&[&[0x8b, 0x04, 0x83, 0xe2, 7][..], &load, LONG].concat()), [] as [u64; 0]);
         assert_eq!(offsets(&[&[0x0f, 0x84, 7, 0, 0, 0][..], &load, LONG].concat()), [] as [u64; 0]);
+        // From far behind it, to the comparison and to the call.
+        let from_afar = |back: i32| {
+            let until = [&load[..], LONG, &[0x90; 5000]].concat();
+            let far = back - (until.len() as i32 + 5);
+            offsets(&[&until[..], &[0xe9], &far.to_le_bytes()].concat())
+        };
+        assert_eq!((from_afar(7), from_afar(5)), (vec![], vec![5]));
     }
 
     #[test]
