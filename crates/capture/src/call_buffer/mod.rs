@@ -281,8 +281,10 @@ impl CallBuffer {
         alone: bool,
     ) -> Looked {
         enable_again(own, thread);
+        // Who uses its memory meanwhile runs: no text changes under that one's feet.
         let is_known = own.borrows
             || own.is_off
+            || !own.lent_to.is_empty()
             || (layout::BASE..layout::BASE + layout::CODE_BYTES).contains(&address)
             || own.seen.iter().any(|text| text.contains(&address));
         if is_known || own.seen.len() >= MOST_TEXTS {
@@ -348,13 +350,15 @@ impl CallBuffer {
         }
     }
 
-    /// A process was made of one that has the code. It runs when this is done.
+    /// A process was made of another one, which may have the code. It runs when this is done.
     pub(crate) fn forked(&self, parent_thread: pid_t, own: &mut Buffered, child: pid_t, shares: bool) {
+        if shares {
+            own.lent_to.push(child);
+        }
         if own.stubs.is_none() {
             return;
         }
         if shares {
-            own.lent_to.push(child);
             own.enabled = false;
             let _ = Memory::open(parent_thread).and_then(|memory| arm::enable(&memory, false));
         } else {
@@ -524,3 +528,23 @@ fn threads(process: pid_t) -> Option<u64> {
 }
 
 const _: () = assert!(CLASSES_AT as usize + CALLS <= layout::PAGE as usize, "the page of control holds all classes");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_changes_while_another_process_uses_the_same_memory() {
+        let Some(mut buffer) = CallBuffer::begin(Instant::now()) else { return };
+        let own_number = std::process::id() as pid_t;
+        let address = libc::getpid as *const () as u64;
+        let mut own = Buffered::default();
+        buffer.forked(own_number, &mut own, 7, true);
+        let mut look = |own: &mut Buffered| buffer.look(own, (own_number, own_number), address, false);
+        assert!(matches!(look(&mut own), Looked::AsItWas) && own.seen.is_empty());
+        let child = Buffered::default().of_child(true);
+        assert!(matches!(look(&mut child.clone()), Looked::AsItWas) && child.borrows);
+        own.lent_to.clear();
+        assert!(matches!(look(&mut own), Looked::AsItWas) && own.seen.len() == 1);
+    }
+}

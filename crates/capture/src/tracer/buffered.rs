@@ -155,13 +155,14 @@ impl Tracer {
     pub(super) fn buffered_of_child(&mut self, (parent, thread): (pid_t, pid_t), child: pid_t) -> Buffered {
         let Some(buffer) = &self.buffer else { return Buffered::default() };
         let Some(own) = self.processes.get_mut(&parent) else { return Buffered::default() };
-        if !own.buffered.is_mapped() {
-            return Buffered::default();
-        }
         // The first thread of the process may be over, and its memory with it.
         let shares = call_buffer::share_memory(thread, child);
         buffer.forked(thread, &mut own.buffered, child, shares);
-        own.buffered.of_child(shares)
+        match own.buffered.is_mapped() {
+            true => own.buffered.of_child(shares),
+            // Other threads of the process may run in the same memory: nothing is put there.
+            false => Buffered::default().of_child(shares),
+        }
     }
 
     /// A process's calls are not written into the buffer any more.
