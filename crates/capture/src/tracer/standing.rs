@@ -2,6 +2,7 @@
 
 use super::Tracer;
 use libc::pid_t;
+use rustix::process::{Resource, getrlimit};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
@@ -10,7 +11,9 @@ use trace::Item;
 /// A thread waits no longer than this for the tracer, or for its CPU behind it; what takes longer is the program's own waiting.
 const MOST_LATENCY: Duration = Duration::from_millis(1);
 /// Files that tell of threads' time and are kept open, at most: opening one takes several times as long as reading it.
-const MOST_KEPT: usize = 128;
+const MOST_KEPT: u64 = 128;
+/// The same as a part of all files that this process may have open: whatever else is opened must not be refused for it.
+const PART_KEPT: u64 = 4;
 /// How many times as long as usual a thread may have stood still.
 const MOST_UNUSUAL: u32 = 4;
 
@@ -111,7 +114,7 @@ impl Tracer {
         }
         let file = time_of(of.process, thread)?;
         let time = time_in(&file);
-        if self.kept_open < MOST_KEPT {
+        if self.kept_open < most_kept() {
             of.time = Some(file);
             self.kept_open += 1;
         }
@@ -141,6 +144,12 @@ impl Tracer {
             self.add(&Item::Stood { thread, nanoseconds: stood.as_nanos() as u64 });
         }
     }
+}
+
+/// Files that are kept open, at most.
+fn most_kept() -> usize {
+    let all = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    MOST_KEPT.min(all / PART_KEPT) as usize
 }
 
 /// The file that tells the time of a thread on a CPU (proc(5), schedstat).
