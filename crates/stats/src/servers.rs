@@ -83,7 +83,8 @@ mod tests {
     fn what_was_said_of_one_server_alone_is_asked_of_the_other() {
         let (told, untold) = (served("told", Some(ServerAnswers::Sync)), served("untold", None));
         for why in [comparable(&told, &untold).unwrap_err(), comparable(&untold, &told).unwrap_err()] {
-            assert!(why.contains("when the server of told confirms a sync, and not of untold: say it of both"), "{why}");
+            let asks = "when the server of told confirms a sync, and not of untold: say it of both";
+            assert!(why.contains(asks), "{why}");
         }
         assert!(not_ranked(&[&told, &untold], &told)[0].what.contains("nothing was said"));
         // What no server keeps is told apart by its disk.

@@ -6,7 +6,7 @@ use crate::common;
 use asking::{asked, excluded, race, scenario, three};
 use common::lane;
 use model::findings::{Advice, NoAdvice};
-use model::lane::Lane;
+use model::lane::{Lane, ServerAnswers};
 use model::record::Record;
 use model::trial::Outcome;
 
@@ -58,6 +58,21 @@ fn a_lane_that_keeps_other_promises_is_not_preferred_by_their_number() {
     assert_eq!(advice.no_advice, Some(NoAdvice::NotComparable), "each lacks what the other keeps");
     let advice = asked(&race(vec![risky, old, lane("xfs")], &rates, 0.005), &plain, &[]);
     assert_eq!(advice.lane.as_deref(), Some("xfs"), "it keeps all of them");
+}
+
+#[test]
+fn a_server_that_waits_for_its_disk_is_preferred_to_one_that_does_not_and_to_none_of_which_nothing_was_said() {
+    let served =
+        |name: &str, server_answers: Option<ServerAnswers>| Lane { server_answers, ..directory(name, "nfs4", "") };
+    let plain = scenario([0.5, 0.5, 0.0], &[]);
+    let of = |a: Option<ServerAnswers>, b: Option<ServerAnswers>| {
+        asked(&race(vec![served("a", a), served("b", b)], &[[1000.0; 2], [2000.0; 2]], 0.005), &plain, &[])
+    };
+    assert_eq!(of(Some(ServerAnswers::Sync), Some(ServerAnswers::Async)).lane.as_deref(), Some("a"));
+    for (a, b) in [(None, Some(ServerAnswers::Async)), (Some(ServerAnswers::Sync), None)] {
+        let advice = of(a, b);
+        assert_eq!((advice.lane.as_deref(), advice.no_advice), (None, Some(NoAdvice::NotComparable)), "{a:?} {b:?}");
+    }
 }
 
 /// Makes trials of a lane and workload in these rounds something else.

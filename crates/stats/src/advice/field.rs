@@ -199,10 +199,15 @@ fn comparable_classes<'a>(lanes: &[&'a Lane]) -> Vec<Vec<&'a Lane>> {
 fn preferred(classes: &[Vec<&Lane>]) -> Option<usize> {
     let promises = |at: usize| {
         let of = &classes[at][0].promises;
-        let waits = classes[at][0].server_answers != Some(ServerAnswers::Async);
-        [of.journal, of.barriers, of.fsync_reaches_stable_storage, waits]
+        [of.journal, of.barriers, of.fsync_reaches_stable_storage]
     };
-    let keeps = |a: usize, b: usize| promises(a).iter().zip(promises(b)).all(|(mine, theirs)| *mine || !theirs);
+    // Of a server of which nothing was said it is not known whether it keeps more than another, or less.
+    let said = |at: usize| classes[at][0].server_answers;
+    let answers_earlier =
+        |a: usize, b: usize| (said(a), said(b)) == (Some(ServerAnswers::Async), Some(ServerAnswers::Sync));
+    let keeps = |a: usize, b: usize| {
+        !answers_earlier(a, b) && promises(a).iter().zip(promises(b)).all(|(mine, theirs)| *mine || !theirs)
+    };
     let others = |at: usize| (0..classes.len()).filter(move |other| *other != at);
     (0..classes.len()).find(|&at| others(at).all(|other| keeps(at, other) && !keeps(other, at)))
 }
