@@ -153,8 +153,9 @@ pub enum Command {
 
 const LANES_HELP: &str = "\
 Lanes: [NAME=]FS[,OPTION…][@VENUE]. An option that begins with a dash goes to mkfs, the others to
-mount; FS(MKFS OPTIONS) is the long form. A path to a directory races that directory as it is; a
-path to a TOML file is a filesystem of your own.
+mount; FS(MKFS OPTIONS) is the long form. A path to a directory races that directory as it is;
+where a server keeps it, ,server=sync or ,server=async behind it says when that confirms a sync,
+which no client sees. A path to a TOML file is a filesystem of your own.
 
   fairlane race                                         ext4, xfs, btrfs as images here
   fairlane race ext4 ext4,nobarrier btrfs,compress=zstd:1 lean=xfs,-mreflink=0,noatime
