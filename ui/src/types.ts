@@ -196,6 +196,13 @@ export type Settle =
       by: "out-of-reach";
     };
 /**
+ * When a server answers what a client asks it to make durable. No client sees that: somebody said it who named the lane.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "ServerAnswers".
+ */
+export type ServerAnswers = "sync" | "async";
+/**
  * The profiles of the ceilings.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -2331,6 +2338,10 @@ export interface Lane {
    * of before it was kept.
    */
   queue?: QueueLimits | null;
+  /**
+   * When the server of a directory answers, as who started the race said; absent: nobody said it.
+   */
+  server_answers?: ServerAnswers | null;
   /**
    * Size of the lane in bytes; 0: unknown.
    */

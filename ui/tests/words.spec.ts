@@ -13,6 +13,7 @@ import type { Choice, OperationsFinding, ResultFinding, Statement, Verdict } fro
 import { csvCell, csvText } from "../src/words/csv";
 import { Figures } from "../src/words/figures";
 import { clean, plain, shellLine, shorten, type Said } from "../src/words/say";
+import { isServed, SERVED } from "../src/words/served";
 import { answerSaid, resultSaid, selfCheckSaid } from "../src/words/told";
 import { makeUi } from "../src/ui";
 import { GOLDEN, golden } from "./fixture";
@@ -359,6 +360,16 @@ test("what a filesystem cannot do is said once, apart from what failed", () => {
     { lane: "vfat", why: "no symbolic links", some: true },
     { lane: "bad", why: "mount failed", some: false },
   ]);
+});
+
+test("directories that servers keep are told as in Rust", () => {
+  const rust = readFileSync(join(GOLDEN, "../../../model/src/promises.rs"), "utf8");
+  const [, list] = /pub const SERVED: \[&str; \d+\] = \[([^\]]*)\]/.exec(rust) ?? [];
+  assert.deepEqual(SERVED, [...(list ?? "").matchAll(/"([^"]+)"/g)].map(([, name]) => name));
+  assert.ok(isServed({ venue: "directory", backing: "", filesystem: "nfs4" }));
+  // What lies above a lane's own filesystem is no directory, and a filesystem of this machine is seen.
+  assert.ok(!isServed({ venue: "image", backing: "", filesystem: "nfs4" }));
+  assert.ok(!isServed({ venue: "directory", backing: "", filesystem: "tmpfs" }));
 });
 
 test("no cell of the saved table is a formula, as in Rust's own CSV", () => {

@@ -525,6 +525,11 @@ export const de: Words = {
       outlives_cache: "fsync übersteht den Verlust der Platte eines Caches",
     },
     not: (what) => `nicht: ${what}`,
+    server: {
+      unsaid: "was der Server zusagt, ist nicht bekannt",
+      sync: "der Server bestätigt Synchronisiertes, wenn seine Platte es hat (so die Angabe)",
+      async: "der Server bestätigt Synchronisiertes, bevor seine Platte es hat (so die Angabe)",
+    },
     self: "die erste Bahn ein zweites Mal: Jeder Unterschied zwischen beiden ist Rauschen",
     none: "keine",
     bothWays: (limits) => `${limits}, lesend und schreibend je für sich`,

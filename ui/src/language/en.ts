@@ -540,6 +540,11 @@ export const en = {
       outlives_cache: "fsync outlives a cache's disk",
     },
     not: (what: string) => `no ${what}`,
+    server: {
+      unsaid: "what its server promises is not known",
+      sync: "its server confirms a sync once its disk has the data (as was said)",
+      async: "its server confirms a sync before its disk has the data (as was said)",
+    },
     self: "the first lane a second time: any difference between the two is noise",
     none: "none",
     reads: "reads",

@@ -499,6 +499,11 @@ export const zh: Words = {
       outlives_cache: "fsync 的数据在缓存盘丢失后仍在",
     },
     not: (what) => `无“${what}”`,
+    server: {
+      unsaid: "其服务器保证什么尚不清楚",
+      sync: "其服务器在数据写到磁盘之后才应答客户端的同步（据所说）",
+      async: "其服务器在数据写到磁盘之前就应答客户端的同步（据所说）",
+    },
     self: "第一条赛道再跑一次：两者之间的任何差别都是噪声",
     none: "无",
     bothWays: (limits) => `读、写各 ${limits}`,

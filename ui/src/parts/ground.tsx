@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Lane, Promises, RacePage, Throttle } from "../types";
 import { sentence, useUi, wordOf } from "../ui";
 import { clean, shellLine } from "../words/say";
+import { isServed } from "../words/served";
 import { isImported, selfCheckSaid, throttleOf, throttleSaid } from "../words/told";
 import { Command, LaneName, Section, Speak } from "./basics";
 
@@ -107,9 +108,15 @@ function Facts({ facts }: { facts: Fact[] }) {
 function LaneFacts({ lane, index, throttle }: { lane: Lane; index: number; throttle: Throttle | null }) {
   const ui = useUi();
   const w = ui.words.ground;
-  // What only some lanes are asked for is absent of the others.
-  const kept = (Object.keys(w.kept) as (keyof Promises)[]).filter((of) => lane.promises[of] !== undefined);
-  const promises = kept.map((of) => (lane.promises[of] ? w.kept[of] : w.not(w.kept[of]))).join(ui.words.comma);
+  const served = isServed(lane);
+  // What only some lanes are asked for is absent of the others, and that a server does not promise something nobody sees.
+  const kept = (Object.keys(w.kept) as (keyof Promises)[]).filter(
+    (of) => lane.promises[of] === true || (lane.promises[of] === false && !served),
+  );
+  const promises = [
+    ...kept.map((of) => (lane.promises[of] ? w.kept[of] : w.not(w.kept[of]))),
+    ...(served ? [w.server[lane.server_answers ?? "unsaid"]] : []),
+  ].join(ui.words.comma);
   // How another tool's lane was made, and what it promises, nobody told.
   const foreign = lane.venue === "foreign";
   const venue = [wordOf(w.venues, lane.venue), lane.size_bytes > 0 ? ui.figures.bytes(lane.size_bytes) : "", clean(lane.backing)];
