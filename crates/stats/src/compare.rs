@@ -10,11 +10,12 @@ use crate::operations;
 use crate::pair;
 use crate::sequential::{self, ONE_LOOK_P, Rule, Standing};
 use crate::series::{LaneSeries, Series};
+use crate::servers;
 use crate::statements;
 use crate::student;
 use crate::words;
 use model::findings::{Comparison, ComparisonRow, Limit, ResultFinding, Verdict};
-use model::lane::{Lane, ServerAnswers};
+use model::lane::Lane;
 use model::machine::is_untold;
 use model::plan::{LOOKS, Rounds};
 use model::programs::MATERIAL_CHECKSUM;
@@ -318,6 +319,9 @@ impl<'a> Sides<'a> {
         if !promises.is_empty() {
             return (Verdict::None, format!("different promises: {}", promises.join(", ")));
         }
+        if let Some([then, now]) = servers::said_otherwise(a, b) {
+            return (Verdict::None, format!("different things were said of its server: {then}, then {now}"));
+        }
         if a.filesystem != b.filesystem {
             return (Verdict::None, format!("different filesystems: {} and {}", a.filesystem, b.filesystem));
         }
@@ -511,9 +515,7 @@ fn lane_warnings(a: &Record, b: &Record, a_name: &str, b_name: &str) -> Vec<Stri
         if !promises.is_empty() {
             warnings.push(format!("{name}: different promises, {}", promises.join(", ")));
         }
-        if before.server_answers != lane.server_answers {
-            let said = |of: &Lane| of.server_answers.map_or("nothing", ServerAnswers::word);
-            let (then, now) = (said(before), said(lane));
+        if let Some([then, now]) = servers::said_otherwise(before, lane) {
             warnings.push(format!("{name}: different things were said of its server, {then} and {now}"));
         }
     }

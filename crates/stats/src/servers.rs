@@ -36,6 +36,12 @@ pub(crate) fn said(lane: &Lane) -> Sentence {
     }
 }
 
+/// What was said of a lane's server in two races, where that differs: `sync`, `async` or `nothing`.
+pub(crate) fn said_otherwise(before: &Lane, now: &Lane) -> Option<[&'static str; 2]> {
+    let word = |lane: &Lane| lane.server_answers.map_or("nothing", ServerAnswers::word);
+    (before.server_answers != now.server_answers).then(|| [word(before), word(now)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@ use crate::common;
 
 use common::{io, lane, operations, record, run, step};
 use model::findings::{Comparison, Verdict};
+use model::lane::ServerAnswers;
 use model::machine::Device;
 use model::operations::Operation;
 use model::plan::Rounds;
@@ -109,6 +110,11 @@ fn other_parameters_and_other_promises_void_the_verdict() {
     assert!(of.rows[0].why.as_ref().unwrap().contains("write barriers"));
     assert!(of.warnings.iter().any(|warning| warning.contains("different promises")));
     assert_eq!(of.rows[1].verdict, Verdict::Faster);
+    after.header.lanes[1].server_answers = Some(ServerAnswers::Async);
+    let of = against(&before, &after);
+    assert_eq!(of.rows[1].verdict, Verdict::None);
+    assert!(of.rows[1].why.as_ref().unwrap().contains("said of its server: nothing, then async"));
+    after.header.lanes[1].server_answers = None;
     after.header.plan.workloads[0] = io("w", Pattern::RandWrite, 2, 0);
     let of = against(&before, &after);
     assert!(of.rows.iter().all(|row| row.verdict == Verdict::None && row.low.is_some()));

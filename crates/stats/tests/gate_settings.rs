@@ -3,6 +3,7 @@
 use crate::boots;
 
 use boots::{boots, judge};
+use model::lane::ServerAnswers;
 use model::oltp::Oltp;
 use model::record::Record;
 use model::workload::{Kind, Workload};
@@ -65,4 +66,10 @@ fn other_work_and_other_promises_are_refused() {
     told(&mut mixed[1][3], "");
     let refused = judge(&mixed, None).unwrap_err();
     assert!(refused.contains("the candidate sets the database of db in two ways"), "{refused}");
+    let mut served = sides("", "", 1.0);
+    for lane in served[1].iter_mut().flat_map(|record| &mut record.header.lanes) {
+        lane.server_answers = Some(ServerAnswers::Async);
+    }
+    let refused = judge(&served, None).unwrap_err();
+    assert!(refused.contains("race both sides with the same server="), "{refused}");
 }

@@ -3,9 +3,10 @@
 
 use super::{Named, Side};
 use crate::comparable::{FOREIGN, guest_of, on_images};
+use crate::servers;
 use crate::words;
 use model::Throttle;
-use model::lane::{Lane, ServerAnswers};
+use model::lane::Lane;
 use model::machine::{Device, is_untold};
 use model::oltp::Oltp;
 use model::ranks::JobRanks;
@@ -161,12 +162,9 @@ fn same_ground((of_a, mine): (&str, &Lane), (of_b, theirs): (&str, &Lane)) -> Re
             "lane {lane} is {past} in {of_a} and {other} in {of_b}; race the two as lanes of one race"
         ));
     }
-    if mine.server_answers != theirs.server_answers {
-        let said = |of: &Lane| of.server_answers.map_or("nothing", ServerAnswers::word);
+    if let Some([said, other]) = servers::said_otherwise(mine, theirs) {
         return Err(format!(
-            "of the server of lane {lane} {} was said in {of_a} and {} in {of_b}; race both sides with the same server=",
-            said(mine),
-            said(theirs)
+            "of the server of lane {lane} {said} was said in {of_a} and {other} in {of_b}; race both sides with the same server="
         ));
     }
     Ok(())
