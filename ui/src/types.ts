@@ -196,13 +196,6 @@ export type Settle =
       by: "out-of-reach";
     };
 /**
- * When a server answers what a client asks it to make durable. No client sees that: somebody said it who named the lane.
- *
- * This interface was referenced by `Page`'s JSON-Schema
- * via the `definition` "ServerAnswers".
- */
-export type ServerAnswers = "sync" | "async";
-/**
  * The profiles of the ceilings.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -443,6 +436,38 @@ export type BehindKind = "memory" | "page-cache";
  */
 export type Io500Kind = "bandwidth" | "metadata";
 /**
+ * Whether more ranks bring half of what they should.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Scaling".
+ */
+export type Scaling =
+  | {
+      /**
+       * The share is surely no larger.
+       */
+      at_most: number;
+      /**
+       * So many ranks.
+       */
+      from: number;
+      is: "bends";
+      /**
+       * It may bend at a step before already.
+       */
+      perhaps_before: boolean;
+      /**
+       * And so many.
+       */
+      to: number;
+    }
+  | {
+      is: "straight";
+    }
+  | {
+      is: "open";
+    };
+/**
  * What a mount option changes of what is there after a crash, or of when that is made safe.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -474,6 +499,13 @@ export type CrashEffect =
         usual_seconds: number;
       };
     };
+/**
+ * When a server answers what a client asks it to make durable. No client sees that: somebody said it who named the lane.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "ServerAnswers".
+ */
+export type ServerAnswers = "sync" | "async";
 /**
  * What one of the operations of a rate is, in the words of its question.
  *
@@ -1010,6 +1042,10 @@ export interface Findings {
    */
   io500?: Io500Finding[];
   /**
+   * One per workload and group that growing numbers of ranks did.
+   */
+  ladders?: LadderFinding[];
+  /**
    * Lanes' own disks by the lane's name; each replaces `throttle` wholly.
    */
   lane_throttles?: {
@@ -1037,6 +1073,10 @@ export interface Findings {
    * `unfinished` where no end was written and no race is known to go on.
    */
   outcome: string;
+  /**
+   * One per workload and group that ranks of an MPI job did: what each did by itself.
+   */
+  ranks?: RanksFinding[];
   /**
    * One per workload and group.
    */
@@ -1404,6 +1444,10 @@ export interface AgedFinding {
  */
 export interface AgedLane {
   /**
+   * Their ages: what was written since, in tenths of the other life's files; absent: as of `sizes`.
+   */
+  ages?: AlikeFiles | null;
+  /**
    * See `files`.
    */
   bytes: number;
@@ -1412,10 +1456,14 @@ export interface AgedLane {
    */
   bytes_written: number;
   /**
-   * Its files beside a fresh copy of them, read with cold caches when the image was made; absent: there was no room for a copy, a
-   * guest lived it, its disk was throttled, or it was not read to its end.
+   * Its files beside a fresh copy of them, read with cold caches when the image was made; absent: there was no room for a copy,
+   * its disk was throttled, or it was not read to its end.
    */
   cold_read?: ColdRead | null;
+  /**
+   * Files that are missing, too many, or of another size than its life says; absent: they were not looked at.
+   */
+  differing_files?: number | null;
   /**
    * Share of folders that lie in more than one extent, 0 to 1.
    */
@@ -1465,6 +1513,10 @@ export interface AgedLane {
    */
   overwrites: number;
   /**
+   * The same as it was found there: less where acts had no room; absent: it was not looked at.
+   */
+  reached_share?: number | null;
+  /**
    * Acts for which there was no room, and acts on files that were missing for that reason.
    */
   refused_for_space: number;
@@ -1473,6 +1525,10 @@ export interface AgedLane {
    */
   seed: number;
   /**
+   * Sizes of the files, by powers of two; absent: they were compared with nothing.
+   */
+  sizes?: AlikeFiles | null;
+  /**
    * The states as the lane has them: `+aged=git:10x`.
    */
   states: string;
@@ -1480,6 +1536,30 @@ export interface AgedLane {
    * Share of the lane's size that they take by the life, 0 to 1.
    */
   used_share: number;
+}
+/**
+ * Files beside those of another life of their profile: Pearson's chi-squared of two samples.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "AlikeFiles".
+ */
+export interface AlikeFiles {
+  /**
+   * The sum.
+   */
+  chi_squared: number;
+  /**
+   * Degrees of freedom.
+   */
+  degrees: number;
+  /**
+   * Share of the files that would be in another class, 0 to 1.
+   */
+  misplaced_share: number;
+  /**
+   * The probability of such a sum and of larger ones where both are alike, 0 to 1.
+   */
+  probability: number;
 }
 /**
  * Aged files and a fresh copy of them, each read once, as `grep -r` reads.
@@ -2231,6 +2311,103 @@ export interface Io500Score {
   score: number;
 }
 /**
+ * One group of work that was raced by growing numbers of ranks (method 10.3).
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LadderFinding".
+ */
+export interface LadderFinding {
+  /**
+   * Name of the group; empty: the work has one.
+   */
+  group?: string;
+  /**
+   * One per lane that has figures of two numbers of ranks and more.
+   */
+  lanes: LadderLane[];
+  /**
+   * What a person calls the work, however many do it.
+   */
+  title: string;
+  /**
+   * `operations/s` or `B/s`.
+   */
+  unit: string;
+}
+/**
+ * One lane on a ladder.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LadderLane".
+ */
+export interface LadderLane {
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * From the fewest ranks to the most; those without a figure are left out.
+   */
+  rows: LadderRow[];
+  scaling: Scaling;
+}
+/**
+ * What so many ranks did together.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LadderRow".
+ */
+export interface LadderRow {
+  /**
+   * See `low`.
+   */
+  high?: number | null;
+  /**
+   * 95 % interval of this lane alone.
+   */
+  low?: number | null;
+  /**
+   * Geometric mean over rounds; arithmetic, and without an interval, where the lane stood still in some.
+   */
+  mean: number;
+  /**
+   * Machines that they were on.
+   */
+  nodes: number;
+  /**
+   * How many.
+   */
+  ranks: number;
+  /**
+   * Rounds that count.
+   */
+  rounds: number;
+  /**
+   * What the ranks brought that the row before does not have; absent in the first row, and where it is not known.
+   */
+  share?: LadderShare | null;
+}
+/**
+ * What added ranks brought, as a share of what as many of those before did: 1 as much, 0 nothing.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "LadderShare".
+ */
+export interface LadderShare {
+  /**
+   * See `low`.
+   */
+  high: number;
+  /**
+   * Its interval, which holds with 95 % together with those of all others of the race.
+   */
+  low: number;
+  /**
+   * The share.
+   */
+  share: number;
+}
+/**
  * The limits of an emulated disk; reads and writes are counted apart. What is absent is not limited.
  *
  * This interface was referenced by `Page`'s JSON-Schema
@@ -2901,6 +3078,114 @@ export interface OperationTotal {
    * The unmount after it, median over rounds.
    */
   unmount_seconds?: number | null;
+}
+/**
+ * One group of one workload, done by the ranks of a job (method 10).
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "RanksFinding".
+ */
+export interface RanksFinding {
+  /**
+   * Name of the group.
+   */
+  group: string;
+  /**
+   * One per lane that has figures of ranks.
+   */
+  rows: RanksRow[];
+  /**
+   * What a person calls it.
+   */
+  title: string;
+  /**
+   * Name of the workload.
+   */
+  workload: string;
+}
+/**
+ * What the ranks did in one lane. Figures are medians over rounds, each by itself.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "RanksRow".
+ */
+export interface RanksRow {
+  /**
+   * Seconds from the common start to when the first rank was done.
+   */
+  first_done_seconds: number;
+  /**
+   * Of whichever was the fastest.
+   */
+  highest_operations_per_second: number;
+  /**
+   * Name of the lane.
+   */
+  lane: string;
+  /**
+   * The same of the last rank.
+   */
+  last_done_seconds: number;
+  /**
+   * Operations per second of whichever rank was the slowest of its round.
+   */
+  lowest_operations_per_second: number;
+  /**
+   * Mean of all ranks.
+   */
+  mean_operations_per_second: number;
+  /**
+   * Machines that they were on.
+   */
+  nodes: number;
+  /**
+   * How many ranks worked.
+   */
+  ranks: number;
+  /**
+   * Rounds that count.
+   */
+  rounds: number;
+  /**
+   * Standard deviation of the ranks' operations per second as a share of their mean.
+   */
+  spread: number;
+  /**
+   * Seconds from the first rank's start to the last one's, all windows of a round together.
+   */
+  start_spread_seconds: number;
+  /**
+   * The rank that the others wait for; absent: no one can be told.
+   */
+  straggler?: Straggler | null;
+}
+/**
+ * A rank that was the slowest in so many rounds, and so far behind, that chance does not make it (method 10.2).
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "Straggler".
+ */
+export interface Straggler {
+  /**
+   * How far it was below the mean of the other ranks, as a share: the median of those rounds.
+   */
+  below: number;
+  /**
+   * Number of its node, from 0 in the order of the ranks.
+   */
+  node: number;
+  /**
+   * Of how many.
+   */
+  of: number;
+  /**
+   * Its number, from 0.
+   */
+  rank: number;
+  /**
+   * Rounds in which it was the slowest, and far behind.
+   */
+  rounds: number;
 }
 /**
  * One workload and group across the lanes.
