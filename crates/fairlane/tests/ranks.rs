@@ -273,16 +273,26 @@ fn a_rank_that_is_lost_ends_the_race_and_the_record_is_closed() {
 fn what_ranks_cannot_race_is_refused_in_one_sentence() {
     let place = Place::new();
     let lanes = lanes(&place);
-    let twice = [lanes[0].clone(), place.path().join("./a")];
+    let again = place.path().join("again");
+    std::os::unix::fs::symlink(&lanes[0], &again).expect("a link");
+    let [twice, linked] = [place.path().join("./a"), again].map(|other| [lanes[0].clone(), other]);
     for (lanes, more, sentence) in [
         (&twice[..], "--suite shared", "are one directory; name each once"),
+        (&linked[..], "--suite shared", "are one directory; name each once"),
         (&lanes[..1], "ext4 --suite shared", "lane ext4 is no directory"),
         (&[], "--suite shared", "and none is named"),
         (&lanes[..], "--suite appenders", "is of kind appenders, and ranks of an MPI job do workloads of kind io"),
+        (&lanes[..], "--suite database", "ranks of an MPI job do workloads of kind io, small-files and operations"),
+        (
+            &lanes[..],
+            "--suite shared --set files-together.loops=2",
+            "loops makes all directories anew, and ranks share",
+        ),
         (&lanes[..], "--suite shared --explain", "a race over MPI knows no --explain yet"),
         (&lanes[..], "--suite shared --ranks 1,3", "--ranks 3: this job has 2; start it with as many (mpirun -n 3)"),
         (&lanes[..], "--suite shared --ranks 0,1", "--ranks 0: no work is done by no rank"),
         (&lanes[..], "--suite shared --ranks 2,2", "--ranks names 2 twice"),
+        (&lanes[..1], "--as-published", "a race over MPI knows no --as-published yet"),
     ] {
         let end = Job::start(&place, 2, &words(lanes, more), VERSION).carry(|_, _, _| {});
         assert_eq!(end.said, "end 2", "{}", end.output);
