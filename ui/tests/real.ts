@@ -73,6 +73,8 @@ export class Place {
       ...process.env,
       XDG_STATE_HOME: join(this.folder, "state"),
       FAIRLANE_UNDO_DIR: join(this.folder, "undo"),
+      // The page does not depend on how quiet the disk was.
+      FAIRLANE_QUIET_MILLISECONDS: "50",
       NO_COLOR: "1",
       LC_ALL: "C.UTF-8",
       ...more,

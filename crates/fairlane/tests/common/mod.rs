@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// How long a race waits for quiet disks at most. Tests race beside each other on one disk, and the disk below a guest's
-/// images is never quiet: as long as a first answer wants its lanes' own disks quiet, and no longer.
-const QUIET_MILLISECONDS: &str = "250";
+/// How long a race waits for quiet disks at most, before each measurement. Tests race beside each other on one disk, and the
+/// disk below a guest's images is never quiet: no test looks at what only a long wait would show.
+const QUIET_MILLISECONDS: &str = "50";
 
 /// A folder of a test's own on a real disk, with its records and its undo journal inside.
 pub struct Place {
