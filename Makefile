@@ -65,7 +65,7 @@ page:
 # It is built once, as the tests take it: `cargo build` chooses other features and would build everything again.
 test: test-tools
 	$(CARGO) test --workspace --locked --no-run
-	@./scripts/ui test
+	@./scripts/in-memory ./scripts/ui test
 	@./scripts/fio-examples target/fio-examples
 	@./scripts/install-fio-consumer
 	@./scripts/install-fleet-consumer

@@ -123,7 +123,9 @@ export async function chartsSpeak(tab: Tab, courses = true): Promise<number> {
   return tab.locator("figure.figure").count();
 }
 
+/** A picture for people to look at, where one is asked for: drawing long pages whole takes a large part of all tests' time. */
 export async function shot(tab: Tab, name: string, fullPage = false): Promise<void> {
+  if (!process.env["SHOTS"]) return;
   mkdirSync(SHOTS, { recursive: true });
   await tab.screenshot({ path: join(SHOTS, `${name}.png`), fullPage });
 }
