@@ -14,7 +14,9 @@ fn every_disk_of_a_lane_on_several_is_held() {
     let suite = suite(&place);
     let lanes = ["race", "one=ext4", "two=btrfs:2(-d raid0 -m raid1)", "--suite", &suite, "--workload", "random-read"];
     let terms = ["--rounds", "6", "--lane-size", "320MiB", "--throttle", "500iops", "-o", "r.jsonl"];
-    let mut command = place.fairlane(&[&lanes[..], &terms].concat());
+    // What is in flight at the end of a slice is waited for.
+    let queue = ["--set", "random-read.iodepth=128"];
+    let mut command = place.fairlane(&[&lanes[..], &queue, &terms].concat());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("fairlane starts");
     let mut devices = Vec::new();
     while devices.len() < 3 && child.try_wait().unwrap().is_none() {
