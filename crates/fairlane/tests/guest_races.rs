@@ -57,13 +57,13 @@ fn eight_filesystems_race_in_user_mode_linux_without_root_and_get_verdicts() {
     let home = Home::new();
     let lanes = EIGHT;
     let quick = ["race", "--suite", "quick", "--workload", "small-files", "--set", "small-files.count=150"];
-    let fixed = ["--on", "uml", "--rounds", "6", "--lane-size", "320MiB", "--seed", "7", "-o", "r.jsonl"];
+    let fixed = ["--on", "uml", "--rounds", "2", "--lane-size", "320MiB", "--seed", "7", "-o", "r.jsonl"];
     let (out, _) = home.expect(0, &[&quick[..], &lanes[..], &fixed[..]].concat());
     assert!(out.contains("compares the filesystems' code, not your disk"), "{out}");
     let record = home.record();
-    assert_all_done(&record, &lanes, "uml", 6);
+    assert_all_done(&record, &lanes, "uml", 2);
     let create = &results(&record, "small-files")[0];
-    assert_eq!((create.rounds, create.pairs.len()), (6, 28));
+    assert_eq!((create.rounds, create.pairs.len()), (2, 28));
     // Beside other programs, such as other tests, nobody is ranked.
     // JFS sends no flush for its journal, and is not ranked against those that do, in a guest as on the host.
     let is_jfs = |pair: &Pair| pair.a == "jfs" || pair.b == "jfs";
@@ -102,9 +102,9 @@ fn every_filesystem_that_the_guests_kernel_mounts_races_there() {
     assert!(others.contains(&"ext2") && others.len() < 8, "{others:?}");
     let lanes = [&["ext4"], &others[..]].concat();
     let home = Home::new();
-    home.expect(0, &words(&home.race(&[&lanes[..], &["--on", "uml"]].concat())));
+    home.expect(0, &words(&home.race_of("1", &[&lanes[..], &["--on", "uml"]].concat())));
     let record = home.record();
-    assert_all_done(&record, &lanes, "uml", 6);
+    assert_all_done(&record, &lanes, "uml", 3);
     for (lane, name) in record.header.lanes.iter().zip(&lanes) {
         let row = filesystems::find(name).unwrap();
         let program = row.fuse.map(|fuse| fuse.name);
@@ -121,10 +121,10 @@ fn the_six_of_the_article_race_together_in_one_guest() {
     }
     let home = Home::new();
     let lanes = ["ext3", "ext4", "ntfs", "jfs", "xfs", "btrfs"];
-    let line = home.race(&[&lanes[..], &["--on", "uml"]].concat());
+    let line = home.race_of("1", &[&lanes[..], &["--on", "uml"]].concat());
     home.expect(0, &words(&line));
     let record = home.record();
-    assert_all_done(&record, &lanes, "uml", 6);
+    assert_all_done(&record, &lanes, "uml", 3);
     // The engine without a device, and the bare disk, inside of the guest.
     assert!(record.probes.iter().any(|probe| probe.profile == Profile::Null));
     assert!(record.probes.iter().any(|probe| probe.profile == Profile::RandRead));
@@ -148,7 +148,7 @@ fn a_lane_that_does_not_flush_is_not_ranked_against_one_that_does_in_user_mode_l
         return;
     }
     let home = Home::new();
-    home.expect(0, &words(&home.race_of("2", &["ext4", "risky=ext4,nobarrier", "--on", "uml"])));
+    home.expect(0, &words(&home.race_of("1", &["ext4", "risky=ext4,nobarrier", "--on", "uml"])));
     let record = home.record();
     assert!(record.header.lanes.iter().all(|lane| lane.flushes_stop_short));
     let findings = stats::judge::findings(&record);
@@ -169,7 +169,8 @@ fn appenders_tells_its_story_in_a_guest() {
     }
     let home = Home::new();
     let lanes = ["ext3", "ext4", "jfs", "xfs", "btrfs", "ntfs"];
-    let set = ["--set", "appenders-400.writers=20", "--set", "appenders-400.seconds=4"];
+    let set = ["writers=20", "seconds=3", "warm_up_seconds=0.5"].map(|of| format!("--set=appenders-400.{of}"));
+    let set = set.each_ref().map(String::as_str);
     let fixed = ["--on", "uml", "--rounds", "1", "--lane-size", "320MiB", "--seed", "7", "-o", "r.jsonl"];
     let suite = ["race", "--suite", "appenders", "--workload", "appenders-400"];
     home.expect(0, &[&suite[..], &lanes, &set, &fixed].concat());
@@ -217,7 +218,8 @@ fn one_filesystem_on_two_kernels_gets_a_verdict_and_two_filesystems_get_none() {
     let [first, .., last] = kernels.as_slice() else { panic!("two kernels are needed: {kernels:?}") };
     let lanes = [format!("old=ext4@qemu:{first}"), format!("new=ext4@qemu:{last}"), format!("xfs@qemu:{last}")];
     let lanes = [&lanes[0][..], &lanes[1], &lanes[2], "--workload", "small-files", "--guest-cpus", "1"];
-    home.expect(0, &words(&home.race_of("6", &lanes)));
+    // Each guest starts anew each round, without KVM in a quarter of a minute.
+    home.expect(0, &words(&home.race_of("2", &lanes)));
     let record = home.record();
     let kernel = |name: &str| record.header.lanes.iter().find(|lane| lane.name == name).unwrap().kernel.clone();
     assert_ne!(kernel("old"), kernel("new"));

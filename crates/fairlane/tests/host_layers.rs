@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Killed so often, at moments that are spread over a whole race; FAIRLANE_KILLS says another number.
-const KILLS: u32 = 6;
+const KILLS: u32 = 4;
 
 /// A machine that has what lanes need.
 struct Machine {
