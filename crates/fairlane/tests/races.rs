@@ -9,11 +9,13 @@ use std::collections::BTreeSet;
 #[track_caller]
 fn race(place: &Place, lanes: &[&str], more: &[&str]) -> serde_json::Value {
     let suite = place.tiny_suite();
+    // XFS takes no less than 300 MiB; to lay out images is a large part of a small race.
+    let size = if lanes.iter().any(|lane| lane.contains("xfs")) { "320MiB" } else { "128MiB" };
     let arguments: Vec<&str> = ["race"]
         .iter()
         .chain(lanes)
         .copied()
-        .chain(["--suite", &suite, "--lane-size", "320MiB", "-o", "r.jsonl"])
+        .chain(["--suite", &suite, "--lane-size", size, "-o", "r.jsonl"])
         .chain(more.iter().copied())
         .collect();
     place.expect(0, &arguments);
@@ -38,13 +40,13 @@ fn three_real_filesystems_race_to_verdicts() {
         return;
     }
     let place = Place::new();
-    let findings = race(&place, &["ext4", "xfs", "btrfs"], &["--rounds", "6", "--seed", "7"]);
+    let findings = race(&place, &["ext4", "xfs", "btrfs"], &["--rounds", "3", "--seed", "7"]);
     assert_eq!(strings(&findings["lanes"], "name"), ["ext4", "xfs", "btrfs"]);
     let results = findings["results"].as_array().unwrap();
     assert_eq!(results.len(), 5, "commit, random read, create, read, delete");
     for result in results {
         assert_eq!(result["pairs"].as_array().unwrap().len(), 3, "{result}");
-        assert_eq!(result["rounds"], 6, "{result}");
+        assert_eq!(result["rounds"], 3, "{result}");
         assert!(!result["limit_reason"].as_str().unwrap().is_empty());
         for estimate in result["estimates"].as_array().unwrap() {
             assert!(estimate["mean"].as_f64().unwrap() > 0.0, "{estimate}");
@@ -99,8 +101,7 @@ fn the_same_seed_gives_the_same_orders_and_another_seed_others() {
     let first = orders("11");
     assert_eq!(first.len(), 9);
     assert_eq!(first, orders("11"));
-    let other: Vec<_> = (12..16).map(|seed| orders(&seed.to_string())).collect();
-    assert!(other.iter().any(|each| *each != first));
+    assert!((12..16).any(|seed| orders(&seed.to_string()) != first));
 }
 
 #[test]
@@ -247,7 +248,7 @@ fn a_lane_that_fills_up_fails_with_its_reason_and_the_others_go_on() {
         "--workload",
         "small-files",
         "--set",
-        "small-files.files=20000",
+        "small-files.files=2000",
         "-o",
         "r.jsonl",
     ]);
@@ -268,7 +269,7 @@ fn lanes_leave_nothing_to_be_written_beside_the_next_ones_part() {
         return;
     }
     let place = Place::new();
-    let files = ["--rounds", "3", "--workload", "small-files", "--set", "small-files.files=6000"];
+    let files = ["--rounds", "2", "--workload", "small-files", "--set", "small-files.files=6000"];
     race(&place, &["ext4", "xfs", "btrfs"], &files);
     let (mut own, mut others) = (0, 0);
     for line in std::fs::read_to_string(place.path().join("r.jsonl")).unwrap().lines() {
