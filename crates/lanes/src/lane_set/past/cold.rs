@@ -49,7 +49,7 @@ impl LaneSet {
         let read = self.read_open_lane(index, stop);
         let closed = self.close(index, journal);
         if closed.is_err() && !self.lanes[index].spec.layers.is_empty() {
-            self.end_guest(index);
+            self.kill_guest(index);
         }
         closed?;
         read
@@ -58,12 +58,12 @@ impl LaneSet {
     /// Takes down the layers of a lane that could not be mounted: they would write to its disks once the next image lies there.
     fn let_disks_go(&mut self, index: usize, journal: &mut Journal) {
         if !self.lanes[index].stacked.is_empty() && self.take_down_bare(index, journal).is_err() {
-            self.end_guest(index);
+            self.kill_guest(index);
         }
     }
 
     /// What still holds a lane's disks goes with its guest, and the race goes on in a new one.
-    fn end_guest(&self, index: usize) {
+    fn kill_guest(&self, index: usize) {
         if let Some(guest) = self.guest_of(index) {
             guest.kill();
         }
