@@ -572,7 +572,7 @@ mod tests {
             (["integrity", "--blocks", "-1"], "-1 is not in 1..=4096"),
             (["race", "--rounds", "-3"], "auto or a number between 1 and 10000"),
             (["race", "--budget", "-10m"], "`-10m` is not a duration"),
-            (["race", "--margin", "-5%"], "between 0 and 100"),
+            (["race", "--margin", "-5%"], "above 0 and below 100"),
             (["race", "--guest-cpus", "-2"], "-2 is not in 1..=64"),
             (["race", "--seed", "1.5"], "between 0 and 18446744073709551615"),
         ] {

@@ -124,6 +124,8 @@ fn what_is_tuned_is_planned_and_what_cannot_be_is_refused() {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert!(!said.contains("no room for its first race"), "{said}");
+    let (_, err) = place.expect(2, &tune("commit=5|30|banana", "1h"));
+    assert!(err.contains("what --option names is refused: commit banana ("), "{err}");
     let (out, _) = place.expect(0, &tune("commit=5|30|60", "1ms"));
     assert!(out.contains("no room for its first race"), "{out}");
     place.assert_nothing_left();

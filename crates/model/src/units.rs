@@ -37,7 +37,7 @@ pub enum UnitError {
     #[error("`{0}` has no unit; write {0}s, {0}m or {0}h")]
     NoUnit(String),
     /// Not a percentage.
-    #[error("`{0}` is not a percentage between 0 and 100; write for example 5%")]
+    #[error("`{0}` is not a percentage above 0 and below 100; write for example 5%")]
     Percent(String),
 }
 

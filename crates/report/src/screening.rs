@@ -378,6 +378,7 @@ fn proposal(finding: &ScreeningFinding) -> Vec<String> {
     let mut said = Vec::new();
     if !tuned.is_empty() {
         said.push(wording::tuned(&tuned, finding.confirmation.is_some()));
+        said.extend(tuned_untold(finding));
     }
     if finding.is_being_tuned() {
         said.push(wording::TUNING_UNFINISHED.to_owned());
@@ -407,6 +408,15 @@ fn proposal(finding: &ScreeningFinding) -> Vec<String> {
     said.extend((!mixed.is_empty()).then(|| wording::mixed(&mixed)));
     said.extend(not_taken(finding));
     said
+}
+
+/// That the screening does not say of options that tuning set whether they matter; `None`: it says so of each.
+fn tuned_untold(finding: &ScreeningFinding) -> Option<String> {
+    let effects = || finding.results.iter().flat_map(|result| &result.effects);
+    let matters = |name: &str| effects().any(|of| of.factor == name && of.verdict == EffectVerdict::Matters);
+    let untold = finding.tuned().iter().filter(|of| !matters(&of.factor));
+    let names: Vec<String> = untold.map(|of| shorten(&of.factor, OPTION_COLUMNS)).collect();
+    (!names.is_empty()).then(|| wording::tuned_untold(&names))
 }
 
 /// What would gain and is never taken, and why.
@@ -478,13 +488,16 @@ fn tone(verdict: Verdict) -> Tone {
 /// The cells of [`wording::ROW_COLUMNS`].
 fn confirmed_cells(row: &ConfirmedRow) -> [String; 7] {
     let absent = || wording::ABSENT.to_owned();
-    let measured = row.ratio.map(|ratio| wording::gain(ratio, row.low.zip(row.high)));
+    let ends = row.low.zip(row.high);
+    let is_factor = row.expected.is_some_and(|ratio| wording::is_factor(ratio, None))
+        || row.ratio.is_some_and(|ratio| wording::is_factor(ratio, ends));
+    let measured = row.ratio.map(|ratio| wording::gain_as(ratio, ends, is_factor));
     let (measured, interval) = measured.map_or((None, None), |(size, interval)| (Some(size), interval));
     let little = || row.little_cpu.then(|| wording::LITTLE_CPU.to_owned());
     let shares = row.cpu_shares.map(|shares| shares.map(figures::small_share).join(" / ")).or_else(little);
     [
         shorten(&row.title, TITLE_COLUMNS),
-        row.expected.map_or_else(absent, |ratio| wording::gain(ratio, None).0),
+        row.expected.map_or_else(absent, |ratio| wording::gain_as(ratio, None, is_factor).0),
         measured.unwrap_or_else(absent),
         interval.unwrap_or_else(absent),
         wording::row_verdict(row.verdict).to_owned(),

@@ -11,7 +11,7 @@ The runs of a designed experiment are the lanes of one race: each has some of th
 level, so that every round tells of all options at once. What is proposed then races the default \
 anew, with another seed. Options are tried on an image first, in a dry run too; what mkfs or the \
 kernel refuses of the usual ones is left out and said, and of those that you name it ends the \
-command. Nothing that changes what is promised is proposed, and nothing \
+command. Of two that do not go together the later one is left out and said, named or not. Nothing that changes what is promised is proposed, and nothing \
 that is in no table. Of a filesystem of your own the options are named.
 
 --budget is the time of all of it but for --tune: 1h by default. A quarter of it, and at most 15 \
@@ -67,8 +67,8 @@ pub struct Screen {
     /// because all lanes lie side by side
     #[arg(long, value_name = "SIZE", value_parser = |text: &str| text.parse::<Bytes>())]
     pub lane_size: Option<Bytes>,
-    /// Go on with the levels of the options that matter most, for so long: combinations of them race, and the better half
-    /// goes on
+    /// Go on for so long with all levels of the options with the largest effects that matter or cannot be told: combinations
+    /// of them race, and the better half goes on. What is left races the default anew
     #[arg(long, value_name = "TIME", value_parser = model::units::parse_seconds)]
     pub tune: Option<f64>,
     /// Propose, and do not race the proposal

@@ -81,7 +81,6 @@ mod tests {
             ("btrfs", "commit=300|0"),
             // Nobody knows, or it costs nothing.
             ("ext4", "commit=5|soon"),
-            ("ext4", "-b 4096|1024"),
             ("xfs", "logbsize=32k|48k"),
             ("nilfs2", "commit=5|60"),
         ] {

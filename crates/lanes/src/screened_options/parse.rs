@@ -5,12 +5,13 @@ use super::commit_interval;
 use super::dialect::Dialect;
 use super::join::{self, lane_with};
 use super::kernel_settings::{self, Setting};
-use super::level_words::{keys, mount_key, of_mkfs, split_flag, split_unknown};
+use super::level_words::{MkfsWord, keys, mount_key, of_mkfs, split_flag, split_unknown};
 use super::recorded::are_of;
-use super::{Level, ScreenedOption, UNSAID, factor, usual_level};
+use super::{Level, ScreenedOption, UNSAID, factor, says_nothing, usual_level};
 use crate::custom::Custom;
 use crate::failure::{LaneFailure, usage};
 use crate::filesystems::{self, Filesystem, Home};
+use model::Bytes;
 use model::lane::{Contestant, LaneSpec, Venue};
 use model::screening::{Factor, OptionClass, OptionLevel};
 use model::text::escaped;
@@ -23,6 +24,11 @@ const SIGNS: &str = "_-=^.,:| ";
 /// How settings of a disk's queue begin, and how the layer of a lane does.
 const QUEUE: &str = "queue:";
 const QUEUE_LAYER: &str = "queue,";
+
+/// Options of mount that are short for another one (btrfs(5)).
+const SHORT_FOR: [(&str, &str); 1] = [("compress=zstd", "compress=zstd:3")];
+/// Words for one state of a switch.
+const SWITCHES: [&[&str]; 2] = [&["off", "no", "none", "0"], &["on", "yes", "1"]];
 
 /// What was typed, taken apart.
 struct Typed {
@@ -60,12 +66,28 @@ pub fn parse_option(lane: &LaneSpec, text: &str) -> Result<Factor, LaneFailure> 
     if let Some(setting) = kernel_settings::read(text)? {
         return of_kernel(lane, &dialect, setting);
     }
+    if let Some(names) = several(text) {
+        return Err(usage(format!(
+            "`{}` names more than one option; name each with an --option of its own: {names}",
+            escaped(text.as_bytes())
+        )));
+    }
     let typed = match text.strip_prefix(QUEUE).or_else(|| text.strip_prefix(QUEUE_LAYER)) {
         Some(setting) => of_queue(&dialect, setting.trim())?,
         None if text.starts_with('-') => for_mkfs(&dialect, text)?,
         None => of_mount(&dialect, text)?,
     };
     into_factor(lane, &dialect, typed)
+}
+
+/// Several names in one option, each with an `--option` of its own; `None`: it is one, or has levels.
+fn several(text: &str) -> Option<String> {
+    let is_one = !text.contains(',') || text.starts_with(['-', ',']) || text.contains(['=', '|', ':']);
+    if is_one || text.starts_with(QUEUE_LAYER) {
+        return None;
+    }
+    let names = text.split(',').filter(|name| !name.is_empty());
+    Some(names.map(|name| format!("--option {}", escaped(name.as_bytes()))).collect::<Vec<_>>().join(" "))
 }
 
 /// Without blanks around names and levels.
@@ -374,6 +396,9 @@ pub(super) fn costs_of(dialect: &Dialect, option: Option<&ScreenedOption>, level
     {
         return costs;
     }
+    if option.is_none() {
+        return costs_of_own_words(dialect, levels).unwrap_or_default();
+    }
     // What the table says is said of its first other level.
     let first = option.and_then(|option| option.others.first().map(|level| (level.label, option.costs)));
     first.map_or_else(String::new, |(label, costs)| match levels.get(1) {
@@ -381,6 +406,35 @@ pub(super) fn costs_of(dialect: &Dialect, option: Option<&ScreenedOption>, level
         Some(other) if option.is_some_and(|option| option.usual.label == other.label) => String::new(),
         _ => super::costs_of_level(label, costs),
     })
+}
+
+/// What the table tells of words of one's own that say what one of its levels says, beside the usual one; `None`: no level does.
+fn costs_of_own_words(dialect: &Dialect, levels: &[OptionLevel]) -> Option<String> {
+    let [usual, other, ..] = levels else { return None };
+    let is_it = |level: &Level| told_by(dialect, &level.owned()) == told_by(dialect, other);
+    let option = dialect.table.iter().find(|option| option.others.iter().any(is_it))?;
+    let first = option.others.first().filter(|_| is_usual(option, usual))?;
+    Some(if is_it(first) { option.costs.to_owned() } else { super::costs_of_level(first.label, option.costs) })
+}
+
+/// What a level says: to mkfs taken apart, to mount, to the queue and to the kernel.
+fn told_by(dialect: &Dialect, level: &OptionLevel) -> (Vec<MkfsWord>, [Vec<String>; 3]) {
+    let full = |word: &String| {
+        let same = SHORT_FOR.iter().find(|(short, _)| short == word);
+        same.map_or_else(|| word.clone(), |(_, full)| (*full).to_owned())
+    };
+    let mount = level.mount.iter().map(full).collect();
+    let made = of_mkfs(dialect, &level.mkfs).unwrap_or_default();
+    (made, [mount, level.queue.clone(), level.vm.clone()])
+}
+
+/// Whether a level that was typed is the usual one of an option of the table: `256`, `4096` for 4K, `no` for off.
+fn is_usual(option: &ScreenedOption, typed: &OptionLevel) -> bool {
+    let (label, usual) = (typed.label.as_str(), option.usual.label);
+    let number = |text: &str| text.parse::<Bytes>().ok();
+    let is_same_switch = SWITCHES.iter().any(|words| words.contains(&label) && words.contains(&usual));
+    let is_same_number = number(label).is_some() && number(label) == number(usual);
+    says_nothing(typed) || label == usual || is_same_switch || is_same_number
 }
 
 /// A lane's filesystem, told nothing.

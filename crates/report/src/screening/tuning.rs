@@ -6,7 +6,7 @@ use crate::clean::{columns, shorten};
 use crate::layout::{Phrase, Tone, align, hang};
 use crate::markdown::{escape, row};
 use crate::words::screening as wording;
-use model::findings::{ScreeningFinding, TunedCombination, TuningRace};
+use model::findings::{ScreeningFinding, TunedCombination, TunedFate, TuningRace};
 
 /// Columns of a record's name, and of a combination.
 const RECORD_COLUMNS: usize = 64;
@@ -27,7 +27,7 @@ pub(super) fn text(out: &mut String, finding: &ScreeningFinding, style: &Style) 
     for race in races {
         hang(out, "", 0, &Phrase::new(heading(race)), None, style);
         let header = wording::TUNING_COLUMNS.map(str::to_owned).to_vec();
-        let cells: Vec<[String; 4]> = race.combinations.iter().map(cells).collect();
+        let cells: Vec<[String; 4]> = race.combinations.iter().map(|of| cells(of, race)).collect();
         let all: Vec<Vec<String>> = std::iter::once(header).chain(cells.iter().map(|cells| cells.to_vec())).collect();
         let lines = align(&all);
         if lines.iter().all(|line| columns(line) + 2 <= style.table_columns()) {
@@ -57,7 +57,7 @@ pub(super) fn markdown(out: &mut String, finding: &ScreeningFinding) {
         out.push_str(&format!("\n{}\n\n", escape(&heading(race))));
         row(out, &wording::TUNING_COLUMNS.map(escape));
         row(out, &["---", "---:", "---:", "---"].map(str::to_owned));
-        race.combinations.iter().for_each(|of| row(out, &cells(of).map(|cell| escape(&cell))));
+        race.combinations.iter().for_each(|of| row(out, &cells(of, race).map(|cell| escape(&cell))));
     }
 }
 
@@ -66,8 +66,17 @@ fn heading(race: &TuningRace) -> String {
 }
 
 /// The cells of [`wording::TUNING_COLUMNS`].
-fn cells(of: &TunedCombination) -> [String; 4] {
+fn cells(of: &TunedCombination, race: &TuningRace) -> [String; 4] {
     let levels: Vec<String> = of.levels.iter().map(tuned_option).collect();
-    let gain = |ratio: Option<f64>| ratio.map_or_else(|| wording::ABSENT.to_owned(), |of| wording::gain(of, None).0);
-    [shorten(&levels.join(", "), COMBINATION_COLUMNS), gain(of.mean), gain(of.worst), wording::fate(of.fate).to_owned()]
+    let is_factor = [of.mean, of.worst].into_iter().flatten().any(|ratio| wording::is_factor(ratio, None));
+    let gain = |ratio: Option<f64>| match ratio {
+        Some(ratio) => wording::gain_as(ratio, None, is_factor).0,
+        None => wording::ABSENT.to_owned(),
+    };
+    let fate = match of.fate {
+        // Nothing was chosen from.
+        TunedFate::Chosen if race.combinations.len() == 1 => wording::THE_ONLY_ONE,
+        fate => wording::fate(fate),
+    };
+    [shorten(&levels.join(", "), COMBINATION_COLUMNS), gain(of.mean), gain(of.worst), fate.to_owned()]
 }

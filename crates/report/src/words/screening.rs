@@ -28,7 +28,12 @@ pub(crate) const TUNING_COLUMNS: [&str; 4] = ["combination", "mean", "worst", "w
 /// What the tables of tuning claim.
 pub(crate) const TUNING_LEGEND: &str = "combinations of levels raced the default. mean, worst: of a combination's figures beside the default's, above 0 \
      it is better; their order is that of the worst one. The last race chose by these figures, so that those of what it chose are \
-     too high.";
+     too high, and they have no interval: what is chosen is known to gain only where it is confirmed.";
+/// Stands for an interval that leaves out nothing that is told of it.
+const NO_INTERVAL: &str = "too few rounds to tell";
+/// From where on an interval leaves out nothing: figures say no more of a factor than that it is below or above.
+const NO_LOW_END: f64 = 0.005;
+const NO_HIGH_END: f64 = 9_999.5;
 /// Stands where a figure is not known.
 pub(crate) const ABSENT: &str = "-";
 /// Stands for the lane where nobody could have screened one of that name.
@@ -79,6 +84,9 @@ pub(crate) fn tuning_race(record: &str, combinations: usize, count: u32) -> Stri
         if combinations == 1 { "1 combination".to_owned() } else { format!("{combinations} combinations") };
     format!("{record}: {combinations} and the default, {}", rounds(count))
 }
+
+/// What became of a combination that was raced alone, in place of chosen.
+pub(crate) const THE_ONLY_ONE: &str = "the only one";
 
 /// What became of a combination.
 pub(crate) fn fate(fate: TunedFate) -> &'static str {
@@ -141,9 +149,22 @@ pub(crate) fn percents(ratio: f64, ends: Option<(f64, f64)>) -> (String, Option<
 
 /// The same with that sign, or as factors where one of them is half or twice: all of one kind.
 pub(crate) fn gain(ratio: f64, ends: Option<(f64, f64)>) -> (String, Option<String>) {
+    gain_as(ratio, ends, is_factor(ratio, ends))
+}
+
+/// Whether [`gain`] tells it as factors.
+pub(crate) fn is_factor(ratio: f64, ends: Option<(f64, f64)>) -> bool {
     let near_one = |of: f64| of > 0.5 && of < 2.0;
-    if !near_one(ratio) || !ends.is_none_or(|(low, high)| near_one(low) && near_one(high)) {
-        let interval = ends.map(|(low, high)| format!("{} to {}", figures::times(low), figures::times(high)));
+    !near_one(ratio) || !ends.is_none_or(|(low, high)| near_one(low) && near_one(high))
+}
+
+/// [`gain`] in a row that tells all it has in one way.
+pub(crate) fn gain_as(ratio: f64, ends: Option<(f64, f64)>, as_factors: bool) -> (String, Option<String>) {
+    if as_factors {
+        let interval = ends.map(|(low, high)| match low < NO_LOW_END && high >= NO_HIGH_END {
+            true => NO_INTERVAL.to_owned(),
+            false => format!("{} to {}", figures::times(low), figures::times(high)),
+        });
         return (figures::times(ratio), interval);
     }
     let (size, ends) = percents(ratio, ends);
@@ -257,6 +278,12 @@ pub(crate) const TUNING_UNFINISHED: &str = "Tuning is not done, and what it make
 pub(crate) fn tuned(options: &[String], is_raced: bool) -> String {
     let raced = if is_raced { "; this was raced against the default" } else { "" };
     format!("As tuned: {}{raced}.", listed_names(options))
+}
+
+/// Options that tuning set and of which the screening does not say that they matter.
+pub(crate) fn tuned_untold(options: &[String]) -> String {
+    let matter = if options.len() == 1 { "matters" } else { "matter" };
+    format!("The screening could not tell whether {} {matter}: it is tuning alone that chose so.", listed_names(options))
 }
 
 /// What the screening proposes by itself, beside that.
@@ -459,6 +486,9 @@ mod tests {
         assert_eq!(plain(1.4, 0.4, 4.9), "1.4x (0.4x to 4.9x)");
         assert_eq!(gain(1.14, None), (format!("+14{GLUE}%"), None));
         assert_eq!(gain(f64::NAN, None).0, "?x");
+        assert_eq!(plain(3.8, 0.001, 20_000.0), "3.8x (too few rounds to tell)");
+        assert_eq!(plain(3.8, 0.001, 20.0), "3.8x (<0.01x to 20x)");
+        assert_eq!(gain_as(1.79, None, true).0, "1.79x");
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn is_anything_left(screened: &Screened, options: &Screen, is_tuning_typed: bool
     let tuned = || tuned::beside(finding, (record, path), options.tune, false);
     // Who types it wants it, and is told why nothing can be tuned.
     let is_to_be_tuned = || {
-        let may_be = is_tuning_typed || (options.tune.is_some() && !tune::candidates(finding).is_empty());
+        let may_be = is_tuning_typed || (options.tune.is_some() && tune::candidates(finding).len() > 1);
         may_be && tuned().is_none_or(|tuned| tuned.tuning.unfinished)
     };
     let was_chosen = || tuned().is_some_and(|tuned| !tuned.tuning.chosen.is_empty());

@@ -14,7 +14,7 @@ use model::plan::Ground;
 use model::screening::{DesignKind, Factor, LeftOutOption, OptionClass, OptionLevel};
 pub use room::Room;
 use std::collections::BTreeMap;
-pub use trying::{Place, working};
+pub use trying::{Place, Sorted, working};
 use trying::{devices, trying, why_untried};
 
 /// What lanes are called that are only tried.
@@ -156,7 +156,7 @@ fn settle(
         )));
     }
     settling.leave_out_said();
-    settling.leave_out_refused(room.are_named)?;
+    settling.leave_out_refused(room)?;
     settling.leave_out_what_is_so()?;
     settling.leave_out_twins()?;
     settling.leave_out_excluded(excludes);
@@ -255,8 +255,8 @@ impl Settling<'_> {
         Ok(())
     }
 
-    /// `are_named`: by whoever screens, who is told before anything is raced, because another spelling may be meant.
-    fn leave_out_refused(&mut self, are_named: bool) -> Result<(), Failure> {
+    /// What somebody named and is refused ends the command before anything is raced, because another spelling may be meant.
+    fn leave_out_refused(&mut self, room: Room) -> Result<(), Failure> {
         let (mut at, before) = (0, self.left_out.len());
         while at < self.factors.len() {
             let mut refused = None;
@@ -267,16 +267,46 @@ impl Settling<'_> {
             }
             match refused {
                 Some((place, why)) => {
-                    let hint = self.factors.get(at).and_then(|factor| hint(self.base, factor, &why));
-                    let hint = hint.map_or_else(String::new, |hint| format!(" ({hint})"));
-                    self.leave_out(at, place, format!("{why}{hint}"));
+                    let why = self.with_hint(at, why);
+                    self.leave_out(at, place, why);
                 }
-                None => at += 1,
+                None => {
+                    if room.tunes {
+                        self.leave_out_refused_levels(at)?;
+                    }
+                    at += 1;
+                }
             }
         }
         match self.left_out.get(before..).unwrap_or_default() {
-            refused if are_named && !refused.is_empty() => Err(named_and_refused(refused)),
+            refused if room.are_named && !refused.is_empty() => Err(named_and_refused(refused)),
             _ => Ok(()),
+        }
+    }
+
+    /// Leaves out further levels of an option that are refused: in the plan of tuning they would be promised.
+    fn leave_out_refused_levels(&mut self, at: usize) -> Result<(), Failure> {
+        let mut place = 2;
+        while self.factors.get(at).is_some_and(|factor| place < levels::count(factor)) {
+            let Some(why) = self.refused(&[(at, place)])? else {
+                place += 1;
+                continue;
+            };
+            let why = self.with_hint(at, why);
+            if let Some(factor) = self.factors.get_mut(at) {
+                let option = named(factor, place);
+                factor.further.remove(place - 2);
+                self.left_out.push(LeftOutOption { option, why });
+            }
+        }
+        Ok(())
+    }
+
+    /// Why an option is refused, with what is probably meant.
+    fn with_hint(&self, at: usize, why: String) -> String {
+        match self.factors.get(at).and_then(|factor| hint(self.base, factor, &why)) {
+            Some(hint) => format!("{why} ({hint})"),
+            None => why,
         }
     }
 
@@ -429,9 +459,11 @@ fn begin_with(factor: &mut Factor, place: usize) {
     }
 }
 
-/// `bigalloc on`.
+/// `bigalloc on`; of a flag of the mount that is no option of a table, its name alone, as it was typed.
 fn named(factor: &Factor, place: usize) -> String {
     match levels::level(factor, place) {
+        // Nobody typed the `on` of an option that no table has.
+        Some(level) if factor.class == OptionClass::Unknown && level.label == "on" => factor.name.clone(),
         Some(level) => format!("{} {}", factor.name, level.label),
         None => factor.name.clone(),
     }
@@ -452,6 +484,24 @@ fn named_and_refused(refused: &[LeftOutOption]) -> Failure {
         "what --option names is refused: {}; correct it, or leave it out, and the others are screened",
         list.join("; ")
     ))
+}
+
+/// That options which somebody named are not screened, and why, as a sentence without a full stop; `None`: all are, or nobody
+/// named any.
+pub fn named_and_left_out(settled: &Settled, are_named: bool) -> Option<String> {
+    let Settled { factors, left_out, .. } = settled;
+    if !are_named || left_out.is_empty() {
+        return None;
+    }
+    let all = factors.len() + left_out.len();
+    let list: Vec<String> = left_out.iter().map(|of| format!("{} ({})", of.option, of.why)).collect();
+    let kept = match factors.as_slice() {
+        [only] => format!("{} alone is screened", only.name),
+        some => format!("the other {} are screened", some.len()),
+    };
+    let count = left_out.len();
+    let are = if count == 1 { "is" } else { "are" };
+    Some(format!("{count} of the {all} options that you named {are} left out: {}; {kept}", list.join("; ")))
 }
 
 /// That an option which is not tried is in no table, and nearly has a name of it, as a sentence without a full stop.

@@ -6,6 +6,7 @@ use crate::commands::planning::{self, Tail};
 use crate::commands::{contest, lane_failure, lane_size, race};
 use crate::failure::Failure;
 use crate::options::{Passes, Race, Screen};
+use crate::terminal;
 use lanes::custom::Custom;
 use lanes::filesystems::{self, Home};
 use lanes::{KernelLock, capacity, host, screened_options};
@@ -59,7 +60,7 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
         return Err(Failure::usage("name a filesystem to screen, such as xfs"));
     };
     check_here(&base)?;
-    let room = Room::new(&base, !options.options.is_empty());
+    let room = Room::new(&base, !options.options.is_empty(), options.tune.is_some());
     let is_size_chosen = options.lane_size.is_none() && on_images(&base, &plan.on);
     let most_lanes = stats::screening::lanes_of(factors.len()).min(room.lanes);
     let least = roomy(&plan, &base, most_lanes, options.tune.is_some());
@@ -70,8 +71,13 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     // What another race set would be taken for what the kernel has by itself.
     let held = kernel::hold(&base, &factors)?;
     let place = Place { plan: &plan, terms: &options.terms };
-    let (Settled { factors, design, runs, left_out }, more_notes) =
-        constraints::settle_here(&base, factors, room, (place, !options.terms.quiet))?;
+    let (settled, more_notes) = constraints::settle_here(&base, factors, room, (place, !options.terms.quiet))?;
+    if let Some(said) = constraints::named_and_left_out(&settled, room.are_named) {
+        // With --quiet too: who names an option takes it for screened.
+        terminal::say!("{}", report::clean_text(&said));
+        notes.insert(0, said);
+    }
+    let Settled { factors, design, runs, left_out } = settled;
     notes.extend(more_notes);
     let kernel = held.filter(|_| kernel::is_set(&base, &factors));
     plan.lanes = lanes(&base, &factors, &runs)?;
@@ -162,11 +168,18 @@ pub fn screened(lane: &str) -> Result<LaneSpec, Failure> {
     };
     match filesystems::find(name) {
         Some(row) if row.home == Home::Block => Ok(spec),
-        Some(row) => Err(Failure::usage(format!(
-            "{} does not stand on a block device, so that neither mkfs nor mount has options to screen; name another, such as \
-             ext4, xfs or btrfs",
-            row.name
-        ))),
+        Some(row) => {
+            let why = match row.home {
+                Home::Memory => "stands in memory and not on a block device",
+                Home::Library => "is a library that no kernel mounts",
+                Home::Pool | Home::Block => "stands in a pool that its own tools make",
+            };
+            Err(Failure::usage(format!(
+                "{} {why}, and a screening varies options of mkfs, mount and the disk of lanes that it makes anew on block \
+                 devices; name another filesystem, such as ext4, xfs or btrfs",
+                row.name
+            )))
+        }
         None if name.ends_with(".toml") => Err(Failure::usage(format!(
             "no filesystem is called `{0}`; a file of your own is named by its path: ./{0}",
             name.escape_debug()
@@ -206,8 +219,9 @@ fn factors(lane: &LaneSpec, options: &Screen) -> Result<Vec<Factor>, Failure> {
         let count = factors.len();
         factors.retain(|factor| factor.name != *name);
         if factors.len() == count {
+            let remedy = if name.contains(',') { "; name each with a --without of its own" } else { "" };
             return Err(Failure::usage(format!(
-                "--without {}: that is none of the options to be screened: {}",
+                "--without {}: that is none of the options to be screened: {}{remedy}",
                 report::clean_text(name),
                 names(&factors)
             )));
@@ -224,7 +238,8 @@ fn factors(lane: &LaneSpec, options: &Screen) -> Result<Vec<Factor>, Failure> {
             lane.name.escape_debug()
         ))),
         0 => Err(Failure::usage(format!(
-            "there is no option of {} to screen; name some: --option 'NAME=USUAL|OTHER'",
+            "Fairlane has no table of options of {}, so that none is screened by itself; name some: --option \
+             'NAME=USUAL|OTHER' (`fairlane doctor` says whether this machine can make it)",
             lane.name.escape_debug()
         ))),
         count if count > MOST_FACTORS => Err(Failure::usage(format!(
@@ -463,8 +478,9 @@ mod tests {
         for (lane, says) in [
             ("/mnt/a", "makes its lanes anew"),
             ("/mnt/a", "name a filesystem of Fairlane's table, such as ext4, xfs or btrfs, or a file of your own"),
-            ("tmpfs", "does not stand on a block device"),
-            ("rsext4", "does not stand on a block device"),
+            ("tmpfs", "stands in memory and not on a block device"),
+            ("rsext4", "is a library that no kernel mounts"),
+            ("zfs", "stands in a pool that its own tools make"),
             ("exr4", "no filesystem is called `exr4`; did you mean ext4?"),
             ("myfs.toml", "named by its path: ./myfs.toml"),
             ("ext4,,noatime", "empty option"),

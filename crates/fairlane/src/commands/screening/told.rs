@@ -19,6 +19,9 @@ use std::path::Path;
 /// Said where no option of a screening may be proposed.
 const NEVER_PROPOSED: &str = "none of these options may be proposed, so that no race of a proposal comes behind it.";
 
+/// Of fewer rounds the scatter of a lane is hardly known.
+const FEWEST_THAT_TELL: u32 = 3;
+
 /// What comes behind the race of all runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Then {
@@ -64,9 +67,36 @@ pub fn about(screening: &Screening, summary: &PlanSummary, then: Then) -> String
             human_seconds(seconds)
         ));
     }
-    lines.extend(factors.iter().map(|factor| format!("  {}", option(factor))));
+    lines.extend(few_rounds(summary));
+    lines.extend(factors.iter().map(|factor| format!("  {}{}", option(factor), not_raced(factor, then))));
     lines.extend(left_out(screening));
     lines.into_iter().map(|line| clean_text(&line)).collect::<Vec<_>>().join("\n")
+}
+
+/// That so few rounds hardly tell anything; `None`: there are more.
+fn few_rounds(summary: &PlanSummary) -> Option<String> {
+    let (_, most) = summary.rounds;
+    (most < FEWEST_THAT_TELL).then(|| {
+        format!(
+            "{most} rounds hardly tell anything: intervals will be wide, and most options cannot be told; give --rounds \
+             more."
+        )
+    })
+}
+
+/// Further levels that nothing races, and why; empty: there are none.
+fn not_raced(factor: &Factor, then: Then) -> String {
+    let labels: Vec<&str> = factor.further.iter().map(|level| level.label.as_str()).collect();
+    let why = match (then.tuning, factor.class) {
+        (Some(_), OptionClass::Ordinary) => return String::new(),
+        (Some(_), _) => "not raced, because only what may be proposed is tuned",
+        (None, _) => "for --tune and not raced",
+    };
+    match labels.as_slice() {
+        [] => String::new(),
+        [one] => format!("; {one} is {why}"),
+        some => format!("; {} are {why}", some.join(", ")),
+    }
 }
 
 /// `logbsize: 32k, or 256k`.
@@ -79,7 +109,10 @@ fn option(factor: &Factor) -> String {
     };
     let unusual = match factor.table_usual.as_str() {
         "" => String::new(),
-        usual => format!("; Fairlane's table has {usual} as usual, and the default of this screening has not"),
+        usual => format!(
+            "; the default of this screening has {}, where a lane that says nothing has {usual} (Fairlane's table)",
+            factor.usual.label
+        ),
     };
     format!("{}: {}, or {}{costs}{promises}{unusual}", factor.name, factor.usual.label, factor.other.label)
 }
@@ -228,8 +261,8 @@ fn tuning(screening: &Screening, summary: &PlanSummary, seconds: f64, (size, pat
     let combinations = tune::most_candidates(&screening.factors);
     let record = clean_text(&tune::next_record(path).display().to_string());
     let mut lines = vec![format!(
-        "tuning: up to {combinations} combinations of levels race the default, {} lanes of {size} in all; records: \
-         {record} and so on.",
+        "tuning: up to {combinations} combinations of levels race the default, {} lanes of {size} in all, of the options that \
+         matter or cannot be told by then; of fewer than two nothing is tuned. Records: {record} and so on.",
         combinations + 1
     )];
     let tunable = screening.factors.iter().filter(|factor| factor.class == OptionClass::Ordinary);
@@ -267,7 +300,7 @@ mod tests {
             "wsync: off, or on (time); changes what is promised: it is told, and never proposed"
         );
         let turned = Factor { table_usual: "5".into(), ..factor("commit", &["30", "5"]) };
-        let unusual = "Fairlane's table has 5 as usual, and the default of this screening has not";
+        let unusual = "the default of this screening has 30, where a lane that says nothing has 5 (Fairlane's table)";
         assert_eq!(option(&turned), format!("commit: 30, or 5; {unusual}"));
         let reserved = Factor { class: OptionClass::Unknown, ..factor("-m", &["5", "0"]) };
         assert_eq!(option(&reserved), "-m: 5, or 0; in no table, so never proposed");
@@ -311,12 +344,18 @@ mod tests {
         let then = Then { confirmation: None, tuning: None };
         let said = |seconds: Option<f64>| {
             let tunes = (seconds, Bytes(Bytes::GIB), Path::new("/no-such-folder/zz.jsonl"));
-            remark(&screening, &summary(vec![6.0, 2.0]), then, tunes)
+            remark(&screening, &summary(vec![6.0, 2.0]), Then { tuning: seconds, ..then }, tunes)
         };
         assert_eq!(said(None), about(&screening, &summary(vec![6.0, 2.0]), then));
         // Two combinations and the default are three lanes, four of which take 8 s for a round of all work.
         let (enough, short) = (said(Some(18.0)), said(Some(17.9)));
         assert!(!enough.contains(NEVER_PROPOSED), "{enough}");
+        let plain = said(None);
+        assert!(plain.contains("commit: 5, or 30; 60, 300 are for --tune and not raced"), "{plain}");
+        assert!(enough.contains("data: 0, or 1; changes what is promised: it is told, and never proposed; 2 is not raced,"));
+        assert!(!enough.contains("for --tune and not") && !plain.contains("hardly tell"), "{plain} {enough}");
+        let two = PlanSummary { rounds: (2, 2), ..summary(vec![6.0]) };
+        assert!(about(&screening, &two, then).contains("2 rounds hardly tell anything"));
         let mut never = screening.clone();
         never.factors.iter_mut().for_each(|factor| factor.class = OptionClass::Unknown);
         assert!(about(&never, &summary(vec![6.0]), then).contains(NEVER_PROPOSED));

@@ -2,7 +2,7 @@
 //! goes on with twice the rounds.
 
 use super::confirm::{self, Length};
-use super::constraints::{self, Place};
+use super::constraints::{self, Place, Sorted};
 use super::levels::{self, Combination};
 use super::{Ended, Screened, follow};
 use crate::commands::planning;
@@ -132,18 +132,25 @@ pub fn tune(screened: &Screened, seconds: f64, options: &Screen) -> Result<Optio
         terminal::say!("nothing is tuned: {why}");
         return Ok(None);
     }
+    let factors = &screened.finding.factors;
     let place = Place { plan, terms: &options.terms };
-    let mut racing: Vec<Raced> = constraints::working(&screened.base, made, place)?;
-    if racing.is_empty() {
-        terminal::say!("nothing is tuned: no combination can be made and mounted here");
+    let Sorted { kept: mut racing, refused } = constraints::working(&screened.base, made, place)?;
+    for (combination, why) in &refused {
+        terminal::say!("tuning leaves out {}: {}", in_words(factors, combination), report::clean_text(why));
+    }
+    if racing.len() < 2 {
+        let left = if racing.is_empty() { "none" } else { "one alone" };
+        terminal::say!("nothing is tuned: of its combinations {left} can be made and mounted here");
+        return Ok(None);
     }
     let mut of_trial = trial_seconds(&screened.record);
     let (mut left, mut rounds, mut best) = (seconds, FIRST_ROUNDS, None);
     while !racing.is_empty() {
         let of_lane = of_trial * f64::from(rounds) * plan.workloads.len() as f64;
         let room = (left / of_lane) as usize;
-        if best.is_none() && room > LEFT_AT_THE_END {
-            racing.truncate(room - 1);
+        if best.is_none() && room > LEFT_AT_THE_END && room <= racing.len() {
+            let rest: Vec<String> = racing.drain(room - 1..).map(|(of, _)| in_words(factors, &of)).collect();
+            terminal::say!("tuning leaves out, because --tune has no time for more: {}", rest.join("; "));
         }
         if room <= racing.len() {
             let needed = human_seconds(of_lane * (racing.len() + 1) as f64);
@@ -174,13 +181,23 @@ pub fn tune(screened: &Screened, seconds: f64, options: &Screen) -> Result<Optio
     Ok(best.map(|(combination, _)| combination))
 }
 
-/// Why no combination races the default; `None`: some do.
-fn nothing_to_tune(made: &[Raced], finding: &ScreeningFinding) -> Option<&'static str> {
+/// A combination in words, fit to be shown.
+fn in_words(factors: &[Factor], combination: &[usize]) -> String {
+    report::clean_text(&levels::in_words(factors, combination))
+}
+
+/// Why no combinations race the default, of which one alone leaves nothing to choose; `None`: some do.
+fn nothing_to_tune(made: &[Raced], finding: &ScreeningFinding) -> Option<String> {
     match made {
-        [] => Some("no option that may be proposed has an effect that may matter"),
-        [(only, _)] if *only == confirm::proposed(finding) => {
-            Some("the only combination is the proposal itself, and no other option has an effect that may matter")
-        }
+        [] => Some("no option that may be proposed has an effect that may matter".to_owned()),
+        [(only, _)] if *only == confirm::proposed(finding) => Some(
+            "the only combination is the proposal itself, and no other option has an effect that may matter".to_owned(),
+        ),
+        [(only, _)] => Some(format!(
+            "one combination alone is left ({}), so that there is nothing to choose from, and the screening does not tell \
+             whether it gains",
+            in_words(&finding.factors, only)
+        )),
         _ => None,
     }
 }
@@ -377,10 +394,12 @@ pub mod tests {
             let found = finding(vec![factor("a", &["0", "1"]), factor("b", &["0", "1"])], effects, taken);
             nothing_to_tune(&lanes(&"ext4".parse().unwrap(), &found), &found)
         };
-        assert!(why(&[(1.0, DoesNot); 2], &[]).is_some_and(|why| why.contains("may matter")));
+        assert!(why(&[(1.0, DoesNot); 2], &[]).is_some_and(|why| why.contains("has an effect that may matter")));
         assert!(why(&[], &[]).is_some(), "nothing was told");
         assert!(why(&[(1.2, Matters), (1.0, DoesNot)], &["a"]).is_some_and(|why| why.contains("proposal itself")));
-        assert_eq!(why(&[(1.1, Open), (1.0, DoesNot)], &[]), None, "it may be better than the default");
+        let one = why(&[(1.1, Open), (1.0, DoesNot)], &[]).unwrap();
+        assert!(one.contains("one combination alone is left (a 1), so that there is nothing to choose from"), "{one}");
+        assert_eq!(why(&[(1.1, Open), (1.1, Open)], &[]), None, "one of them may be better than the default");
         assert_eq!(why(&[(1.2, Matters), (1.1, Open)], &["a"]), None);
     }
 

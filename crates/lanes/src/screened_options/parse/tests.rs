@@ -124,6 +124,20 @@ fn costs_are_told_of_the_level_that_they_are_true_of() {
         let costs = parsed("ext4", text).costs;
         assert!(costs.starts_with("its level 4M costs: memory and disk time"), "{text}: {costs}");
     }
+    for (filesystem, text, says) in [
+        ("ext4", "-I 256|512", "inode tables of twice the size"),
+        ("ext4", "-I 512", "inode tables of twice the size"),
+        ("ext4", "-I 256|1024", "its level 512 costs: inode tables of twice the size"),
+        ("ext4", "-b 4096|1024", "more blocks to keep account of; smaller files and filesystems at most"),
+        ("btrfs", "compress=no|zstd", "its level zstd:1 costs: CPU time; what it gains depends on the data"),
+        ("btrfs", "compress=no|zstd:1", "CPU time; what it gains depends on the data"),
+        // Of another usual level it is not known.
+        ("ext4", "-I 128|512", ""),
+        ("ext4", "-I 1024|512", ""),
+        ("ext4", "-I 512|256", ""),
+    ] {
+        assert_eq!(parsed(filesystem, text).costs, says, "{filesystem} {text}");
+    }
     for text in ["noatime=on|off", "max_batch_time=15000|5", "inode_readahead_blks=32|128"] {
         assert_eq!(parsed("ext4", text).costs, "", "{text}");
     }
@@ -160,6 +174,7 @@ fn what_no_lane_may_say_is_no_option() {
         ("ext4", "journal_path=x|y", "is no block device"),
         ("ext4", "commit=5,suid|30", "no command line"),
         ("ext4", "suid", "not for lanes"),
+        ("ext4", "noatime,commit", "name each with an --option of its own: --option noatime --option commit"),
         ("ext4", "errors=panic", "whole machine would stop"),
         ("ext4", "ro", "no option to vary"),
         ("btrfs", "degraded", "no option to vary"),

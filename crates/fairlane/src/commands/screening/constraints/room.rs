@@ -11,18 +11,20 @@ pub struct Room {
     pub lanes: usize,
     /// Somebody named the options: none of them is left out for want of room.
     pub are_named: bool,
+    /// Further levels of options are raced too (`--tune`), so that each of them is tried beforehand.
+    pub tunes: bool,
 }
 
 impl Room {
     /// Of lanes like this one: those of a guest share its disks.
-    pub fn new(base: &LaneSpec, are_named: bool) -> Room {
+    pub fn new(base: &LaneSpec, are_named: bool, tunes: bool) -> Room {
         let disks = match base.venue {
             Some(Venue::Uml) => Some(Machine::most_disks(GuestKind::Uml)),
             Some(Venue::Qemu(_)) => Some(Machine::most_disks(GuestKind::Qemu)),
             _ => None,
         };
         let lanes = disks.map_or(MOST_LANES, |disks| disks / base.disks().max(1) as usize);
-        Room { lanes, are_named }
+        Room { lanes, are_named, tunes }
     }
 
     /// The most options of so many whose design has room; 0: no design has.

@@ -11,7 +11,7 @@ fn base() -> LaneSpec {
     "ext4".parse().unwrap()
 }
 
-const ROOM: Room = Room { lanes: MOST_LANES, are_named: false };
+const ROOM: Room = Room { lanes: MOST_LANES, are_named: false, tunes: false };
 
 /// Settles options where every lane can be made.
 fn settled_of(base: &str, factors: Vec<Factor>, room: Room) -> Result<Settled, Failure> {
@@ -98,10 +98,10 @@ fn options_of_a_file_of_ones_own_are_settled_by_their_words_where_it_is_not_open
 fn a_guest_takes_as_many_options_as_its_disks_have_room_for() {
     let factors =
         |count: usize| -> Vec<Factor> { (0..count).map(|at| factor(&format!("o{at}"), &["0", "1"])).collect() };
-    let room = |lane: &str| Room::new(&lane.parse().unwrap(), false);
+    let room = |lane: &str| Room::new(&lane.parse().unwrap(), false, false);
     assert_eq!([room("ext4"), room("ext4@uml"), room("ext4@qemu")].map(|room| room.lanes), [64, 16, 24]);
     assert_eq!(room("ext4/raid0:2@uml").lanes, 8);
-    let few = Room { lanes: 8, are_named: false };
+    let few = Room { lanes: 8, ..ROOM };
     let settled = settled_of("ext4@uml", factors(5), few).unwrap();
     assert_eq!((names(&settled), settled.runs.len()), (vec!["o0", "o1", "o2"], 8));
     assert_eq!(left_out(&settled), [("o3 1", NO_DISKS), ("o4 1", NO_DISKS)]);
@@ -446,6 +446,51 @@ fn what_was_named_and_is_refused_alone_ends_the_command_with_all_of_it() {
     let said = settled(&["a=1", "c=0"]).unwrap_err();
     assert!(said.contains("--option names is refused: a 1 (no a=1 here); c 0 (no c=0 here); correct it"), "{said}");
     assert_eq!(names(&settled(&[]).unwrap()), ["a", "b", "c"]);
+}
+
+#[test]
+fn where_it_is_tuned_further_levels_are_tried_beforehand_and_elsewhere_they_are_not() {
+    let settled = |are_named: bool, tunes: bool| {
+        let factors = vec![factor("a", &["0", "1", "2", "bad", "3"]), factor("c", &["0", "1"])];
+        let mut try_one = |lane: &LaneSpec| {
+            let is_bad = lane.mount_options.iter().any(|option| option == "a=bad");
+            Ok(if is_bad { Tried::Refused("no\nsuch level.".to_owned()) } else { Tried::NotTried })
+        };
+        let room = Room { are_named, tunes, ..ROOM };
+        settle(&base(), factors, (room, &|_: &str, _: &str| false), &mut try_one).map_err(|failure| failure.message)
+    };
+    let said = settled(true, true).unwrap_err();
+    assert!(said.contains("--option names is refused: a bad (no such level); correct it"), "{said}");
+    let left = settled(false, true).unwrap();
+    assert_eq!((names(&left), left_out(&left)), (vec!["a", "c"], vec![("a bad", "no such level")]));
+    let further: Vec<&str> = left.factors[0].further.iter().map(|level| level.label.as_str()).collect();
+    assert_eq!(further, ["2", "3"]);
+    for are_named in [false, true] {
+        let all = settled(are_named, false).unwrap();
+        assert_eq!((all.factors[0].further.len(), left_out(&all)), (3, Vec::new()));
+    }
+}
+
+#[test]
+fn what_was_named_and_is_left_out_is_counted_and_said() {
+    let settled = |excluded: &[[&str; 2]]| settled(&[], excluded).0.unwrap();
+    let some = settled(&[["a", "b"]]);
+    assert_eq!(
+        named_and_left_out(&some, true).as_deref(),
+        Some(
+            "1 of the 4 options that you named is left out: b 1 (it does not go with a, which is screened); the other 3 are \
+             screened"
+        )
+    );
+    assert_eq!([named_and_left_out(&some, false), named_and_left_out(&settled(&[]), true)], [None, None]);
+    let one = named_and_left_out(&settled(&[["a", "b"], ["a", "c"], ["a", "d"]]), true).unwrap();
+    assert!(one.starts_with("3 of the 4 options that you named") && one.ends_with("; a alone is screened"), "{one}");
+    // Nobody typed the `on` of a flag that no table has.
+    let mut flag = factor("nosuch", &["default", "on"]);
+    flag.class = OptionClass::Unknown;
+    assert_eq!([named(&flag, 1), named(&flag, 0)], ["nosuch", "nosuch default"]);
+    flag.class = OptionClass::Ordinary;
+    assert_eq!(named(&flag, 1), "nosuch on");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Lanes tried on a small image, journalled and undone: by this machine's kernel, or in a guest that is started for it.
 
-use super::Try;
+use super::{Try, one_line};
 use crate::commands::{contest, lane_failure, planning};
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
@@ -46,21 +46,30 @@ pub(super) enum Reach {
     UntilGuestEnded,
 }
 
-/// Those of some lanes that can be made and mounted, tried where their images will lie.
+/// Lanes that were tried.
+pub struct Sorted<T> {
+    /// Those that can be made and mounted, or were not tried.
+    pub kept: Vec<(T, LaneSpec)>,
+    /// What the others are, each with why it is refused, without a full stop.
+    pub refused: Vec<(T, String)>,
+}
+
+/// Sorts some lanes by whether they can be made and mounted, tried where their images will lie.
 ///
 /// # Errors
 /// Where lanes cannot be tried here.
-pub fn working<T>(base: &LaneSpec, lanes: Vec<(T, LaneSpec)>, place: Place) -> Result<Vec<(T, LaneSpec)>, Failure> {
-    let (kept, _) = trying(base, (place, None), |try_one| {
-        let mut kept = Vec::new();
+pub fn working<T>(base: &LaneSpec, lanes: Vec<(T, LaneSpec)>, place: Place) -> Result<Sorted<T>, Failure> {
+    let (sorted, _) = trying(base, (place, None), |try_one| {
+        let mut sorted = Sorted { kept: Vec::new(), refused: Vec::new() };
         for (what, lane) in lanes {
-            if !matches!(try_one(&lane)?, Tried::Refused(_)) {
-                kept.push((what, lane));
+            match try_one(&lane)? {
+                Tried::Refused(why) => sorted.refused.push((what, one_line(&why))),
+                Tried::Works(_) | Tried::NotTried => sorted.kept.push((what, lane)),
             }
         }
-        Ok(kept)
+        Ok(sorted)
     })?;
-    Ok(kept)
+    Ok(sorted)
 }
 
 /// Lanes of guests are tried in one, without root; without root the check of the others says what is missing.
