@@ -169,6 +169,15 @@ pub fn strike_tested(suite: &mut Suite) {
 /// # Errors
 /// When the workload or the key is unknown, or the value does not fit.
 pub fn set(suite: &mut Suite, assignment: &str) -> Result<(), Failure> {
+    set_in_raced(suite, assignment, &[])
+}
+
+/// The same in a race of these workloads, by their names; empty: of all. An assignment without a workload changes none of the
+/// others, which it need not fit.
+///
+/// # Errors
+/// As of [`set`].
+pub fn set_in_raced(suite: &mut Suite, assignment: &str, raced: &[String]) -> Result<(), Failure> {
     let wrong = || {
         Failure::usage(format!(
             "--set {assignment}: write WORKLOAD.KEY=VALUE, such as small-files.count=1000, or KEY=VALUE for every \
@@ -183,7 +192,7 @@ pub fn set(suite: &mut Suite, assignment: &str) -> Result<(), Failure> {
     if key.is_empty() {
         return Err(wrong());
     }
-    let Some(name) = name else { return set_everywhere(suite, assignment, key, value) };
+    let Some(name) = name else { return set_everywhere(suite, (assignment, raced), key, value) };
     let suite_name = suite.name.clone();
     let workload =
         suite.workload.iter_mut().find(|workload| workload.name == name).ok_or_else(|| {
@@ -192,9 +201,23 @@ pub fn set(suite: &mut Suite, assignment: &str) -> Result<(), Failure> {
     set_in(workload, assignment, key, value)
 }
 
-/// Changes a parameter of every workload that has it.
-fn set_everywhere(suite: &mut Suite, assignment: &str, key: &str, value: &str) -> Result<(), Failure> {
+/// Whether a workload is one of those that are raced, or the one of which such a one is made.
+fn is_raced(workload: &Workload, raced: &[String]) -> bool {
+    let is_it = |name: &String| name.strip_suffix(COMPRESSIBLE).unwrap_or(name) == workload.name;
+    raced.is_empty() || raced.contains(&workload.name) || raced.iter().any(is_it)
+}
+
+/// Changes a parameter of every workload that has it and is raced.
+fn set_everywhere(
+    suite: &mut Suite,
+    (assignment, raced): (&str, &[String]),
+    key: &str,
+    value: &str,
+) -> Result<(), Failure> {
     let has = |workload: &Workload| {
+        if !is_raced(workload, raced) {
+            return false;
+        }
         let has_sets = matches!(workload.kind, Kind::Operations(_)) && OF_FILE_SETS.contains(&key);
         // Its default stands in no table.
         let has_data = key == "data"
@@ -211,11 +234,13 @@ fn set_everywhere(suite: &mut Suite, assignment: &str, key: &str, value: &str) -
         let with = suite.workload.iter_mut().filter(|workload| has(workload));
         return with.into_iter().try_for_each(|workload| set_in(workload, assignment, key, value));
     }
-    let mut databases = suite.workload.iter_mut().filter(|workload| matches!(workload.kind, Kind::Oltp(_))).peekable();
+    let is_database = |workload: &&mut Workload| matches!(workload.kind, Kind::Oltp(_)) && is_raced(workload, raced);
+    let mut databases = suite.workload.iter_mut().filter(is_database).peekable();
     if databases.peek().is_none() {
-        let name = &suite.name;
+        let (name, which) = (&suite.name, if raced.is_empty() { "" } else { " that is raced" });
         return Err(Failure::usage(format!(
-            "--set {assignment}: no workload of suite {name} has a parameter `{key}`; `fairlane suites {name}` shows them"
+            "--set {assignment}: no workload of suite {name}{which} has a parameter `{key}`; `fairlane suites {name}` shows \
+             them"
         )));
     }
     databases.try_for_each(|workload| set_in(workload, assignment, key, value))
@@ -230,6 +255,9 @@ fn plain(message: &str) -> String {
         |fact| format!("{}; write a whole number from 0 on", fact.trim_end_matches([',', ' '])),
     )
 }
+
+/// How the name of work with data that compresses ends, behind that of the work of which it is made.
+const COMPRESSIBLE: &str = "-compressible";
 
 /// Keys of a workload that cannot be set.
 const NAMES: [&str; 3] = ["name", "title", "kind"];
@@ -320,6 +348,24 @@ mod tests {
         let mut suite = find("quick").unwrap();
         let refused = set(&mut suite, "small-files.count=-5").unwrap_err().message;
         assert_eq!(refused, "--set small-files.count=-5: integer `-5`; write a whole number from 0 on");
+    }
+
+    #[test]
+    fn what_is_set_without_a_workload_fits_those_that_are_raced_and_leaves_the_others() {
+        let raced = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let mut suite = find("quick").unwrap();
+        let log = suite.workload.iter().find(|workload| workload.name == "log").cloned();
+        assert!(set(&mut suite, "size=1KiB").unwrap_err().message.contains("workload log"));
+        for name in ["small-files", "small-files-compressible"] {
+            let mut suite = find("quick").unwrap();
+            set_in_raced(&mut suite, "size=1KiB", &raced(&[name])).unwrap();
+            assert_eq!(suite.workload.iter().find(|workload| workload.name == "log").cloned(), log, "{name}");
+            let small = suite.workload.iter().find(|workload| workload.name == "small-files").unwrap();
+            let Kind::Operations(small) = &small.kind else { panic!("small-files is of another kind") };
+            assert!(small.files.iter().all(|set| set.size.bounds() == (1024, 1024)), "{name}");
+        }
+        let refused = set_in_raced(&mut suite, "slices=3", &raced(&["small-files"])).unwrap_err().message;
+        assert!(refused.contains("no workload of suite quick that is raced has a parameter `slices`"), "{refused}");
     }
 
     #[test]
