@@ -167,7 +167,7 @@ fn ctrl_c_while_images_are_laid_out_says_that_nothing_is_left() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr);
-    let nothing = "interrupted before anything was measured: there is no record r.jsonl, and nothing is left behind";
+    let nothing = "interrupted before a round was done: there is no record r.jsonl, and nothing is left behind";
     assert!(said.contains(nothing), "{said}");
     assert!(!place.path().join("r.jsonl").exists());
     place.assert_nothing_left();

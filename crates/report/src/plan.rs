@@ -31,7 +31,7 @@ pub struct PlanSummary {
     pub resolves: Option<Foresight>,
     /// Seconds before its first round, in which images are written.
     pub setup_seconds: f64,
-    /// Seconds until every workload had its first look.
+    /// Seconds until every workload had its first look; of a screening in the race of its proposal.
     pub first_look_seconds: f64,
     /// Seconds that the race may take at most.
     pub budget_seconds: Option<f64>,

@@ -39,7 +39,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What is said of a race, made of its summary.
 pub type Remark<'a> = Box<dyn Fn(&PlanSummary) -> Option<String> + 'a>;
 
-/// What a dry run says behind what would be touched, a line each, made of the plan as the time has room for it.
+/// What a dry run says before what would be touched, a line each, made of the plan as the time has room for it.
 pub type Tells<'a> = Box<dyn Fn(&Plan) -> Vec<String> + 'a>;
 
 /// fio does not tell when its measured time begins.
@@ -63,7 +63,7 @@ pub struct Contest<'a> {
     pub channel: Channel,
     /// What is said after the plan, made of its summary.
     pub remark: Option<Remark<'a>>,
-    /// What a dry run says behind what would be touched.
+    /// What a dry run says before what would be touched.
     pub dry_run_tells: Option<Tells<'a>>,
     /// Why lanes are as large as they are, where nobody said how large; one sentence for the plan.
     pub of_size: Option<String>,
@@ -330,10 +330,12 @@ fn dry_run(contest: &Contest, lane_set: &LaneSet, run_id: &str) -> Result<String
         (None, None) => state::state_folder()?.join("runs").join(new_record_name(plan)),
     };
     let journal = undo::directory().map_err(lane_failure)?.join(format!("{run_id}.jsonl"));
-    let mut lines = vec![
+    // What was asked comes before the many commands of its lanes.
+    let mut lines: Vec<String> = contest.dry_run_tells.iter().flat_map(|tells| tells(plan)).collect();
+    lines.extend([
         format!("append to the record {}", record.display()),
         format!("keep the undo journal {} until the end", journal.display()),
-    ];
+    ]);
     if contest.report {
         lines.push(format!("write the report {} at the end", page::beside(&record).display()));
     }
@@ -355,7 +357,6 @@ fn dry_run(contest: &Contest, lane_set: &LaneSet, run_id: &str) -> Result<String
                 .to_owned(),
         );
     }
-    lines.extend(contest.dry_run_tells.iter().flat_map(|tells| tells(plan)));
     Ok(lines.iter().map(|line| format!("{}\n", report::clean_text(line))).collect())
 }
 
@@ -462,12 +463,12 @@ fn build(
     lane_set.build_and_try(journal, &mut progress, stop, &mut try_out).map_err(lane_failure)
 }
 
-/// Of a race that was interrupted before it had a figure that it is gone. `path`: where its record would lie.
+/// Of a race that was interrupted before a round of it was done that it is gone. `path`: where its record would lie.
 fn say_nothing_is_left(failure: &Failure, path: &Path) {
     if failure.status == Status::Interrupted {
         let record = escaped_path(path);
         terminal::say!(
-            "interrupted before anything was measured: there is no record {record}, and nothing is left behind"
+            "interrupted before a round was done: there is no record {record}, and nothing is left behind"
         );
     }
 }

@@ -116,6 +116,12 @@ fn style_on(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Style {
     Style { colour: terminal && wanted, width, piped: !terminal, sudo: types_sudo() }
 }
 
+/// A command that formats and mounts, as whoever reads it types it: with `sudo` where he is not root and its lanes are in no
+/// guest.
+pub fn with_sudo(line: String, in_guest: bool) -> String {
+    if types_sudo() && !in_guest { format!("sudo {line}") } else { line }
+}
+
 /// Whether who reads this has to ask for root's rights, and can.
 fn types_sudo() -> bool {
     let is_other = !lanes::host::is_root() || Owner::current().ids().is_some();

@@ -66,13 +66,30 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
         seconds_per_round: timelines.iter().map(|parts| parts.round.seconds).collect(),
         resolves: None,
         setup_seconds: setting.setup_seconds(images as f64),
-        first_look_seconds: least.seconds,
+        first_look_seconds: match plan.screening {
+            Some(_) => of_proposal(plan, &setting),
+            None => least.seconds,
+        },
         budget_seconds: plan.budget_seconds,
         keep,
         as_published: plan.as_published,
         passes: passes(plan, lane_set),
         notes: Vec::new(),
     }
+}
+
+/// Seconds of the first look of the race that follows from a screening: two of its lanes.
+fn of_proposal(plan: &Plan, setting: &Setting) -> f64 {
+    let share = 2.0 / setting.lanes.max(2.0);
+    let two = Setting {
+        lanes: 2.0,
+        formatted: setting.formatted.min(2.0),
+        // Lanes in turns on one device have that one in common.
+        probed: (setting.probed * share).max(setting.probed.min(1.0)),
+        made_again: 0.0,
+        ..setting.clone()
+    };
+    timelines(plan, &two).iter().map(|parts| parts.of_rounds(LOOKS[0]).seconds).sum()
 }
 
 /// Passes behind the rounds; none looks at lanes in guests.

@@ -36,7 +36,7 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
         )));
     };
     begun::check_rounds(&path, &record, options.rounds)?;
-    let (typed_budget, is_tuning_typed) = (options.terms.budget, options.tune.is_some());
+    let is_tuning_typed = options.tune.is_some();
     let options = &begun::as_begun(options, &record);
     let typed = Typed { command: "screen", name, set: &options.set, terms: &options.terms };
     let trusted = resume::check(&path, &record, &typed)?;
@@ -50,21 +50,25 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
         let screened = Screened::new(path, record, base)?;
         let is_left = !options.no_confirm && is_anything_left(&screened, options, is_tuning_typed);
         // What lies in its way is told before anything is tuned.
-        if !is_left || is_confirmed(&screened)? {
-            return Err(begun::complete(&screened.path, &screened.record));
+        let over = if is_left { confirmed(&screened)? } else { None };
+        if !is_left || over.is_some() {
+            let more = over.map(|confirmed| race_more(&screened, &confirmed)).unwrap_or_default();
+            return Err(begun::complete(&screened.path, &screened.record, &more));
         }
         let _kernel = kernel::hold(&screened.base, &screening.factors)?;
         return finish(screened, options, &typed);
     }
     let _kernel = kernel::hold(&base, &screening.factors)?;
     let confirms = confirm::may_come(options.no_confirm, &screening.factors);
-    let times = typed_budget.map(|budget| rounds::share_out(Some(budget), confirms));
+    let times = options.terms.budget.map(|budget| rounds::share_out(Some(budget), confirms));
     let plan = Plan {
         budget_seconds: times.map(|times| times.screening).or(record.header.plan.budget_seconds),
         lanes: lanes.clone(),
         ..record.header.plan.clone()
     };
-    let then = Then::new((rounds::share_out(options.terms.budget, confirms), confirms), options.tune);
+    let whole = begun::budget(options.terms.budget, &record);
+    let is_usual = whole.is_none() && plan.budget_seconds.is_some();
+    let then = Then::new((rounds::share_out(whole, confirms), confirms), options.tune, is_usual);
     let tunes = (options.tune, plan.lane_size, path.as_path());
     let done = begun::done(&record);
     let about: Remark<'_> = Box::new(|summary| {
@@ -106,13 +110,19 @@ fn is_anything_left(screened: &Screened, options: &Screen, is_tuning_typed: bool
     confirm::begun(finding, record, path).is_some() || is_proposed() || is_to_be_tuned() || was_chosen()
 }
 
-/// Whether the confirmation of a screening was raced to its end.
+/// The confirmation of a screening, where it was raced to its end.
 ///
 /// # Errors
 /// Where what lies beside its record as that is none.
-fn is_confirmed(screened: &Screened) -> Result<bool, Failure> {
-    let lying = lying(screened)?;
-    Ok(lying.is_some_and(|confirmed| confirmed.end == Some(EndOutcome::Complete)))
+fn confirmed(screened: &Screened) -> Result<Option<Record>, Failure> {
+    Ok(lying(screened)?.filter(|confirmed| confirmed.end == Some(EndOutcome::Complete)))
+}
+
+/// The words of the command that races a proposal for longer, as reports have them; none where its confirmation is not open.
+fn race_more(screened: &Screened, confirmed: &Record) -> Vec<String> {
+    let mut finding = screened.finding.clone();
+    confirm::put_in(&mut finding, &screened.record, confirmed);
+    finding.confirmation.map(|of| of.more).unwrap_or_default()
 }
 
 /// The race of the proposal, or of what tuning made of it, that lies beside a screening's record, as reports take it; `None`:
@@ -120,7 +130,7 @@ fn is_confirmed(screened: &Screened) -> Result<bool, Failure> {
 ///
 /// # Errors
 /// Where what lies there is another record or none, which has the name that the race would take.
-fn lying(screened: &Screened) -> Result<Option<Record>, Failure> {
+pub fn lying(screened: &Screened) -> Result<Option<Record>, Failure> {
     let path = beside(&screened.path, CONFIRMED);
     if !owned::metadata(&path).is_ok_and(|found| found.is_file()) {
         return Ok(None);
@@ -152,16 +162,26 @@ fn lanes_again(
     }
     let base = base_again(plan, options, (typed, trusted))?;
     super::plan::screened(&screening.base)?;
+    let mut missing = Vec::new();
     for factor in &screening.factors {
         if !is_known(&base, factor, &options.options)? {
-            let words: Vec<&str> = options.lane.as_deref().into_iter().chain(options_of(plan)).collect();
-            return Err(Failure::usage(format!(
-                "option {} of this record is not as Fairlane's table has it, and a record does not say what mkfs and mount are \
-                 told; read it, and type its options again: {}",
-                report::clean_text(&factor.name),
-                typed.again(&words)
-            )));
+            missing.push(factor);
         }
+    }
+    if !missing.is_empty() {
+        let again = named_again(&base, &missing, &options.options, plan);
+        let words: Vec<&str> = options.lane.as_deref().into_iter().chain(again).collect();
+        let names: Vec<&str> = missing.iter().map(|factor| factor.name.as_str()).collect();
+        let (options, are, it) = match names.as_slice() {
+            [_] => ("option", "is", "it"),
+            _ => ("options", "are", "them"),
+        };
+        return Err(Failure::usage(format!(
+            "{options} {} of this record {are} not as Fairlane's table has {it}, or set the kernel, and a record does not say \
+             what mkfs, mount and the kernel are told; read it, and type {it} again: {}",
+            report::clean_text(&names.join(", ")),
+            typed.again(&words)
+        )));
     }
     let made = levels::of_runs(&base, screening).map_err(lane_failure)?;
     match levels::are_all_one(&made, &plan.lanes) {
@@ -174,6 +194,27 @@ fn lanes_again(
 fn options_of(plan: &Plan) -> impl Iterator<Item = &str> {
     let named = plan.again().windows(2).filter(|two| two[0] == "--option");
     named.flat_map(|two| [two[0].as_str(), two[1].as_str()])
+}
+
+/// The words of a plan's command that name these options, behind those that were typed already; all of it where nobody can tell
+/// which these are.
+fn named_again<'a>(
+    base: &LaneSpec,
+    missing: &[&Factor],
+    typed: &'a [String],
+    plan: &'a Plan,
+) -> Vec<&'a str> {
+    let all: Vec<&str> = options_of(plan).collect();
+    let is_missing = |text: &str| {
+        let option = screened_options::parse_option(base, text).ok();
+        option.is_some_and(|option| missing.iter().any(|factor| screened_options::is_of(factor, &option)))
+    };
+    let of_these = |two: &&[&str]| two.last().is_some_and(|text| is_missing(text));
+    let found: Vec<&str> = all.chunks(2).filter(of_these).flatten().copied().collect();
+    if found.is_empty() {
+        return all;
+    }
+    typed.iter().flat_map(|text| ["--option", text.as_str()]).chain(found).collect()
 }
 
 /// Refuses a file of a filesystem of the user's own that has other bytes than that which was screened, before anything
@@ -291,7 +332,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut screened = screened();
         screened.path = folder.path().join("s.jsonl");
-        assert!(!is_confirmed(&screened).unwrap());
+        assert!(confirmed(&screened).unwrap().is_none());
         let lane =
             |name: &str, place: usize| levels::lane(&screened.base, name, &screened.finding.factors, &[place]).unwrap();
         let mut race = screened.record.clone();
@@ -304,7 +345,7 @@ mod tests {
             let mut other = race.clone();
             change(&mut other);
             write(&other, &beside(&screened.path, CONFIRMED));
-            is_confirmed(&screened).map_err(|failure| failure.message)
+            confirmed(&screened).map(|of| of.is_some()).map_err(|failure| failure.message)
         };
         assert_eq!(lying(&|of: &mut Record| of.end = Some(EndOutcome::Complete)), Ok(true));
         assert_eq!(lying(&|of: &mut Record| of.end = Some(EndOutcome::Interrupted)), Ok(false));
@@ -360,6 +401,24 @@ mod tests {
             assert!(named(&format!("xfs=xfs{at}"), at), "{at}");
         }
         assert!(!named("ext4", "") && !named("xfs@uml", "@qemu") && !named("xfs,noatime", "@uml"));
+    }
+
+    #[test]
+    fn only_the_options_that_a_record_may_not_choose_are_asked_for_again() {
+        let ext4 = lane("ext4");
+        let mut plan = screened().record.header.plan;
+        let command = ["fairlane", "screen", "ext4", "--option", "noatime", "--option", "commit=5|29", "--option"];
+        plan.command_line = command.into_iter().chain(["stripe=0|64"]).map(str::to_owned).collect();
+        let [commit, stripe] =
+            ["commit=5|29", "stripe=0|64"].map(|text| screened_options::parse_option(&ext4, text).unwrap());
+        let typed = ["commit=5|29".to_owned()];
+        assert_eq!(named_again(&ext4, &[&commit], &[], &plan), ["--option", "commit=5|29"]);
+        let both = ["--option", "commit=5|29", "--option", "stripe=0|64"];
+        assert_eq!(named_again(&ext4, &[&commit, &stripe], &[], &plan), both);
+        assert_eq!(named_again(&ext4, &[&stripe], &typed, &plan), both, "what was typed is typed again");
+        // Of a command that names none of it nobody can tell.
+        let other = Factor { name: "other".to_owned(), ..commit };
+        assert_eq!(named_again(&ext4, &[&other], &[], &plan).len(), 6);
     }
 
     #[test]

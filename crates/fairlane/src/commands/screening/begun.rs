@@ -1,9 +1,11 @@
 //! What the record of a screening says of how it was begun, and the screening anew that tells more.
 
+use crate::commands::{planning, screen};
 use crate::failure::Failure;
 use crate::options::Screen;
 use model::plan::{Plan, Rounds};
 use model::record::{EndOutcome, Record};
+use model::trial::Outcome;
 use model::units::parse_seconds;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,8 +13,8 @@ use std::path::Path;
 /// Options of a command of `screen` that the one which tells more has otherwise, each with a value.
 const OTHERWISE: [&str; 3] = ["--rounds", "--budget", "--seed"];
 
-/// What was typed to go on with a record, and for what was not typed what it was begun with: how long it may take, how
-/// long is tuned, and before its own race is over whether its proposal is raced.
+/// What was typed to go on with a record, and for what was not typed what it was begun with: how long is tuned, and before
+/// its own race is over whether its proposal is raced.
 pub fn as_begun(options: &Screen, record: &Record) -> Screen {
     let plan = &record.header.plan;
     let is_over = record.end == Some(EndOutcome::Complete);
@@ -20,8 +22,13 @@ pub fn as_begun(options: &Screen, record: &Record) -> Screen {
     let mut options = options.clone();
     options.no_confirm = no_confirm;
     options.tune = options.tune.or_else(|| recorded(plan, "--tune").filter(|_| !no_confirm));
-    options.terms.budget = options.terms.budget.or_else(|| recorded(plan, "--budget"));
     options
+}
+
+/// Seconds of a screening and its confirmation together: as they were typed, or what its record was begun with; `None`: the
+/// usual ones.
+pub fn budget(typed: Option<f64>, record: &Record) -> Option<f64> {
+    typed.or_else(|| recorded(&record.header.plan, "--budget"))
 }
 
 /// A time that the command of a plan names, in seconds.
@@ -73,12 +80,19 @@ pub fn check_rounds(path: &Path, record: &Record, typed: Option<u32>) -> Result<
     )))
 }
 
-/// How many rounds are raced already of a screening that goes on, a line for behind its plan; `None`: no whole one is.
+/// How many rounds are raced already of a screening or a confirmation that goes on, a line for behind its plan; `None`: no
+/// whole one is.
 pub fn done(record: &Record) -> Option<String> {
+    let so_far = so_far(record)?;
+    Some(format!("raced already, {so_far}. The plan above is that of the whole race."))
+}
+
+/// `of 3 rounds each: commit 1`, what is raced of a record; `None`: no whole round is. What was set aside to be run again is
+/// none.
+pub fn so_far(record: &Record) -> Option<String> {
     let plan = &record.header.plan;
-    let Rounds::Fixed(planned) = plan.rounds else { return None };
     let mut lanes: BTreeMap<(&str, u32), BTreeSet<&str>> = BTreeMap::new();
-    for trial in &record.trials {
+    for trial in record.trials.iter().filter(|trial| trial.outcome != Outcome::Repeated) {
         lanes.entry((trial.workload.as_str(), trial.round)).or_default().insert(trial.lane.as_str());
     }
     let whole = |workload: &str| {
@@ -89,22 +103,35 @@ pub fn done(record: &Record) -> Option<String> {
         plan.workloads.iter().map(|workload| (workload.title.as_str(), whole(&workload.name))).collect();
     let list: Vec<String> = told.iter().map(|(title, whole)| format!("{title} {whole}")).collect();
     let is_any = told.iter().any(|(_, whole)| *whole > 0);
-    is_any.then(|| {
-        report::clean_text(&format!(
-            "raced already, of {planned} rounds each: {}. The plan above is that of the whole race.",
-            list.join(", ")
-        ))
-    })
+    let of = match plan.rounds {
+        Rounds::Fixed(planned) => format!("of {planned} rounds each"),
+        Rounds::Auto => "in whole rounds".to_owned(),
+    };
+    is_any.then(|| report::clean_text(&format!("{of}: {}", list.join(", "))))
 }
 
-/// Nothing of a screening is left to do.
-pub fn complete(path: &Path, record: &Record) -> Failure {
-    let anew = anew(record).map_or_else(String::new, |line| format!("; more rounds take a screening anew: {line}"));
+/// Nothing of a screening is left to do. `race_more`: the words of the command that races its proposal for longer, where its
+/// confirmation is open; empty: it is not.
+pub fn complete(path: &Path, record: &Record, race_more: &[String]) -> Failure {
+    let more = match race_more {
+        [] => anew(record).map(|line| format!("; more rounds take a screening anew: {}", as_typed(line, record))),
+        words => {
+            let line = as_typed(report::shell_line(words), record);
+            Some(format!("; its confirmation cannot tell yet, and a longer race of the proposal may: {line}"))
+        }
+    };
+    let more = more.unwrap_or_default();
     Failure::usage(format!(
-        "{} is complete, and nothing of it is left to do: fairlane report {}{anew}",
+        "{} is complete, and nothing of it is left to do: fairlane report {}{more}",
         path.display(),
         path.display()
     ))
+}
+
+/// A command that races lanes of a screening, as whoever sees it types it.
+pub fn as_typed(line: String, record: &Record) -> String {
+    let in_guest = record.header.plan.lanes.first().is_some_and(planning::in_guest);
+    screen::with_sudo(line, in_guest)
 }
 
 /// The command of the screening that tells more: with all the rounds that were planned where the time was too short for
@@ -162,8 +189,10 @@ mod tests {
     #[test]
     fn what_is_not_typed_again_is_as_it_was_begun() {
         let times = |words: &[&str], command: &str, end: Option<EndOutcome>| {
-            let options = as_begun(&typed(words), &record(command, end));
-            (options.terms.budget, options.tune, options.no_confirm)
+            let (typed, record) = (typed(words), record(command, end));
+            let options = as_begun(&typed, &record);
+            assert_eq!(options.terms.budget, typed.terms.budget, "what was typed is told from what was not");
+            (budget(options.terms.budget, &record), options.tune, options.no_confirm)
         };
         let over = Some(EndOutcome::Complete);
         assert_eq!(times(&[], BEGUN, None), (Some(180.0), Some(300.0), false));
@@ -191,6 +220,13 @@ mod tests {
         record.trials.remove(last);
         let said = done(&record).expect("one whole round was raced");
         assert!(said.contains(&format!("of 5 rounds each: {} 1", first.title)), "{said}");
+        // That of a confirmation ends by itself.
+        record.header.plan.rounds = Rounds::Auto;
+        let said = done(&record).expect("one whole round was raced");
+        assert!(said.starts_with(&format!("raced already, in whole rounds: {} 1", first.title)), "{said}");
+        // What was set aside is run again.
+        record.trials.iter_mut().for_each(|trial| trial.outcome = Outcome::Repeated);
+        assert_eq!(done(&record), None);
         record.trials.clear();
         assert_eq!(done(&record), None);
     }
@@ -239,8 +275,12 @@ mod tests {
         assert_eq!(anew(&record), Some(line(4)), "two rounds were raced of two");
         record.header.plan.rounds = Rounds::Fixed(5);
         assert_eq!(anew(&record), Some(line(5)), "two rounds were raced of five");
-        let said = complete(Path::new("r.jsonl"), &record).message;
+        let said = complete(Path::new("r.jsonl"), &record, &[]).message;
         assert!(said.starts_with("r.jsonl is complete") && said.ends_with(&line(5)), "{said}");
+        let race = ["fairlane", "race", "default=ext4", "proposal=ext4,commit=30"].map(str::to_owned);
+        let said = complete(Path::new("r.jsonl"), &record, &race).message;
+        assert!(said.ends_with("fairlane race default=ext4 proposal=ext4,commit=30"), "{said}");
+        assert!(said.contains("its confirmation cannot tell yet") && !said.contains("anew"), "{said}");
         record.header.plan.command_line = vec!["rm".to_owned()];
         assert_eq!(anew(&record), None);
     }

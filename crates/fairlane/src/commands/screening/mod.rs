@@ -22,6 +22,7 @@ use super::contest::{self, Contest, Remark, Tells};
 use super::resume::{Resumed, Typed};
 use super::screen::{self, Channel, tilde};
 use super::{lane_failure, page, planning, report as shown};
+use crate::conductor::begin::raced_seconds;
 use crate::failure::{Failure, Status};
 use crate::options::{Screen, Terms};
 use crate::record_writer::RecordWriter;
@@ -35,6 +36,7 @@ use model::plan::{Plan, Rounds};
 use model::record::{EndOutcome, Record};
 use model::units::human_seconds;
 use plan::Planned;
+use report::PlanSummary;
 use std::path::{Path, PathBuf};
 use told::Then;
 
@@ -93,7 +95,10 @@ fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
     };
     let times = rounds::share_out(terms.budget, confirms);
     let (screening, base) = (plan.screening.clone(), confirm::base(&plan));
-    let (then, tunes) = (Then::new((times, confirms), options.tune), (options.tune, plan.lane_size, path.as_path()));
+    // Where rounds are named no time ends it.
+    let is_usual = terms.budget.is_none() && options.rounds.is_none();
+    let then = Then::new((times, confirms), options.tune, is_usual);
+    let tunes = (options.tune, plan.lane_size, path.as_path());
     let about: Remark<'_> =
         Box::new(|summary| screening.as_ref().map(|screening| told::remark(screening, summary, then, tunes)));
     let tells: Tells<'_> = Box::new(|plan| told::dry_run(plan, &path, (times, confirms)));
@@ -142,6 +147,8 @@ fn follow(
     path: &Path,
     (terms, channel): (&Terms, Channel),
 ) -> Result<Option<Ended>, Failure> {
+    let done = resumed.as_ref().and_then(|resumed| begun::done(&resumed.record));
+    let remark = done.map(|line| -> Remark<'static> { Box::new(move |_: &PlanSummary| Some(line.clone())) });
     to_its_end(Contest {
         plan,
         notes: Vec::new(),
@@ -150,7 +157,7 @@ fn follow(
         record: Some(path),
         report: false,
         channel,
-        remark: None,
+        remark,
         dry_run_tells: None,
         of_size: None,
         most_telling: Vec::new(),
@@ -182,13 +189,38 @@ fn to_its_end(contest: Contest) -> Result<Option<Ended>, Failure> {
     }
 }
 
-/// Says of a screening that was interrupted how it goes on, where anything of it is kept; nothing is said behind that.
+/// Says of a screening that was interrupted how much of what was under way is done and how it goes on, where anything of it
+/// is kept; nothing is said behind that.
 fn how_to_go_on(failure: Failure, path: &Path, options: &Screen) -> Failure {
     if failure.status != Status::Interrupted || owned::metadata(path).is_err() {
         return failure;
     }
-    terminal::say!("the screening goes on with: {}", report::shell_line(&words_to_go_on(path, options)));
+    let line = report::shell_line(&words_to_go_on(path, options));
+    let Ok(record) = state::load(path) else {
+        terminal::say!("the screening goes on with: {line}");
+        return Failure::interrupted();
+    };
+    let is_over = |record: &Record| record.end == Some(EndOutcome::Complete);
+    let confirmed = beside(path, CONFIRMED);
+    match is_over(&record) {
+        false => terminal::say!("{}", how_much("the screening", &record)),
+        // Tuning is not gone on with, and begins anew.
+        true if owned::metadata(&confirmed).is_ok_and(|found| found.is_file()) => {
+            let under_way = state::load(&confirmed).ok().filter(|confirmed| !is_over(confirmed));
+            under_way.iter().for_each(|of| terminal::say!("{}", how_much("its confirmation", of)));
+        }
+        true => {}
+    }
+    terminal::say!("the screening goes on with: {}", begun::as_typed(line, &record));
     Failure::interrupted()
+}
+
+/// How many rounds of a race that was interrupted are done.
+fn how_much(what: &str, record: &Record) -> String {
+    match begun::so_far(record) {
+        Some(so_far) => format!("{what} was interrupted; raced so far, {so_far}"),
+        None => format!("{what} was interrupted before a round was done"),
+    }
 }
 
 /// The command that goes on with a screening, with what its record does not choose.
@@ -238,13 +270,29 @@ fn tune_and_confirm(screened: &mut Screened, options: &Screen, typed: &Typed) ->
     }
     if !options.terms.quiet {
         // It takes a while until the proposal was raced.
-        shown::print(&report::screening_text(&screened.finding, &screen::style()))?;
-        let words = levels::in_words(&screened.finding.factors, &combination);
-        shown::print(&format!("\nnow the proposal races the default: {}\n", report::clean_text(&words)))?;
+        let lying = again::lying(screened)?;
+        shown::print(&before_confirmation(screened, &combination, lying.as_ref(), options.terms.dry_run))?;
     }
     let Some(ended) = confirmation(screened, &combination, options, typed)? else { return Ok(Ok(())) };
     put_in(&mut screened.finding, &screened.record, &ended.record);
     Ok(ended.result)
+}
+
+/// What stands before the plan of a confirmation: what the screening found, with what was raced of the confirmation already,
+/// and what races now. Of a dry run, which was asked for the plan, only where the rest is told.
+fn before_confirmation(screened: &Screened, combination: &[usize], lying: Option<&Record>, is_dry: bool) -> String {
+    let words = report::clean_text(&levels::in_words(&screened.finding.factors, combination));
+    let act = match lying {
+        Some(_) => "the race of the proposal against the default goes on",
+        None => "now the proposal races the default",
+    };
+    if is_dry {
+        let path = report::clean_text(&tilde(&screened.path));
+        return format!("the race of all runs is over, and `fairlane report {path}` shows it; {act}: {words}\n");
+    }
+    let mut finding = screened.finding.clone();
+    lying.iter().for_each(|confirmed| put_in(&mut finding, &screened.record, confirmed));
+    format!("{}\n{act}: {words}\n", report::screening_text(&finding, &screen::style()))
 }
 
 /// What races the default: what a confirmation that was begun races, what tuning makes of the proposal, or the proposal
@@ -282,16 +330,22 @@ fn confirmation(
     let (terms, path) = (&options.terms, beside(&screened.path, CONFIRMED));
     let proposal = levels::lane(&screened.base, confirm::PROPOSAL, &screened.finding.factors, combination);
     let lanes: Vec<LaneSpec> = of.lanes.first().cloned().into_iter().chain([proposal.map_err(lane_failure)?]).collect();
-    let budget = rounds::share_out(terms.budget, true).confirmation;
+    let whole = begun::budget(terms.budget, &screened.record);
+    let budget = rounds::of_confirmation(whole, raced_seconds(&screened.record));
     let length = Length { rounds: Rounds::Auto, budget: Some(budget) };
     // Who names a seed has the same orders again, and the two races have none in common.
     let seed = terms.seed.map_or_else(planning::new_seed, |seed| seed.wrapping_add(1));
     let resumed = again::confirmation(screened, &lanes, typed)?;
     let plan = match &resumed {
-        Some(resumed) => Plan { lanes, ..resumed.record.header.plan.clone() },
+        Some(resumed) => gone_on(&resumed.record.header.plan, lanes, terms.budget.map(|_| budget)),
         None => confirm::plan(of, lanes, length, seed),
     };
     follow(plan, resumed, &path, (terms, Channel::Plan))
+}
+
+/// The plan of a confirmation that goes on. `budget`: its seconds where a time was typed; else it keeps its own.
+fn gone_on(begun: &Plan, lanes: Vec<LaneSpec>, budget: Option<f64>) -> Plan {
+    Plan { lanes, budget_seconds: budget.or(begun.budget_seconds), ..begun.clone() }
 }
 
 /// Writes the page beside the screening's record once more, where a race behind it lies there too; answers where.
@@ -323,6 +377,7 @@ fn show(screened: &Screened, quiet: bool) -> Result<(), Failure> {
     let tells_too_little = finding.confirmation.is_none() && finding.proposal.factors.is_empty();
     let is_open = finding.proposal.cut_short.is_some() || (tells_too_little && !finding.open_options().is_empty());
     if let Some(anew) = begun::anew(&screened.record).filter(|_| is_open) {
+        let anew = begun::as_typed(anew, &screened.record);
         text.push_str(&format!("more rounds take a screening anew: {anew}\n"));
     }
     shown::print(&text)
@@ -395,6 +450,49 @@ mod tests {
         }
         std::fs::remove_dir(folder.path()).unwrap();
         assert!(check("--dry-run").unwrap_err().contains("does not exist"));
+    }
+
+    #[test]
+    fn a_confirmation_that_was_begun_has_the_time_that_is_typed_or_its_own() {
+        let screened = tuned::tests::screened();
+        let lanes = screened.record.header.plan.lanes.clone();
+        let begun = Plan { budget_seconds: Some(30.0), ..screened.record.header.plan.clone() };
+        assert_eq!(gone_on(&begun, lanes.clone(), Some(150.0)).budget_seconds, Some(150.0));
+        assert_eq!(gone_on(&begun, lanes, None).budget_seconds, Some(30.0));
+    }
+
+    #[test]
+    fn what_was_raced_of_a_confirmation_is_told_before_it_goes_on_and_a_dry_run_begins_with_its_plan() {
+        let screened = tuned::tests::screened();
+        let said = |lying: Option<&Record>, is_dry: bool| before_confirmation(&screened, &[1], lying, is_dry);
+        let new = said(None, false);
+        assert!(new.contains("SCREENING") && new.contains("\nnow the proposal races the default: "), "{new}");
+        assert!(new.contains("Not yet"), "{new}");
+        let mut confirmed = screened.record.clone();
+        let lane = |name: &str, place: usize| {
+            levels::lane(&screened.base, name, &screened.finding.factors, &[place]).unwrap()
+        };
+        confirmed.header.plan.lanes = vec![lane("default", 0), lane(confirm::PROPOSAL, 1)];
+        (confirmed.header.plan.screening, confirmed.end) = (None, Some(EndOutcome::Interrupted));
+        confirmed.header.seed += 1;
+        levels::tests::describe(&mut confirmed.header);
+        let begun = said(Some(&confirmed), false);
+        assert!(begun.contains("the race of the proposal against the default goes on: "), "{begun}");
+        assert!(begun.contains("CONFIRMED") && !begun.contains("Not yet"), "{begun}");
+        for lying in [None, Some(&confirmed)] {
+            let dry = said(lying, true);
+            assert_eq!(dry.lines().count(), 1, "{dry}");
+            assert!(dry.contains("fairlane report s.jsonl"), "{dry}");
+        }
+    }
+
+    #[test]
+    fn who_interrupts_is_told_how_many_rounds_are_done() {
+        let mut record = tuned::tests::screened().record;
+        let said = how_much("the screening", &record);
+        assert!(said.starts_with("the screening was interrupted; raced so far, ") && said.contains(" 2"), "{said}");
+        record.trials.clear();
+        assert_eq!(how_much("its confirmation", &record), "its confirmation was interrupted before a round was done");
     }
 
     #[test]

@@ -5,11 +5,11 @@ use model::plan::{Plan, Rounds};
 use model::units::human_seconds;
 
 /// Seconds of screening and confirmation together where nobody says how long.
-const USUAL_SECONDS: f64 = 3600.0;
+pub const USUAL_SECONDS: f64 = 3600.0;
 /// Of that so much is the confirmation's.
 const CONFIRMATION_SHARE: f64 = 0.25;
 /// And no more: two lanes need no longer. Chosen.
-const MOST_CONFIRMATION_SECONDS: f64 = 900.0;
+pub const MOST_CONFIRMATION_SECONDS: f64 = 900.0;
 /// Fewest rounds: two give no idea yet of how much a lane's figures scatter.
 pub const FEWEST: u32 = 3;
 /// Most rounds that are raced unasked: intervals hardly become narrower from there on. Chosen.
@@ -33,6 +33,19 @@ pub fn share_out(budget: Option<f64>, confirms: bool) -> Times {
     let share = if confirms { CONFIRMATION_SHARE } else { 0.0 };
     let confirmation = (whole * share).min(MOST_CONFIRMATION_SECONDS);
     Times { screening: whole - confirmation, confirmation }
+}
+
+/// Seconds of the confirmation once the race of all runs took so many: its part, and what that race left of its own. `budget`:
+/// of both, `None`: the usual one.
+pub fn of_confirmation(budget: Option<f64>, spent: f64) -> f64 {
+    let left = budget.unwrap_or(USUAL_SECONDS) - spent;
+    left.max(share_out(budget, true).confirmation).min(MOST_CONFIRMATION_SECONDS)
+}
+
+/// The budget with which the confirmation has so many seconds, however long the race of all runs takes; `None`: it never has
+/// so many.
+pub fn with_confirmation_of(seconds: f64) -> Option<f64> {
+    (seconds <= MOST_CONFIRMATION_SECONDS).then_some(seconds / CONFIRMATION_SHARE)
 }
 
 /// The least budget that leaves the race of all runs so many seconds.
@@ -135,6 +148,23 @@ mod tests {
             assert_eq!(whole(screening), budget.unwrap_or(USUAL_SECONDS));
         }
         assert_eq!(share_out(Some(600.0), false), Times { screening: 600.0, confirmation: 0.0 });
+    }
+
+    #[test]
+    fn what_the_race_of_all_runs_leaves_is_the_confirmations_too() {
+        for (budget, spent, seconds) in [
+            (Some(120.0), 50.0, 70.0),
+            (Some(120.0), 90.0, 30.0),
+            // It never has less than its part, and never more than the most.
+            (Some(120.0), 200.0, 30.0),
+            (Some(7200.0), 60.0, 900.0),
+            (None, 2700.0, 900.0),
+        ] {
+            assert_eq!(of_confirmation(budget, spent), seconds, "{budget:?} {spent}");
+        }
+        assert_eq!(with_confirmation_of(69.0), Some(276.0));
+        assert_eq!(share_out(with_confirmation_of(900.0), true).confirmation, 900.0);
+        assert_eq!(with_confirmation_of(901.0), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is said of a screening before it is raced, and the commands that set what it found.
 
 use super::confirm::{self, Length};
-use super::rounds::Times;
+use super::rounds::{self, Times};
 use super::tune;
 use crate::commands::planning;
 use lanes::filesystems;
@@ -29,21 +29,49 @@ pub struct Then {
     confirmation: Option<f64>,
     /// Seconds of tuning; `None`: nothing is tuned.
     tuning: Option<f64>,
+    /// The time is the usual one, because nobody said how long.
+    is_usual: bool,
 }
 
 impl Then {
-    /// As it was asked for.
-    pub fn new((times, confirms): (Times, bool), tuning: Option<f64>) -> Then {
-        Then { confirmation: confirms.then_some(times.confirmation), tuning }
+    /// As it was asked for. `is_usual`: the time of the race and of the confirmation is Fairlane's own.
+    pub fn new((times, confirms): (Times, bool), tuning: Option<f64>, is_usual: bool) -> Then {
+        Then { confirmation: confirms.then_some(times.confirmation), tuning, is_usual }
     }
 
     /// `then at most 15 min for the confirmation; --tune: 5 min more`; `None`: nothing comes.
     fn in_words(self) -> Option<String> {
-        let confirmation =
-            self.confirmation.map(|seconds| format!("at most {} for the confirmation", human_seconds(seconds)));
+        let confirmation = self.confirmation.map(|seconds| {
+            let time = human_seconds(seconds);
+            match seconds < rounds::MOST_CONFIRMATION_SECONDS {
+                true => format!("{time} for the confirmation, and what the race before it leaves of its own time"),
+                false => format!("at most {time} for the confirmation"),
+            }
+        });
         let tuning = self.tuning.map(|seconds| format!("--tune: {} more", human_seconds(seconds)));
         let parts: Vec<String> = confirmation.into_iter().chain(tuning).collect();
         (!parts.is_empty()).then(|| format!("then {}.", parts.join("; ")))
+    }
+
+    /// That the confirmation probably has no time for a verdict, and what has; `None`: it has.
+    fn too_short(self, summary: &PlanSummary) -> Option<String> {
+        let part = self.confirmation?;
+        let needed = summary.first_look_seconds;
+        // What is expected to be left is its own too.
+        let left = summary.budget_seconds.zip(summary.seconds).map_or(0.0, |(budget, seconds)| budget - seconds);
+        let room = (part + left.max(0.0)).min(rounds::MOST_CONFIRMATION_SECONDS);
+        (needed > room).then(|| {
+            let remedy = match rounds::with_confirmation_of(needed) {
+                Some(whole) => format!("--budget {:.0}m has room for them", (whole / 60.0).ceil()),
+                None => "less work (--workload NAME) takes less".to_owned(),
+            };
+            format!(
+                "six rounds of the confirmation, the fewest that decide, take about {}, and it will have about {}: it will \
+                 probably stay open; {remedy}.",
+                human_seconds(needed),
+                human_seconds(room)
+            )
+        })
     }
 }
 
@@ -57,6 +85,11 @@ pub fn about(screening: &Screening, summary: &PlanSummary, then: Then) -> String
     };
     let mut lines = vec![format!("screening: {options} in {lanes} lanes, {design}.")];
     lines.extend(then.in_words());
+    lines.extend(then.is_usual.then(|| {
+        let usual = human_seconds(rounds::USUAL_SECONDS);
+        format!("nobody said how long: it is {usual} by itself for all but --tune, and --budget takes any other time.")
+    }));
+    lines.extend(then.too_short(summary));
     lines.extend((!confirm::may_propose(factors)).then(|| NEVER_PROPOSED.to_owned()));
     let full = stats::screening::full_factorial(factors.len());
     if full > lanes as u64 {
@@ -136,8 +169,12 @@ pub fn dry_run(plan: &Plan, path: &Path, (times, confirms): (Times, bool)) -> Ve
         let lanes = plan.lanes.first().map(LaneSpec::to_line).into_iter().chain([format!("{}=…", confirm::PROPOSAL)]);
         let length = Length { rounds: Rounds::Auto, budget: Some(times.confirmation) };
         let command = confirm::command_line(plan, lanes.collect(), length, None);
+        let longer = match times.confirmation < rounds::MOST_CONFIRMATION_SECONDS {
+            true => ", for longer where that race leaves some of its time,",
+            false => "",
+        };
         lines.push(format!(
-            "then, where something is proposed, race it against the default into {}: {}",
+            "then, where something is proposed, race it against the default{longer} into {}: {}",
             confirm::beside(path, confirm::CONFIRMED).display(),
             shell_line(&command)
         ));
@@ -341,7 +378,7 @@ mod tests {
             runs: (0..4).map(run).collect(),
             left_out: Vec::new(),
         };
-        let then = Then { confirmation: None, tuning: None };
+        let then = Then { confirmation: None, tuning: None, is_usual: false };
         let said = |seconds: Option<f64>| {
             let tunes = (seconds, Bytes(Bytes::GIB), Path::new("/no-such-folder/zz.jsonl"));
             remark(&screening, &summary(vec![6.0, 2.0]), Then { tuning: seconds, ..then }, tunes)
@@ -371,10 +408,34 @@ mod tests {
         for (confirmation, tuning, said) in [
             (Some(900.0), None, Some("then at most 15 min for the confirmation.")),
             (Some(900.0), Some(300.0), Some("then at most 15 min for the confirmation; --tune: 5 min more.")),
+            (
+                Some(30.0),
+                None,
+                Some("then 30 s for the confirmation, and what the race before it leaves of its own time."),
+            ),
             (None, None, None),
         ] {
-            assert_eq!(Then { confirmation, tuning }.in_words().as_deref(), said);
+            assert_eq!(Then { confirmation, tuning, is_usual: false }.in_words().as_deref(), said);
         }
+    }
+
+    #[test]
+    fn a_confirmation_without_time_for_a_verdict_is_told_before_the_race_with_the_budget_that_has_it() {
+        let said = |part: Option<f64>, needed: f64, budget: Option<f64>| {
+            let times = PlanSummary { first_look_seconds: needed, seconds: Some(50.0), ..summary(vec![6.0]) };
+            let then = Then { confirmation: part, tuning: None, is_usual: false };
+            then.too_short(&PlanSummary { budget_seconds: budget, ..times })
+        };
+        // 40 s are expected to be left.
+        assert_eq!(said(Some(30.0), 69.0, Some(90.0)), None);
+        let short = said(Some(7.5), 69.0, Some(22.5)).expect("a sentence");
+        assert!(short.contains("about 69 s, and it will have about 7.5 s"), "{short}");
+        assert!(short.ends_with("; --budget 5m has room for them."), "{short}");
+        // That race goes on beyond its own time.
+        assert!(said(Some(7.5), 8.0, None).is_some());
+        assert_eq!(said(Some(900.0), 900.0, None), None);
+        assert!(said(Some(900.0), 901.0, None).is_some_and(|said| said.contains("less work (--workload NAME)")));
+        assert_eq!(said(None, 901.0, None), None, "there is none");
     }
 
     #[test]
