@@ -3,7 +3,7 @@
 use crate::clean::{clean, columns, shorten};
 use crate::layout::{Phrase, Tone, hang};
 use crate::{Style, answer, explanations, facts, questions, words};
-use model::findings::{Ceiling, Findings, ResultFinding, Settle, Statement};
+use model::findings::{Ceiling, Choice, Findings, ResultFinding, Settle, Statement};
 use model::machine::is_untold;
 use model::screening::Factor;
 use model::sentence::Weight;
@@ -97,7 +97,9 @@ pub(crate) fn result(findings: &Findings, style: &Style) -> String {
 /// What has to be known before the answer is taken, all of it in one place: how the race ended, that code alone was raced,
 /// and what the answer's lanes and ground are. Before the table where the race is not what it seems, otherwise after it.
 pub(crate) fn notes(findings: &Findings) -> (Vec<Phrase>, Vec<Phrase>) {
-    let outcome = words::race::outcome(&findings.outcome).filter(|_| !findings.results.is_empty());
+    // The answer says it of a race that was interrupted before it had figures.
+    let has_figures = findings.outcome != "interrupted" || !matches!(findings.conclusion.choice, Choice::Nothing);
+    let outcome = words::race::outcome(&findings.outcome).filter(|_| has_figures && !findings.results.is_empty());
     let outcome = outcome.map(|note| Phrase::default().tone(Tone::Failed, note));
     let code_only = findings.code_only.iter().map(|said| words::answer::said_of_the_ground(said));
     let first: Vec<Phrase> = outcome.into_iter().chain(code_only).collect();
@@ -191,12 +193,17 @@ pub(crate) fn next_command(findings: &Findings, record_path: Option<&str>, just_
 
 /// A proposed command as whoever reads must type it: with `sudo` where it formats and mounts and he is not root.
 pub(crate) fn as_typed(line: String, findings: &Findings, style: &Style) -> String {
+    let mounts = |lane: &model::lane::Lane| matches!(lane.venue.as_str(), "image" | "device" | "memory");
+    if findings.lanes.iter().any(mounts) { with_sudo(line, style) } else { line }
+}
+
+/// The same of a command whose lanes are formatted where no guest has them.
+pub(crate) fn with_sudo(line: String, style: &Style) -> String {
     let races = ["fairlane race", "fairlane fio", "fairlane calibrate", "fairlane screen"]
         .iter()
         .any(|begin| line.starts_with(begin));
     let in_guest = ["@uml", "@qemu", "--on uml", "--on qemu"].iter().any(|word| line.contains(word));
-    let mounts = |lane: &model::lane::Lane| matches!(lane.venue.as_str(), "image" | "device" | "memory");
-    match style.sudo && races && !in_guest && findings.lanes.iter().any(mounts) {
+    match style.sudo && races && !in_guest {
         true => format!("sudo {line}"),
         false => line,
     }

@@ -5,7 +5,7 @@ mod tuning;
 use crate::clean::{clean, columns, name, shell_line, shorten};
 use crate::facts::TITLE_COLUMNS;
 use crate::layout::{Phrase, Tone, align, hang};
-use crate::lines::{CLOSING_COLUMNS, command};
+use crate::lines::{CLOSING_COLUMNS, command, with_sudo};
 use crate::markdown::{code, escape, row};
 use crate::words::{self, screening as wording};
 use crate::{Style, figures};
@@ -52,7 +52,7 @@ pub fn confirmation_text(finding: &ScreeningFinding, style: &Style) -> String {
         confirmed_rows(&mut out, finding, style);
     }
     if let Some(line) = more(finding) {
-        command(&mut out, wording::RACE_MORE, &line, style);
+        command(&mut out, wording::RACE_MORE, &with_sudo(line, style), style);
     }
     let commands = commands(finding);
     if !commands.is_empty() {

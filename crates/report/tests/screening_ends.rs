@@ -205,6 +205,13 @@ fn an_open_confirmation_says_whether_it_is_over_and_which_race_tells_more() {
         assert!(said.contains("Open: the race of the proposal against the default is over and cannot tell."), "{said}");
         assert!(said.to_lowercase().contains("race more") && said.contains(line), "{format}: {said}");
     }
+    // Who is not root types what formats and mounts with sudo, but for lanes in guests.
+    let sudo = Style { sudo: true, ..Style::default() };
+    let said = one_line(&report::screening_text(&over, &sudo));
+    assert!(said.contains(&format!("RACE MORE sudo {line}")), "{said}");
+    let in_guest = with(false, &["fairlane", "race", "default=ext4@uml", "proposal=ext4,commit=30@uml"]);
+    let said = one_line(&report::screening_text(&in_guest, &sudo));
+    assert!(said.contains("RACE MORE fairlane race"), "{said}");
     for (language, is_running, is_over) in [
         (Language::En, "is not over;", "is over and cannot tell;"),
         (Language::De, "ist nicht zu Ende.", "ist zu Ende und lässt nichts erkennen."),

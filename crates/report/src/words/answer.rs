@@ -196,6 +196,7 @@ pub(crate) fn nothing_measured(outcome: &str) -> &'static str {
     match outcome {
         "running" => "Nothing was measured yet: this race is still running.",
         "unfinished" => "Nothing was measured: the race was killed or crashed before its first round was recorded.",
+        "interrupted" => "No choice can be made: the race was interrupted before a round of it was done.",
         _ => "No choice can be made: the race ended before anything was measured.",
     }
 }
