@@ -382,6 +382,9 @@ fn race(
     let Contest { plan, notes, resumed, terms, channel, report, mut ranks, .. } = contest;
     let titles = plan.workloads.iter().map(|workload| workload.title.clone()).collect();
     let mut show = screen::Show::new(channel, terms.quiet, titles, path);
+    if plan.calibration {
+        show.without_log();
+    }
     let directory = undo::directory().map_err(lane_failure)?;
     let mut journal = Journal::begin(&directory, run_id).map_err(lane_failure)?;
     let is_new = resumed.is_none();

@@ -1,14 +1,19 @@
 //! What a race shows: verdicts on standard output (or on standard error, where that is kept for
-//! something else), progress on standard error and only on a terminal.
+//! something else), progress on standard error and only on a terminal, but for a few lines of a screening in a log.
 
 use crate::failure::Failure;
 use crate::owner::Owner;
 use crate::terminal::{self, Clean};
 use model::event::Event;
+use model::units::human_seconds;
 use report::{PlanSummary, Screen, ScreenOptions, Style};
 use std::io::{IsTerminal, Stderr, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A log has one line of a race in so long at most.
+const BETWEEN_LINES: Duration = Duration::from_secs(30);
 
 /// Where plan and verdicts go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +64,30 @@ pub struct Show {
     screen: Screen<Box<dyn Write>, Clean<Stderr>>,
     quiet: bool,
     channel: Channel,
+    /// What stands on standard error where that is no terminal; `None`: nothing does.
+    log: Option<Log>,
+}
+
+/// How far a race is, for a log: a screening and what follows it take long and say nothing else meanwhile.
+struct Log {
+    /// When its last line was written, or the race began.
+    last: Instant,
+}
+
+impl Log {
+    /// The line of an event, where it is time for one.
+    fn line(&mut self, event: &Event, now: Instant) -> Option<String> {
+        let Event::RoundStarted { title, round, look_at, elapsed_seconds, budget_seconds, .. } = event else {
+            return None;
+        };
+        if now.saturating_duration_since(self.last) < BETWEEN_LINES {
+            return None;
+        }
+        self.last = now;
+        let most = budget_seconds.map_or_else(String::new, |most| format!(" of at most {}", human_seconds(most)));
+        let line = format!("{title}: round {round} of {look_at} begins; raced {}{most}", human_seconds(*elapsed_seconds));
+        Some(report::clean_text(&line))
+    }
 }
 
 impl Show {
@@ -72,12 +101,17 @@ impl Show {
             record_path: Some(tilde(record_path)),
             record_is_last: crate::state::is_kept(record_path),
         };
-        Show { screen: Screen::new(channel.writer(), terminal::err(), options), quiet, channel }
+        let is_logged = !quiet && !options.progress && matches!(channel, Channel::Plan | Channel::Tuning);
+        let log = is_logged.then(|| Log { last: Instant::now() });
+        Show { screen: Screen::new(channel.writer(), terminal::err(), options), quiet, channel, log }
     }
 
     /// Shows an event. With `--quiet` only the end, and not even that where the result is something
     /// else. A reader that left does not end a race.
     pub fn event(&mut self, event: &Event) {
+        if let Some(line) = self.log.as_mut().and_then(|log| log.line(event, Instant::now())) {
+            terminal::say!("{line}");
+        }
         let of_the_race = matches!(event, Event::Finished(_) | Event::Verdicts(_) | Event::Ceilings(_));
         if of_the_race && matches!(self.channel, Channel::Plan | Channel::Tuning) {
             return;
@@ -87,6 +121,11 @@ impl Show {
         if !self.quiet || result || matches!(event, Event::TrialFailed { .. }) {
             let _ = self.screen.show(event);
         }
+    }
+
+    /// Leaves out the lines for a log, of a race whose number of rounds says nothing of how long it is.
+    pub fn without_log(&mut self) {
+        self.log = None;
     }
 
     /// Takes the progress line away, so that something else can be written.
@@ -177,5 +216,32 @@ impl lanes::device::Confirm for Typed<'_> {
             Ok(read) if read > 0 => Some(line.trim().to_owned()),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_has_a_line_of_a_round_at_most_every_half_minute() {
+        let begun = Instant::now();
+        let mut log = Log { last: begun };
+        let round = |round: u32, budget_seconds: Option<f64>| Event::RoundStarted {
+            title: "append and commit\u{1b}".to_owned(),
+            number: 1,
+            round,
+            look_at: 12,
+            elapsed_seconds: 31.0,
+            budget_seconds,
+        };
+        let mut line = |event: &Event, seconds: u64| log.line(event, begun + Duration::from_secs(seconds));
+        assert_eq!(line(&round(1, None), 29), None);
+        assert_eq!(line(&Event::LaneStarted { lane: "r02".to_owned(), phase: "measure" }, 31), None);
+        let said = line(&round(2, Some(2700.0)), 31).expect("it is time");
+        assert!(said.ends_with(": round 2 of 12 begins; raced 31 s of at most 45 min"), "{said}");
+        assert!(said.starts_with("append and commit") && !said.contains('\u{1b}'), "{said}");
+        assert_eq!(line(&round(3, None), 60), None);
+        assert!(line(&round(4, None), 61).is_some_and(|said| said.ends_with("raced 31 s")));
     }
 }

@@ -64,7 +64,7 @@ fn decide(guests: Guests, unnamed: bool, here: Option<String>) -> Option<Fallbac
             lanes: Vec::new(),
             note: format!(
                 "without root the lanes race in user-mode Linux, because {no_kvm}: it compares the filesystems' code, not \
-                 your disk; `sudo fairlane race` or `--on qemu` use the disk"
+                 your disk; the same command with `sudo`, or with `--on qemu`, uses the disk"
             ),
         });
     };

@@ -17,6 +17,7 @@ use model::plan::{Ground, Plan, Rounds};
 use model::screening::{Factor, MOST_FACTORS, Screening, ScreeningRun};
 use model::units::{human_bytes, human_seconds};
 use model::workload::Workload;
+use std::path::Path;
 
 /// Lanes whose size nobody named grow in such steps.
 const STEP_BYTES: u64 = 64 * Bytes::MIB;
@@ -60,6 +61,10 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
         return Err(Failure::usage("name a filesystem to screen, such as xfs"));
     };
     check_here(&base)?;
+    let on = options.terms.place();
+    if let Some(said) = not_root(&screened(lane)?, &base, on).filter(|_| !options.terms.quiet) {
+        terminal::say!("{said}");
+    }
     let room = Room::new(&base, !options.options.is_empty(), options.tune.is_some());
     let is_size_chosen = options.lane_size.is_none() && on_images(&base, &plan.on);
     let most_lanes = stats::screening::lanes_of(factors.len()).min(room.lanes);
@@ -123,6 +128,15 @@ fn check(options: &Screen) -> Result<(), Failure> {
         true => Err(Failure::usage("all runs of a screening stand on equal disks; give --throttle without a lane")),
         false => Ok(()),
     }
+}
+
+/// What is said at once where nobody put the lane into a guest and it is in one all the same, because this is not root.
+/// `typed`: as it was named; `on`: the place that was.
+fn not_root(typed: &LaneSpec, base: &LaneSpec, on: Option<&Path>) -> Option<&'static str> {
+    let is_asked_for = planning::in_guest(typed) || on.is_some_and(|on| planning::guest_venue(on).is_some());
+    (planning::in_guest(base) && !is_asked_for).then_some(
+        "not root: the lanes are in a guest with a kernel of its own; sudo fairlane screen … races on this machine's kernel",
+    )
 }
 
 /// Refuses a filesystem of the user's own in a guest, whose programs are not those of this machine.
