@@ -380,11 +380,7 @@ fn race(
 ) -> Result<(), Failure> {
     lane_set.heed(Arc::clone(stop));
     let Contest { plan, notes, resumed, terms, channel, report, mut ranks, .. } = contest;
-    let titles = plan.workloads.iter().map(|workload| workload.title.clone()).collect();
-    let mut show = screen::Show::new(channel, terms.quiet, titles, path);
-    if plan.calibration {
-        show.without_log();
-    }
+    let mut show = shown(&plan, (channel, terms.quiet), path);
     let directory = undo::directory().map_err(lane_failure)?;
     let mut journal = Journal::begin(&directory, run_id).map_err(lane_failure)?;
     let is_new = resumed.is_none();
@@ -445,6 +441,16 @@ fn race(
     some_rounds_failed(&record)
 }
 
+/// The screen of a race. A calibration goes on until its time is up, so that its planned rounds say nothing in a log.
+fn shown(plan: &Plan, (channel, quiet): (Channel, bool), path: &Path) -> screen::Show {
+    let titles = plan.workloads.iter().map(|workload| workload.title.clone()).collect();
+    let mut show = screen::Show::new(channel, quiet, titles, path);
+    if plan.calibration {
+        show.without_log();
+    }
+    show
+}
+
 /// Builds the lanes, and tries out what they will be asked for while each is mounted once.
 fn build(
     (lane_set, journal): (&mut LaneSet, &mut Journal),
@@ -470,9 +476,7 @@ fn build(
 fn say_nothing_is_left(failure: &Failure, path: &Path) {
     if failure.status == Status::Interrupted {
         let record = escaped_path(path);
-        terminal::say!(
-            "interrupted before a round was done: there is no record {record}, and nothing is left behind"
-        );
+        terminal::say!("interrupted before a round was done: there is no record {record}, and nothing is left behind");
     }
 }
 

@@ -85,8 +85,8 @@ impl Log {
         }
         self.last = now;
         let most = budget_seconds.map_or_else(String::new, |most| format!(" of at most {}", human_seconds(most)));
-        let line = format!("{title}: round {round} of {look_at} begins; raced {}{most}", human_seconds(*elapsed_seconds));
-        Some(report::clean_text(&line))
+        let raced = human_seconds(*elapsed_seconds);
+        Some(report::clean_text(&format!("{title}: round {round} of {look_at} begins; raced {raced}{most}")))
     }
 }
 

@@ -198,18 +198,13 @@ fn options_of(plan: &Plan) -> impl Iterator<Item = &str> {
 
 /// The words of a plan's command that name these options, behind those that were typed already; all of it where nobody can tell
 /// which these are.
-fn named_again<'a>(
-    base: &LaneSpec,
-    missing: &[&Factor],
-    typed: &'a [String],
-    plan: &'a Plan,
-) -> Vec<&'a str> {
+fn named_again<'a>(base: &LaneSpec, missing: &[&Factor], typed: &'a [String], plan: &'a Plan) -> Vec<&'a str> {
     let all: Vec<&str> = options_of(plan).collect();
     let is_missing = |text: &str| {
         let option = screened_options::parse_option(base, text).ok();
         option.is_some_and(|option| missing.iter().any(|factor| screened_options::is_of(factor, &option)))
     };
-    let of_these = |two: &&[&str]| two.last().is_some_and(|text| is_missing(text));
+    let of_these = |two: &&[&str]| two.last().is_some_and(|&text| is_missing(text));
     let found: Vec<&str> = all.chunks(2).filter(of_these).flatten().copied().collect();
     if found.is_empty() {
         return all;

@@ -291,7 +291,9 @@ fn before_confirmation(screened: &Screened, combination: &[usize], lying: Option
         return format!("the race of all runs is over, and `fairlane report {path}` shows it; {act}: {words}\n");
     }
     let mut finding = screened.finding.clone();
-    lying.iter().for_each(|confirmed| put_in(&mut finding, &screened.record, confirmed));
+    if let Some(confirmed) = lying {
+        put_in(&mut finding, &screened.record, confirmed);
+    }
     format!("{}\n{act}: {words}\n", report::screening_text(&finding, &screen::style()))
 }
 
@@ -469,9 +471,8 @@ mod tests {
         assert!(new.contains("SCREENING") && new.contains("\nnow the proposal races the default: "), "{new}");
         assert!(new.contains("Not yet"), "{new}");
         let mut confirmed = screened.record.clone();
-        let lane = |name: &str, place: usize| {
-            levels::lane(&screened.base, name, &screened.finding.factors, &[place]).unwrap()
-        };
+        let lane =
+            |name: &str, place: usize| levels::lane(&screened.base, name, &screened.finding.factors, &[place]).unwrap();
         confirmed.header.plan.lanes = vec![lane("default", 0), lane(confirm::PROPOSAL, 1)];
         (confirmed.header.plan.screening, confirmed.end) = (None, Some(EndOutcome::Interrupted));
         confirmed.header.seed += 1;

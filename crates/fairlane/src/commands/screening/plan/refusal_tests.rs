@@ -63,9 +63,8 @@ fn who_has_no_room_is_told_how_many_options_have() {
 #[test]
 fn who_is_not_root_is_told_at_once_that_the_lanes_are_in_a_guest() {
     let lane = |text: &str| text.parse::<LaneSpec>().unwrap();
-    let said = |typed: &str, base: &str, on: Option<&str>| {
-        not_root(&lane(typed), &lane(base), on.map(Path::new)).is_some()
-    };
+    let said =
+        |typed: &str, base: &str, on: Option<&str>| not_root(&lane(typed), &lane(base), on.map(Path::new)).is_some();
     assert!(said("ext4", "ext4@uml", None) && said("ext4", "ext4@qemu", Some("/somewhere")));
     // Who names a guest, or is root, knows where the lanes are.
     assert!(!said("ext4@uml", "ext4@uml", None) && !said("ext4", "ext4@uml", Some("uml")));
