@@ -46,6 +46,7 @@ test("gains are percentages with signs and factors from twice on, and no end of 
   assert.equal(said("en", 0.98, 0.961, 0.9997), "−2% (−3.9% to −0.03%)");
   assert.equal(said("en", 2.4, 1.9, 3.1), "2.4× (1.90× to 3.1×)");
   assert.deepEqual(figures("en").gain(1.14, null), { size: "+14%", ends: null });
+  assert.equal(figures("en").gain(1.14, null, [2.4, null]).size, "1.14×", "a row has one unit");
   assert.equal(figures("en").gain(Number.NaN, null).size, "?×");
 });
 

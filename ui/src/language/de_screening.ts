@@ -39,6 +39,7 @@ export const screening: typeof english = {
   within: (margin) => `innerhalb von ${margin}`,
   verdicts: { matters: "zählt", "does-not": "zählt nicht", open: "noch offen" } as Record<EffectVerdict, string>,
   to: (low, high) => `${low} bis ${high}`,
+  noInterval: "zu wenige Runden",
   effects: "Wirkungen der Optionen",
   promises: "Wirkungen von Optionen, die Zusagen ändern",
   promisesNote: "Sie ändern, was nach einem Stromausfall oder von Gelesenem zugesagt ist, und werden nie vorgeschlagen.",
@@ -84,12 +85,13 @@ export const screening: typeof english = {
     "Die Feinabstimmung ist nicht zu Ende, und was sie aus dem Vorschlag macht, ist noch offen.",
   tuning: "Feinabstimmung",
   tuningNote:
-    "Kombinationen von Stufen liefen gegen die Voreinstellung. Mittel und schlechtester Wert gelten für die Werte einer Kombination neben denen der Voreinstellung, über 0 ist sie besser; geordnet sind sie nach dem schlechtesten. Das letzte Rennen hat nach diesen Werten gewählt, deshalb sind die der gewählten Kombination zu hoch.",
+    "Kombinationen von Stufen liefen gegen die Voreinstellung. Mittel und schlechtester Wert gelten für die Werte einer Kombination neben denen der Voreinstellung, über 0 ist sie besser; geordnet sind sie nach dem schlechtesten. Das letzte Rennen hat nach diesen Werten gewählt, deshalb sind die der gewählten Kombination zu hoch, und sie haben kein Intervall: Dass sie gewinnt, steht erst fest, wenn es bestätigt ist.",
   tuningRace: (record, combinations, rounds) =>
     say`${record}: ${count(combinations, "Kombination", "Kombinationen")} und die Voreinstellung, ${rounds}`,
   combination: (options, mean, worst, fate) =>
     say`${options}: ${mean === null || worst === null ? "" : `Mittel ${mean}, schlechtester Wert ${worst}, `}${fate}`,
   fates: { chosen: "gewählt", "goes-on": "kommt weiter", dropped: "fällt weg", open: "nicht zu Ende" } as Record<TunedFate, string>,
+  theOnlyOne: "die einzige",
   costsUntold: "was diese Stufe kostet, sagt keine Tabelle",
   untuned: (options) => say`Nach der Prüfung allein: ${options}.`,
   instead: (option, usual) => say`${option} statt ${usual}`,

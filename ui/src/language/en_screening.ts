@@ -38,6 +38,8 @@ export const screening = {
   within: (margin: string) => `within ${margin}`,
   verdicts: { matters: "matters", "does-not": "does not", open: "cannot tell yet" } as Record<EffectVerdict, string>,
   to: (low: string, high: string) => `${low} to ${high}`,
+  /** Stands for an interval that leaves out nothing. */
+  noInterval: "too few rounds to tell",
   effects: "Effects of the options",
   promises: "Effects of options that change what is promised",
   promisesNote: "They change what is promised after a power cut, or of what is read back, and are never proposed.",
@@ -82,12 +84,14 @@ export const screening = {
   tuningUnfinished: "Tuning is not done, and what it makes of the proposal is not known yet.",
   tuning: "Tuning",
   tuningNote:
-    "Combinations of levels raced the default. Mean and worst are of a combination's figures beside the default's, above 0 it is better; their order is that of the worst one. The last race chose by these figures, so that those of what it chose are too high.",
+    "Combinations of levels raced the default. Mean and worst are of a combination's figures beside the default's, above 0 it is better; their order is that of the worst one. The last race chose by these figures, so that those of what it chose are too high, and they have no interval: what is chosen is known to gain only where it is confirmed.",
   tuningRace: (record: Said, combinations: number, rounds: string) =>
     say`${record}: ${count(combinations, "combination", "combinations")} and the default, ${rounds}`,
   combination: (options: Said, mean: string | null, worst: string | null, fate: string) =>
     say`${options}: ${mean === null || worst === null ? "" : `mean ${mean}, worst ${worst}, `}${fate}`,
   fates: { chosen: "chosen", "goes-on": "goes on", dropped: "dropped", open: "not over" } as Record<TunedFate, string>,
+  /** What became of a combination that was raced alone. */
+  theOnlyOne: "the only one",
   costsUntold: "what this level costs is told by no table",
   untuned: (options: Said) => say`By the screening alone: ${options}.`,
   instead: (option: Said, usual: Said) => say`${option} instead of ${usual}`,

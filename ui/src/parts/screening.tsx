@@ -18,6 +18,7 @@ import { sentence, useUi, type Ui } from "../ui";
 import {
   baseSaid,
   factorOf,
+  gainOf,
   gainSaid,
   inOrder,
   isBeingTuned,
@@ -107,10 +108,13 @@ function Tuned({ races }: { races: readonly TuningRace[] }) {
   const ui = useUi();
   const w = ui.words.screening;
   if (races.length === 0) return null;
-  const combination = (of: TunedCombination): Said => {
+  const combination = (of: TunedCombination, race: TuningRace): Said => {
     const levels = joined(of.levels.map(tunedSaid), ui.words.comma);
-    const [mean, worst] = [of.mean, of.worst].map((ratio) => (ratio == null ? null : gainSaid(ui, ratio, null, null)));
-    return w.combination(levels, mean ?? null, worst ?? null, w.fates[of.fate]);
+    const both = [of.mean, of.worst];
+    const [mean, worst] = both.map((ratio) => (ratio == null ? null : gainSaid(ui, ratio, null, null, both)));
+    // Nothing was chosen from.
+    const fate = of.fate === "chosen" && race.combinations.length === 1 ? w.theOnlyOne : w.fates[of.fate];
+    return w.combination(levels, mean ?? null, worst ?? null, fate);
   };
   return (
     <article class="result">
@@ -121,7 +125,7 @@ function Tuned({ races }: { races: readonly TuningRace[] }) {
           <h4>
             <Speak said={w.tuningRace(text(shorten(race.record, RECORD)), race.combinations.length, w.rounds(race.rounds, race.rounds))} />
           </h4>
-          <Lines said={race.combinations.map(combination)} />
+          <Lines said={race.combinations.map((one) => combination(one, race))} />
         </div>
       ))}
     </article>
@@ -242,9 +246,8 @@ function Effects(props: { title: string; of: ScreeningFinding; result: ScreenedR
           { label: w.verdict },
         ],
         rows: effects.map((effect): (Said | string)[] => {
-          const { size, ends } = ui.figures.gain(effect.ratio, [effect.low, effect.high]);
-          const interval = ends === null ? ABSENT : w.to(ends[0], ends[1]);
-          return [name(effect.factor), levels(effect), size, interval, verdict(effect)];
+          const { size, interval } = gainOf(ui, effect.ratio, effect.low, effect.high);
+          return [name(effect.factor), levels(effect), size, interval ?? ABSENT, verdict(effect)];
         }),
       })}
     />
@@ -450,7 +453,7 @@ function ConfirmedRows({ race, of }: { race: RacePage; of: Confirmation }) {
   const ui = useUi();
   const w = ui.words.screening;
   const title = (row: ConfirmedRow) => titleSaid(ui, race.findings, row);
-  const measured = (row: ConfirmedRow) => (row.ratio == null ? ABSENT : gainSaid(ui, row.ratio, row.low, row.high));
+  const measured = (row: ConfirmedRow) => (row.ratio == null ? ABSENT : gainSaid(ui, row.ratio, row.low, row.high, [row.expected]));
   const verdict = (row: ConfirmedRow) => w.rowVerdicts[row.verdict];
   const rows = of.rows.flatMap((row): ForestRow[] =>
     row.ratio == null
@@ -491,14 +494,15 @@ function ConfirmedRows({ race, of }: { race: RacePage; of: Confirmation }) {
           { label: w.written, numeric: true },
         ],
         rows: of.rows.map((row): (Said | string)[] => {
-          const ends = row.low == null || row.high == null ? null : ([row.low, row.high] as const);
-          const gain = row.ratio == null ? null : ui.figures.gain(row.ratio, ends);
+          const gain = row.ratio == null ? null : gainOf(ui, row.ratio, row.low, row.high, [row.expected]);
+          const ends = row.low == null || row.high == null ? [] : [row.low, row.high];
+          const expected = row.expected == null ? null : gainOf(ui, row.expected, null, null, [row.ratio, ...ends]);
           const shares = (row.cpu_shares ?? []).map((share) => ui.figures.smallShare(share)).join(" / ");
           return [
             title(row),
-            row.expected == null ? ABSENT : ui.figures.gain(row.expected, null).size,
-            gain === null ? ABSENT : gain.size,
-            gain === null || gain.ends === null ? ABSENT : w.to(gain.ends[0], gain.ends[1]),
+            expected?.size ?? ABSENT,
+            gain?.size ?? ABSENT,
+            gain?.interval ?? ABSENT,
             verdict(row),
             shares !== "" ? shares : row.little_cpu === true ? w.littleCpu : ABSENT,
             row.written_per_byte == null ? ABSENT : row.written_per_byte.map((times) => ui.figures.times(times)).join(" / "),

@@ -263,10 +263,14 @@ export class Figures {
   }
 
   /** A ratio and its interval as percentages with signs, or as factors where one of them is half or twice: all of one
-   * kind. Where the interval leaves out zero, no end of it reads as zero. */
-  gain(ratio: number, ends: readonly [number, number] | null): { size: string; ends: [string, string] | null } {
+   * kind, and of that of what else stands in its row. Where the interval leaves out zero, no end of it reads as zero. */
+  gain(
+    ratio: number,
+    ends: readonly [number, number] | null,
+    beside: readonly (number | null | undefined)[] = [],
+  ): { size: string; ends: [string, string] | null } {
     const all = ends === null ? [ratio] : [ratio, ...ends];
-    if (!all.every((of) => of > 0.5 && of < 2)) {
+    if (![...all, ...beside].every((of) => of == null || (of > 0.5 && of < 2))) {
       return { size: this.times(ratio), ends: ends === null ? null : [this.times(ends[0]), this.times(ends[1])] };
     }
     const [low, high] = ends ?? [ratio, ratio];

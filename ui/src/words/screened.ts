@@ -107,10 +107,34 @@ export function inOrder(effects: readonly Effect[]): Effect[] {
   return [...effects].sort((a, b) => rank[a.verdict] - rank[b.verdict] || size(b) - size(a));
 }
 
+/** From where on an interval leaves out nothing that is told of it. */
+const NO_LOW_END = 0.005;
+const NO_HIGH_END = 9999.5;
+
+/** A ratio and its interval, in the unit of what stands beside them in their row. */
+export function gainOf(
+  ui: Ui,
+  ratio: number,
+  low: number | null | undefined,
+  high: number | null | undefined,
+  beside: readonly (number | null | undefined)[] = [],
+): { size: string; interval: string | null } {
+  const w = ui.words.screening;
+  const { size, ends } = ui.figures.gain(ratio, low == null || high == null ? null : [low, high], beside);
+  if (low == null || high == null || ends === null) return { size, interval: null };
+  return { size, interval: low < NO_LOW_END && high >= NO_HIGH_END ? w.noInterval : w.to(ends[0], ends[1]) };
+}
+
 /** `+12% (+9% to +15%)`. */
-export function gainSaid(ui: Ui, ratio: number, low: number | null | undefined, high: number | null | undefined): string {
-  const { size, ends } = ui.figures.gain(ratio, low == null || high == null ? null : [low, high]);
-  return ends === null ? size : `${size} (${ui.words.screening.to(ends[0], ends[1])})`;
+export function gainSaid(
+  ui: Ui,
+  ratio: number,
+  low: number | null | undefined,
+  high: number | null | undefined,
+  beside: readonly (number | null | undefined)[] = [],
+): string {
+  const { size, interval } = gainOf(ui, ratio, low, high, beside);
+  return interval === null ? size : `${size} (${interval})`;
 }
 
 export function screenedTitle(ui: Ui, findings: Findings, result: ScreenedResult): Said {
