@@ -341,7 +341,8 @@ fn set_by_hand(suite: &mut Suite, options: &Race) -> Result<Vec<String>, Failure
             (0, Some(_)) => message.replace("--set data=", "--data "),
             _ => message,
         };
-        suites::set_in_raced(suite, assignment, &options.workloads).map_err(|no| Failure { message: typed(no.message), ..no })?;
+        suites::set_in_raced(suite, assignment, &options.workloads)
+            .map_err(|no| Failure { message: typed(no.message), ..no })?;
     }
     Ok(set)
 }

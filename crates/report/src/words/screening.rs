@@ -283,7 +283,10 @@ pub(crate) fn tuned(options: &[String], is_raced: bool) -> String {
 /// Options that tuning set and of which the screening does not say that they matter.
 pub(crate) fn tuned_untold(options: &[String]) -> String {
     let matter = if options.len() == 1 { "matters" } else { "matter" };
-    format!("The screening could not tell whether {} {matter}: it is tuning alone that chose so.", listed_names(options))
+    format!(
+        "The screening could not tell whether {} {matter}: it is tuning alone that chose so.",
+        listed_names(options)
+    )
 }
 
 /// What the screening proposes by itself, beside that.

@@ -111,8 +111,8 @@ fn few_rounds(summary: &PlanSummary) -> Option<String> {
     let (_, most) = summary.rounds;
     (most < FEWEST_THAT_TELL).then(|| {
         format!(
-            "{most} rounds hardly tell anything: intervals will be wide, and most options cannot be told; give --rounds \
-             more."
+            "so few rounds ({most}) hardly tell anything: intervals will be wide, and most options cannot be told; a \
+             screening with more --rounds tells more."
         )
     })
 }
@@ -389,10 +389,11 @@ mod tests {
         assert!(!enough.contains(NEVER_PROPOSED), "{enough}");
         let plain = said(None);
         assert!(plain.contains("commit: 5, or 30; 60, 300 are for --tune and not raced"), "{plain}");
-        assert!(enough.contains("data: 0, or 1; changes what is promised: it is told, and never proposed; 2 is not raced,"));
+        let told = "data: 0, or 1; changes what is promised: it is told, and never proposed; 2 is not raced,";
+        assert!(enough.contains(told), "{enough}");
         assert!(!enough.contains("for --tune and not") && !plain.contains("hardly tell"), "{plain} {enough}");
         let two = PlanSummary { rounds: (2, 2), ..summary(vec![6.0]) };
-        assert!(about(&screening, &two, then).contains("2 rounds hardly tell anything"));
+        assert!(about(&screening, &two, then).contains("so few rounds (2) hardly tell anything"));
         let mut never = screening.clone();
         never.factors.iter_mut().for_each(|factor| factor.class = OptionClass::Unknown);
         assert!(about(&never, &summary(vec![6.0]), then).contains(NEVER_PROPOSED));
