@@ -3,6 +3,7 @@
 use crate::commands::{planning, screen};
 use crate::failure::Failure;
 use crate::options::Screen;
+use crate::suites;
 use model::plan::{Plan, Rounds};
 use model::record::{EndOutcome, Record};
 use model::trial::Outcome;
@@ -147,7 +148,7 @@ pub fn anew(record: &Record) -> Option<String> {
     anew_with(plan, if is_short { planned } else { planned.saturating_mul(2) })
 }
 
-/// The command of a plan with so many rounds, and neither its time nor its seed.
+/// The command of a plan with so many rounds, neither its time nor its seed, and the workloads that the time left out.
 fn anew_with(plan: &Plan, rounds: u32) -> Option<String> {
     let mut line: Vec<String> = Vec::new();
     let mut words = plan.again().iter();
@@ -159,8 +160,24 @@ fn anew_with(plan: &Plan, rounds: u32) -> Option<String> {
             line.push(word.clone());
         }
     }
+    let more = left_out_of_time(plan, &line);
+    line.extend(more.into_iter().flat_map(|name| ["--workload".to_owned(), name]));
     line.extend(["--rounds".to_owned(), rounds.to_string()]);
     (line.len() > 2).then(|| report::shell_line(&line))
+}
+
+/// Names of the workloads that a budget left out of a screening, which its plan has by their titles; none of a suite of the
+/// user's own, which may have changed since. `line`: its command.
+fn left_out_of_time(plan: &Plan, line: &[String]) -> Vec<String> {
+    let names = |option: &str, value: &str| line.windows(2).any(|two| two[0] == option && two[1] == value);
+    // Only where workloads are named are there fewer than all.
+    if !line.iter().any(|word| word == "--workload") || !names("--suite", &plan.suite) {
+        return Vec::new();
+    }
+    let Ok(Some(mut suite)) = suites::find_built_in(&plan.suite) else { return Vec::new() };
+    suites::add_compressible(&mut suite);
+    let left_out = suite.workload.into_iter().filter(|of| plan.not_tested.contains(&of.title));
+    left_out.map(|of| of.name).filter(|name| !names("--workload", name)).collect()
 }
 
 #[cfg(test)]
@@ -283,5 +300,22 @@ mod tests {
         assert!(said.contains("its confirmation cannot tell yet") && !said.contains("anew"), "{said}");
         record.header.plan.command_line = vec!["rm".to_owned()];
         assert_eq!(anew(&record), None);
+    }
+
+    #[test]
+    fn a_screening_anew_has_the_workloads_again_that_a_budget_left_out() {
+        let of = |command: &str, suite: &str| {
+            let mut plan = record(command, Some(EndOutcome::Complete)).header.plan;
+            let commit = suites::find("quick").unwrap().workload.into_iter().find(|of| of.name == "commit").unwrap();
+            (plan.suite, plan.not_tested) = (suite.to_owned(), vec![commit.title, "power cuts".to_owned()]);
+            anew_with(&plan, 4).unwrap()
+        };
+        let left = "fairlane_screen_ext4_--suite_quick_--budget_60s_--workload_small-files";
+        let line = "fairlane screen ext4 --suite quick --workload small-files";
+        assert_eq!(of(left, "quick"), format!("{line} --workload commit --rounds 4"));
+        // Of a suite of one's own nobody knows which these are.
+        assert_eq!(of(left, "tiny"), format!("{line} --rounds 4"));
+        let named = "fairlane_screen_ext4_--suite_quick_--workload_commit";
+        assert_eq!(of(named, "quick"), "fairlane screen ext4 --suite quick --workload commit --rounds 4");
     }
 }

@@ -53,8 +53,8 @@ pub fn whole(screening: f64) -> f64 {
     (screening / (1.0 - CONFIRMATION_SHARE)).min(screening + MOST_CONFIRMATION_SECONDS)
 }
 
-/// Names the workloads that are left in the command of a screening's plan: who screens again has the same ones, and the
-/// confirmation races these.
+/// Names the workloads that are left in the command of a screening's plan: the confirmation races these. A screening anew, which
+/// has no budget, has those of Fairlane's own suites again that were left out for one.
 pub fn name_workloads(plan: &mut Plan) {
     let mut line = Vec::new();
     let mut words = plan.command_line.iter();
