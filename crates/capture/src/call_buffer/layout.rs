@@ -13,9 +13,9 @@ pub(super) const CONTROL: u64 = BASE + 0x2000;
 pub(super) const RING: u64 = BASE + 0x1_0000;
 /// A page.
 pub(super) const PAGE: u64 = 0x1000;
-/// Bytes of the ring, some 150,000 calls: threads that keep all CPUs busy leave the tracer none, and what they ask for meanwhile
+/// Bytes of the ring, some 75,000 calls: threads that keep all CPUs busy leave the tracer none, and what they ask for meanwhile
 /// waits here.
-pub(super) const RING_BYTES: u64 = 16 << 20;
+pub(super) const RING_BYTES: u64 = 8 << 20;
 /// Where more of them than so many are not read, calls stop.
 pub(super) const FULL_BYTES: u64 = RING_BYTES / 2;
 /// The ring's pages are mapped into a process piece by piece, ahead of its records.

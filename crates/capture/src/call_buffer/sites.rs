@@ -98,6 +98,9 @@ fn mark_reached_nearby(text: &[u8], around: Range<usize>, begins: &[usize], are_
 /// The same for jumps that are told in four bytes, from anywhere: compilers lay what is seldom done far from the rest of its function,
 /// and it may come back.
 fn mark_reached_from_afar(text: &[u8], begins: &[usize], are_reached: &mut [bool]) {
+    // A bit for each byte: a C library has some hundred thousand such jumps, and hardly one leads to one of those.
+    let mut is_begin = vec![0_u64; text.len() / 64 + 1];
+    begins.iter().filter(|begin| **begin < text.len()).for_each(|begin| is_begin[begin / 64] |= 1 << (begin % 64));
     for at in memchr::memchr3_iter(0xe8, 0xe9, 0x0f, text) {
         let told = match (text[at], text.get(at + 1)) {
             (0xe8 | 0xe9, _) => at + 1,
@@ -105,8 +108,11 @@ fn mark_reached_from_afar(text: &[u8], begins: &[usize], are_reached: &mut [bool
             _ => continue,
         };
         if let Some(far) = text.get(told..told + 4) {
-            let far = i32::from_le_bytes(far.try_into().expect("four bytes"));
-            mark(told + 4, i64::from(far), begins, are_reached);
+            let far = i64::from(i32::from_le_bytes(far.try_into().expect("four bytes")));
+            let target = (told as i64 + 4).wrapping_add(far);
+            if is_begin.get(target.div_euclid(64) as usize).is_some_and(|bits| bits >> target.rem_euclid(64) & 1 == 1) {
+                mark(told + 4, far, begins, are_reached);
+            }
         }
     }
 }
