@@ -390,7 +390,7 @@ fn what_a_guests_kernel_makes_of_options_is_found_before_a_screening_is_laid_out
     let fixed = ["--suite", &suite, "--workload", "commit", "--lane-size", "320MiB", "--dry-run", "-o", "r.jsonl"];
     let screen = ["screen", "ext4@uml", "--option", "noatime", "--option"];
     let (_, err) = home.expect(2, &[&screen[..], &["no_such_option"], &fixed[..]].concat());
-    let said = "what --option names is refused: no_such_option on (ext4 refuses the mount option `no_such_option`: ";
+    let said = "what --option names is refused: no_such_option (ext4 refuses the mount option `no_such_option`: ";
     assert!(err.contains(said) && !err.contains("noatime"), "{err}");
     home.0.assert_nothing_left();
     home.assert_no_process_stays();

@@ -376,7 +376,7 @@ fn a_dry_run_of_a_file_of_ones_own_tries_its_options_by_its_commands_and_designs
     place.assert_nothing_left();
     // What its programs refuse is told before anything is laid out.
     for (option, says) in
-        [("no_such_option", "no_such_option on (mount refuses it: "), ("-I 256|100", "-I 100 (sh refuses it: ")]
+        [("no_such_option", "no_such_option (mount refuses it: "), ("-I 256|100", "-I 100 (sh refuses it: ")]
     {
         let words = ["screen", "./myfs.toml", "--option", "commit=5|30", "--option", option];
         let (_, err) = place.expect(2, &[&words[..], &more[..]].concat());
@@ -476,7 +476,7 @@ fn a_screening_of_ones_own_file_goes_on_by_the_same_bytes_alone() {
     let line = "screen --resume cut.jsonl ./myfs.toml --option 'commit=5|30' --option '-I 256|512'";
     for (name, words, says) in [
         ("cut.jsonl", &[][..], &["its file says which programs run", line][..]),
-        ("cut.jsonl", &OWN[1..2], &["not as Fairlane's table has it", line][..]),
+        ("cut.jsonl", &OWN[1..2], &["not as Fairlane's table has them", line][..]),
         ("cut.jsonl", &["ext4"][..], &["this record screens another lane", line][..]),
         ("evil.jsonl", &[][..], &["its file says which programs run"][..]),
     ] {
