@@ -60,8 +60,9 @@ impl Contents {
             Some(made) => room[..POOL_BYTES].copy_from_slice(&made[..POOL_BYTES]),
             None => Xoshiro256PlusPlus::seed_from_u64(seed ^ POOL_STREAM).fill_bytes(&mut room[..POOL_BYTES]),
         }
-        for at in POOL_BYTES..bytes {
-            room[at] = room[at - POOL_BYTES];
+        for at in (POOL_BYTES..bytes).step_by(POOL_BYTES) {
+            let count = POOL_BYTES.min(bytes - at);
+            room.copy_within(at - POOL_BYTES..at - POOL_BYTES + count, at);
         }
         Ok(Contents { seed, room, stamped: Vec::with_capacity(largest_block / PAGE_BYTES as usize + 2) })
     }
