@@ -4,6 +4,8 @@
 //! of the writer, the file and the offset, its upper half tells which chunk the block is a copy of and what wrote it. Fourteen bits
 //! are random, so that a block that is written again differs.
 
+use crate::operations::contents::mix;
+
 /// What a seed is mixed with, so that words share no random numbers with anything else.
 const MARKS_STREAM: u64 = 0x6d61_726b_6564_0001;
 /// Chunks that a word can name.
@@ -80,15 +82,6 @@ impl Marks {
         };
         Ok(Mark { origin, chunk: (word >> CHUNK_SHIFT) as u32 % MOST_CHUNKS })
     }
-}
-
-/// SplitMix64's finaliser (Steele et al. 2014), a bijection.
-#[inline]
-fn mix(word: u64) -> u64 {
-    let mut word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 #[cfg(test)]
