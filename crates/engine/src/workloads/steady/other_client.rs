@@ -31,7 +31,7 @@ const RUN_BYTES: u64 = 64 << 10;
 /// The smallest sector of a disk.
 const SECTOR_BYTES: usize = 512;
 /// Data of a writer that is made again, at most.
-const MOST_DATA_BYTES: u64 = 256 << 20;
+const MOST_DATA_BYTES: u64 = 64 << 20;
 
 /// Whether a seed tells what the work's files hold: blocks of one length that begin at multiples of it, of data that
 /// neither compresses nor repeats, and in files of one worker or in its part of the file of all.
@@ -100,8 +100,9 @@ pub(super) fn check(
         return Ok(0);
     }
     let (all, block) = (written(io, other, of)?, io.bs.get());
-    let chosen: Vec<&Written> = spread(all.len(), MOST_FILES).map(|at| &all[at]).collect();
-    let most = (MOST_BYTES / block).clamp(1, MOST_BLOCKS) as usize / chosen.len().max(1);
+    let blocks_of_all = (MOST_BYTES / block).clamp(1, MOST_BLOCKS) as usize;
+    let chosen: Vec<&Written> = spread(all.len(), MOST_FILES.min(blocks_of_all)).map(|at| &all[at]).collect();
+    let most = (blocks_of_all / chosen.len().max(1)).max(1);
     let mut room = Room::new(block as usize)?;
     let mut compared = 0;
     for file in chosen {
@@ -109,8 +110,8 @@ pub(super) fn check(
         // What this node has of it in memory may be older than what the other wrote, or not what the disk holds.
         let _ = files::invalidate(&opened);
         let mut data = WrittenData::new(io, other, file, directory.0.join(&file.name));
-        let (blocks, run) = ((file.size / block) as usize, (RUN_BYTES / block).max(1) as usize);
-        for first in spread(blocks.div_ceil(run), (most / run).max(1)).map(|number| number * run) {
+        let (blocks, run) = ((file.size / block) as usize, (RUN_BYTES / block).clamp(1, most as u64) as usize);
+        for first in spread(blocks.div_ceil(run), most / run).map(|number| number * run) {
             for number in first..blocks.min(first + run) {
                 heed(stop)?;
                 let offset = file.block(io, number as u64);

@@ -55,6 +55,14 @@ fn every_layout_and_pattern_is_told_by_the_other_clients_seed_alone() {
 }
 
 #[test]
+fn of_long_blocks_in_several_files_no_more_is_read_than_of_short_ones() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let io = Io { numjobs: 3, bs: Bytes(8 << 20), size: Bytes(8 << 20), ..io(Pattern::Write, FileLayout::Own) };
+    let mut work = written(folder.path(), &io);
+    assert_eq!(check_of(&mut *work, folder.path(), 71), Ok(MOST_BYTES));
+}
+
+#[test]
 fn a_byte_that_changed_a_block_in_another_place_and_a_short_file_are_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let io = io(Pattern::Write, FileLayout::Own);
