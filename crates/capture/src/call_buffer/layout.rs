@@ -13,7 +13,7 @@ pub(super) const CONTROL: u64 = BASE + 0x2000;
 pub(super) const RING: u64 = BASE + 0x1_0000;
 /// A page.
 pub(super) const PAGE: u64 = 0x1000;
-/// Bytes of the ring, some 75,000 calls: threads that keep all CPUs busy leave the tracer none, and what they ask for meanwhile
+/// Bytes of the ring, some 75,000 calls, of which half may wait: threads that keep all CPUs busy leave the tracer none, and what they ask for meanwhile
 /// waits here.
 pub(super) const RING_BYTES: u64 = 8 << 20;
 /// Where more of them than so many are not read, calls stop.

@@ -366,6 +366,13 @@ impl CallBuffer {
         }
     }
 
+    /// A process that may use this one's memory has made another one that may.
+    pub(crate) fn lent_on(&self, own: &mut Buffered, (borrower, child): (pid_t, pid_t)) {
+        if own.lent_to.contains(&borrower) {
+            own.lent_to.push(child);
+        }
+    }
+
     /// Another process that may have used this one's memory does so no more. Its threads may run.
     pub(crate) fn has_back(&self, own: &mut Buffered, (process, other): (pid_t, pid_t)) {
         if own.lent_to.contains(&other) {
@@ -540,6 +547,9 @@ mod tests {
         let address = libc::getpid as *const () as u64;
         let mut own = Buffered::default();
         buffer.forked(own_number, &mut own, 7, true);
+        // The one that has it lends it on, and is over before.
+        buffer.lent_on(&mut own, (7, 8));
+        buffer.has_back(&mut own, (own_number, 7));
         let mut look = |own: &mut Buffered| buffer.look(own, (own_number, own_number), address, false);
         assert!(matches!(look(&mut own), Looked::AsItWas) && own.seen.is_empty());
         let child = Buffered::default().of_child(true);

@@ -59,6 +59,8 @@ impl CallBuffer {
 
     pub(crate) fn forked(&self, _: pid_t, _: &mut Buffered, _: pid_t, _: bool) {}
 
+    pub(crate) fn lent_on(&self, _: &mut Buffered, _: (pid_t, pid_t)) {}
+
     pub(crate) fn has_back(&self, _: &mut Buffered, _: (pid_t, pid_t)) {}
 
     pub(crate) fn turn_off(&self, _: pid_t, _: &mut Buffered) {}

@@ -158,11 +158,16 @@ impl Tracer {
         // The first thread of the process may be over, and its memory with it.
         let shares = call_buffer::share_memory(thread, child);
         buffer.forked(thread, &mut own.buffered, child, shares);
-        match own.buffered.is_mapped() {
+        let buffered = match own.buffered.is_mapped() {
             true => own.buffered.of_child(shares),
             // Other threads of the process may run in the same memory: nothing is put there.
             false => Buffered::default().of_child(shares),
+        };
+        if shares {
+            // Who lent the parent its memory has lent it to the child as well.
+            self.processes.values_mut().for_each(|lender| buffer.lent_on(&mut lender.buffered, (parent, child)));
         }
+        buffered
     }
 
     /// A process's calls are not written into the buffer any more.
