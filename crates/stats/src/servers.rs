@@ -68,6 +68,7 @@ mod tests {
         let facts = not_ranked(&[&sync, &fast], &sync);
         assert_eq!(facts.len(), 1, "{facts:?}");
         assert_eq!((&facts[0].lanes[..], facts[0].against.as_str()), (&["fast".to_owned()][..], "slow"));
+        assert!(facts[0].what.starts_with("has a server"), "{}", facts[0].what);
         assert!(facts[0].what.contains("before its disk has the data (async), as was said"), "{}", facts[0].what);
     }
 
@@ -92,7 +93,7 @@ mod tests {
             let asks = "when the server of told confirms a sync, and not of untold: say it of both";
             assert!(why.contains(asks), "{why}");
         }
-        assert!(not_ranked(&[&told, &untold], &told)[0].what.contains("nothing was said"));
+        assert!(not_ranked(&[&told, &untold], &told)[0].what.contains("nobody said when"));
         // What no server keeps is told apart by its disk.
         let here = Lane { filesystem: "ext4".to_owned(), ..served("here", None) };
         assert!(comparable(&told, &here).unwrap_err().starts_with("different disks"));

@@ -234,13 +234,13 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "server_said_sync",
-        "der Server bestätigt Synchronisiertes, wenn seine Platte es hat (sync), so die Angabe zu Beginn des Rennens",
+        "hat einen Server, der Synchronisiertes erst bestätigt, wenn seine Platte es hat (sync), so die Angabe zu Beginn des Rennens",
     ),
     (
         "server_said_async",
-        "der Server bestätigt Synchronisiertes, bevor seine Platte es hat (async), so die Angabe zu Beginn des Rennens",
+        "hat einen Server, der Synchronisiertes bestätigt, bevor seine Platte es hat (async), so die Angabe zu Beginn des Rennens",
     ),
-    ("server_unsaid", "wann der Server Synchronisiertes bestätigt, wurde nicht angegeben"),
+    ("server_unsaid", "hat einen Server, von dem niemand angab, wann er Synchronisiertes bestätigt"),
     ("also_checksums", "{lane} bildet auch Prüfsummen der Daten"),
     (
         "stale_after_crash",

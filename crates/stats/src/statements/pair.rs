@@ -174,7 +174,7 @@ templates! {
         "not durable: user-mode Linux hands no flush to the disk, so {lanes} made nothing stable; --guest-sync, --on qemu \
          or the host do";
     elsewhere(place) = "does not share its ground ({place})";
-    server_said_sync() = "its server confirms a sync once its disk has the data (sync), as was said when the race began";
-    server_said_async() = "its server confirms a sync before its disk has the data (async), as was said when the race began";
-    server_unsaid() = "nothing was said of when its server confirms a sync";
+    server_said_sync() = "has a server that confirms a sync once its disk has the data (sync), as was said when the race began";
+    server_said_async() = "has a server that confirms a sync before its disk has the data (async), as was said when the race began";
+    server_unsaid() = "has a server of which nobody said when it confirms a sync";
 }
