@@ -3155,12 +3155,12 @@ export interface RanksRow {
    */
   start_spread_seconds: number;
   /**
-   * The rank that the others wait for; absent: no one can be told.
+   * The rank that stays far behind; absent: no one can be told.
    */
   straggler?: Straggler | null;
 }
 /**
- * A rank that was the slowest in so many rounds, and so far behind, that chance does not make it (method 10.2).
+ * A rank that was the slowest in so many rounds, and so far behind, that chance hardly makes it (method 10.2).
  *
  * This interface was referenced by `Page`'s JSON-Schema
  * via the `definition` "Straggler".

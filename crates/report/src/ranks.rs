@@ -32,7 +32,7 @@ pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
     }
 }
 
-/// What the end of a race shows of it: ranks that the others wait for. The rest stands in the report.
+/// What the end of a race shows of it: ranks that stay far behind. The rest stands in the report.
 pub(crate) fn brief(out: &mut String, findings: &Findings, style: &Style) {
     let mut label = wording::RANKS;
     for line in sentences(findings) {
@@ -85,7 +85,7 @@ fn cells(row: &RanksRow) -> Vec<String> {
     ]
 }
 
-/// Ranks that the others wait for.
+/// Ranks that stay far behind.
 fn sentences(findings: &Findings) -> Vec<String> {
     let said = |(work, row): (String, &RanksRow)| {
         let of = row.straggler?;

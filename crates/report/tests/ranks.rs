@@ -46,7 +46,7 @@ fn what_ranks_did_stands_in_a_table_and_the_one_that_the_others_wait_for_has_its
             assert!(words.contains(part), "{part}: {text}");
         }
         assert!(words.contains("new files: delete"), "{text}");
-        let said = "rank 3 (node 1) was the slowest in 5 of 6 rounds, 35 % below the mean of the others (median).";
+        let said = "rank 3 (node 1) was the slowest and far behind in 5 of 6 rounds, in these 35 % below the mean of the others (median).";
         assert_eq!(words.matches(said).count(), 2, "{text}");
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
         assert!(format == "text" || !text.contains("<b>"), "{text}");

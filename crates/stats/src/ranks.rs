@@ -1,4 +1,4 @@
-//! What the ranks of an MPI job did each by itself, and which of them the others wait for (method 10).
+//! What the ranks of an MPI job did each by itself, and which of them stays far behind (method 10).
 
 use crate::estimate::median;
 use crate::series::{LaneSeries, Series};

@@ -20,7 +20,7 @@ export const ranks: typeof english = {
   ranks: (ranks: string, nodes: string | null) => (nodes === null ? ranks : `${ranks} auf ${nodes} Knoten`),
   rank: (rank: string, node: string | null) => (node === null ? `Rang ${rank}` : `Rang ${rank} (Knoten ${node})`),
   straggler: (work: Said, lane: Said, rank: string, rounds: string, of: string, below: string) =>
-    say`${work}, ${lane}: ${rank} war in ${rounds} von ${of} Runden der langsamste, ${below} unter dem Mittel der anderen (Median). Warum, ist nicht gesagt: sein Knoten, sein Netz, oder woran er arbeitete.`,
+    say`${work}, ${lane}: ${rank} war in ${rounds} von ${of} Runden der langsamste und weit zurück, in diesen ${below} unter dem Mittel der anderen (Median). Warum, ist nicht gesagt: sein Knoten, sein Netz, oder woran er arbeitete.`,
 };
 
 export const io500: typeof englishIo500 = {

@@ -19,7 +19,7 @@ export const ranks = {
   ranks: (ranks: string, nodes: string | null) => (nodes === null ? ranks : `${ranks} on ${nodes} nodes`),
   rank: (rank: string, node: string | null) => (node === null ? `rank ${rank}` : `rank ${rank} (node ${node})`),
   straggler: (work: Said, lane: Said, rank: string, rounds: string, of: string, below: string) =>
-    say`${work}, ${lane}: ${rank} was the slowest in ${rounds} of ${of} rounds, ${below} below the mean of the others (median). Why is not told: its node, its network, or what it worked on.`,
+    say`${work}, ${lane}: ${rank} was the slowest and far behind in ${rounds} of ${of} rounds, in these ${below} below the mean of the others (median). Why is not told: its node, its network, or what it worked on.`,
 };
 
 export const io500 = {

@@ -20,7 +20,7 @@ export const ranks: typeof english = {
   ranks: (ranks: string, nodes: string | null) => (nodes === null ? ranks : `${ranks}，在 ${nodes} 个节点上`),
   rank: (rank: string, node: string | null) => (node === null ? `进程 ${rank}` : `进程 ${rank}（节点 ${node}）`),
   straggler: (work: Said, lane: Said, rank: string, rounds: string, of: string, below: string) =>
-    say`${work}，${lane}：${of} 轮中有 ${rounds} 轮 ${rank} 最慢，比其他进程的平均值低 ${below}（中位数）。原因不明：可能是其节点、其网络，或它所处理的文件。`,
+    say`${work}，${lane}：${of} 轮中有 ${rounds} 轮 ${rank} 最慢且明显落后，在这些轮中比其他进程的平均值低 ${below}（中位数）。原因不明：可能是其节点、其网络，或它所处理的文件。`,
 };
 
 export const io500: typeof englishIo500 = {

@@ -1,4 +1,4 @@
-// What the ranks of an MPI job did each by itself, and which of them the others wait for.
+// What the ranks of an MPI job did each by itself, and which of them stays far behind.
 import type { RacePage, RanksFinding, RanksRow } from "../types";
 import { known, useUi, type Ui } from "../ui";
 import { name, plain, say, type Said } from "../words/say";

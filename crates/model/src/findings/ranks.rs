@@ -41,12 +41,12 @@ pub struct RanksRow {
     pub first_done_seconds: f64,
     /// The same of the last rank.
     pub last_done_seconds: f64,
-    /// The rank that the others wait for; absent: no one can be told.
+    /// The rank that stays far behind; absent: no one can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub straggler: Option<Straggler>,
 }
 
-/// A rank that was the slowest in so many rounds, and so far behind, that chance does not make it (method 10.2).
+/// A rank that was the slowest in so many rounds, and so far behind, that chance hardly makes it (method 10.2).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Straggler {
     /// Its number, from 0.

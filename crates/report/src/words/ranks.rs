@@ -12,12 +12,12 @@ pub(crate) fn ranks(ranks: u32, nodes: u32) -> String {
     if nodes > 1 { format!("{ranks} on {nodes} nodes") } else { ranks.to_string() }
 }
 
-/// A rank that the others wait for. `rounds`: those in which it was the slowest and far behind, and all.
+/// A rank that stays far behind. `rounds`: those in which it was the slowest and far behind, and all.
 pub(crate) fn straggler(work: &str, lane: &str, rank: &str, rounds: (u32, u32), below: &str) -> String {
     let (behind, of) = rounds;
     format!(
-        "{work}, {lane}: {rank} was the slowest in {behind} of {of} rounds, {below} below the mean of the others \
-         (median). Why is not told: its node, its network, or what it worked on."
+        "{work}, {lane}: {rank} was the slowest and far behind in {behind} of {of} rounds, in these {below} below the \
+         mean of the others (median). Why is not told: its node, its network, or what it worked on."
     )
 }
 
