@@ -30,7 +30,7 @@ const MOST_COPIES: u32 = 64;
 const SHARE_OF_FREE: f64 = 0.9;
 /// The largest share of a filesystem that is taken for a reserve for root: ext4 keeps a twentieth.
 const SHARE_FOR_ROOT: f64 = 0.06;
-/// Lanes of one life are equally full but for less than this share of their size.
+/// Lanes of one life are equally full but for less than this share of their size. Chosen.
 const MOST_OFF: f64 = 0.005;
 
 /// A lane's past.
@@ -460,12 +460,17 @@ fn alike(of: ChiSquared) -> AlikeFiles {
 /// What is said of a lane that is not filled as its life says, and so as other lanes of that life; `None`: it is.
 fn filled_otherwise(name: &str, facts: &AgedLane) -> Option<String> {
     let reached = facts.reached_share.filter(|reached| (reached - facts.used_share).abs() > MOST_OFF)?;
+    let remedy = match facts.refused_for_space {
+        0 => "; no act was refused for want of room: `fairlane clean --aged`, and it is made anew".to_owned(),
+        acts => format!(
+            " (acts that found no room: {acts}); raise --lane-size, or have it filled less, by +full= or another profile"
+        ),
+    };
     Some(format!(
         "lane {name} is not filled as its life says, and so perhaps not as others of that life: files take {:.1} % of it and not \
-         {:.1} % (acts that found no room: {}); raise --lane-size, or have it filled less, by +full= or another profile",
+         {:.1} %{remedy}",
         reached * 100.0,
-        facts.used_share * 100.0,
-        facts.refused_for_space
+        facts.used_share * 100.0
     ))
 }
 
