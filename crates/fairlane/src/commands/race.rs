@@ -30,10 +30,13 @@ use std::sync::atomic::AtomicBool;
 /// With the documented exit statuses.
 pub fn run(options: &Race) -> Result<(), Failure> {
     if !options.ranks.is_empty() {
-        return Err(Failure::usage(
+        let most = options.ranks.iter().max().copied().unwrap_or(1).max(1);
+        let numbers: Vec<String> = options.ranks.iter().map(ToString::to_string).collect();
+        return Err(Failure::usage(format!(
             "--ranks says how many ranks of an MPI job do the work, and this is none; leave it out, or start one: \
-             mpirun -n 8 fairlane-mpi race DIR DIR --ranks 1,2,4,8",
-        ));
+             mpirun -n {most} fairlane-mpi race DIR DIR --ranks {}",
+            numbers.join(",")
+        )));
     }
     check_explain(options)?;
     let resumed = options.resume.as_deref().map(|name| resume(name, options)).transpose()?;

@@ -86,7 +86,9 @@ impl Log {
         self.last = now;
         let most = budget_seconds.map_or_else(String::new, |most| format!(" of at most {}", human_seconds(most)));
         let raced = human_seconds(*elapsed_seconds);
-        Some(report::clean_text(&format!("{title}: round {round} of {look_at} begins; raced {raced}{most}")))
+        Some(report::clean_text(&format!(
+            "{title}: round {round} begins, looked at after {look_at}; raced {raced}{most}"
+        )))
     }
 }
 
@@ -239,7 +241,7 @@ mod tests {
         assert_eq!(line(&round(1, None), 29), None);
         assert_eq!(line(&Event::LaneStarted { lane: "r02".to_owned(), phase: "measure" }, 31), None);
         let said = line(&round(2, Some(2700.0)), 31).expect("it is time");
-        assert!(said.ends_with(": round 2 of 12 begins; raced 31 s of at most 45 min"), "{said}");
+        assert!(said.ends_with(": round 2 begins, looked at after 12; raced 31 s of at most 45 min"), "{said}");
         assert!(said.starts_with("append and commit") && !said.contains('\u{1b}'), "{said}");
         assert_eq!(line(&round(3, None), 60), None);
         assert!(line(&round(4, None), 61).is_some_and(|said| said.ends_with("raced 31 s")));

@@ -50,7 +50,7 @@ pub fn summary(plan: &Plan, lane_set: &LaneSet, keep: bool) -> PlanSummary {
     });
     let share = if most.seconds > 0.0 { seconds / most.seconds } else { 0.0 };
     let images = lane_set.bytes_to_write();
-    // Of a ladder every workload has the same steps, so that their mean is what all of it comes to.
+    // Of a ladder every workload has the same steps, whose mean is what all of it comes to; roughly, where the budget took some.
     let ranks: f64 = plan.workloads.iter().map(|workload| f64::from(plan.at_work(&workload.name))).sum();
     let ranks = ranks / plan.workloads.len().max(1) as f64;
     PlanSummary {

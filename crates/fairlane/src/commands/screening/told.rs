@@ -66,8 +66,9 @@ impl Then {
                 None => "less work (--workload NAME) takes less".to_owned(),
             };
             format!(
-                "six rounds of the confirmation, the fewest that decide, take about {}, and it will have about {}: it will \
+                "{} rounds of the confirmation, the fewest that decide, take about {}, and it will have about {}: it will \
                  probably stay open; {remedy}.",
+                model::plan::LOOKS[0],
                 human_seconds(needed),
                 human_seconds(room)
             )
