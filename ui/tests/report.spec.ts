@@ -162,7 +162,7 @@ test("ranks and IO500's score stand in tables, and nowhere where no job raced", 
     "new files: delete <i>xfs</i> 8 on 2 nodes 1.2k ops/s 2k ops/s 2.5k ops/s 25% 2.5 s 3.1 s",
   ]);
   assert.deepEqual(await of("#ranks li"), [
-    "new files: delete, <i>xfs</i>: rank 3 (node 1) was the slowest in 5 of 6 rounds, 35% below the mean of the others (median). Why is not told: its node, its network, or what it worked on.",
+    "new files: delete, <i>xfs</i>: rank 3 (node 1) was the slowest and far behind in 5 of 6 rounds, in these 35% below the mean of the others (median). Why is not told: its node, its network, or what it worked on.",
   ]);
   assert.deepEqual(await of("#io500 tbody tr"), ["ext4 20 (18 to 22) 2 GiB/s 0.500 kIOPS 5", "<i>xfs</i> – – – –"]);
   const told = await of("#io500 li");
