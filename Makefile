@@ -78,7 +78,7 @@ test: test-tools
 BENCH ?= rows agreement memory operations sysbench appenders guests restore index ranks page durability
 bench: race-tools
 	@./scripts/install-tools fio:fio fs_mark:fsmark sysbench:sysbench $(SUITE_TOOLS) $(GUEST_TOOLS)
-	$(CARGO) build --release --locked -p fairlane --bin fairlane --example performance
+	$(CARGO) build --release --locked --bin fairlane --example performance
 	for part in $(filter-out page durability,$(BENCH)); do $(SUDO) ./target/release/examples/performance $$part || exit; done
 	$(if $(filter page,$(BENCH)),./scripts/ui bench)
 	$(if $(filter durability,$(BENCH)),$(CARGO) build --release --locked)
