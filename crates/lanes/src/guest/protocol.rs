@@ -100,6 +100,9 @@ pub enum Ask {
         disks: Vec<PathBuf>,
         /// The program of its mkfs, which runs there too; `None`: the host made it.
         mkfs: Option<PathBuf>,
+        /// The FUSE program that mounts it; `None`: the guest's kernel does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fuse: Option<PathBuf>,
     },
     /// Unmounts; of FUSE also waits until the program ended.
     Unmount {
@@ -431,9 +434,11 @@ mod tests {
         let again: Answered = serde_json::from_str(&text).unwrap();
         assert_eq!(again.answer, answered.answer);
         let lane: LaneSpec = "ext4(-O ^flex_bg),noatime/queue,scheduler=none@uml".parse().unwrap();
-        let ask = Ask::Try { lane: Box::new(lane), disks: vec!["/dev/ubda".into()], mkfs: Some("/m".into()) };
-        let text = serde_json::to_string(&Asked { serial: 9, ask: ask.clone() }).unwrap();
-        assert_eq!(serde_json::from_str::<Asked>(&text).unwrap().ask, ask);
+        for (mkfs, fuse) in [(Some("/m".into()), None), (None, Some("/f".into()))] {
+            let ask = Ask::Try { lane: Box::new(lane.clone()), disks: vec!["/dev/ubda".into()], mkfs, fuse };
+            let text = serde_json::to_string(&Asked { serial: 9, ask: ask.clone() }).unwrap();
+            assert_eq!(serde_json::from_str::<Asked>(&text).unwrap().ask, ask);
+        }
         for tried in [Tried::Works(Made::default()), Tried::Refused("no".to_owned()), Tried::NotTried] {
             let answered = Answered { serial: 9, answer: Answer::Tried { tried } };
             let text = serde_json::to_string(&answered).unwrap();

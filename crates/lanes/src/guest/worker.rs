@@ -4,11 +4,12 @@ use super::errand::Errand;
 use super::init::FAILURES;
 use super::life::GuestPasts;
 use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
+use crate::command::{self, Running};
 use crate::contestant::fill_device;
-use crate::failure::{LaneFailure, cannot, failed};
+use crate::failure::{LaneFailure, NotDone, cannot, failed};
 use crate::layers::{Holding, Site, Stack};
 use crate::replacing::Replacing;
-use crate::{above, command, filesystems, loop_device, mount, mountinfo, screened_options};
+use crate::{above, filesystems, loop_device, mount, mountinfo, screened_options};
 use model::agent::Devices;
 use model::lane::LaneSpec;
 use model::stack::LayerSpec;
@@ -20,7 +21,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -150,7 +151,7 @@ struct Worker<'a> {
     output: Output,
     agents: BTreeMap<u32, Agent>,
     /// FUSE programs by where they are mounted.
-    fuse: BTreeMap<PathBuf, Child>,
+    fuse: BTreeMap<PathBuf, Running>,
     /// What lies above a filesystem by where the work happens, and where the filesystem itself is mounted.
     covered: BTreeMap<PathBuf, (LayerSpec, PathBuf)>,
     /// The command that was started last.
@@ -208,8 +209,8 @@ impl Worker<'_> {
                 Ok(mounted)
             }
             Ask::MountFuse { command, target, above } => self.mount(&target, above, |worker, at| {
-                let child = mount_fuse(&command, at)?;
-                worker.fuse.insert(at.to_owned(), child);
+                let running = mount_fuse(&command, at)?;
+                worker.fuse.insert(at.to_owned(), running);
                 worker.begin_rebuilds(|device| command.iter().any(|word| Path::new(word) == device))
             }),
             Ask::Stack { lane, disks, layers, devices, again } => self.stack(lane, (&disks, again), &layers, devices),
@@ -218,7 +219,7 @@ impl Worker<'_> {
                 Ok(Answer::Unstacked { rebuilt })
             }
             Ask::Format { command, device, further } => format_device(&command, &device, &further),
-            Ask::Try { lane, disks, mkfs } => try_lane(&lane, &disks, mkfs.as_deref()),
+            Ask::Try { lane, disks, mkfs, fuse } => try_lane(&lane, &disks, (mkfs.as_deref(), fuse.as_deref())),
             Ask::Unmount { target } => self.unmount(&target),
             Ask::DropCache { devices } => self.drop_caches(&devices).map(|()| Answer::Done),
             Ask::Watch { lane, devices, appenders } => {
@@ -466,12 +467,16 @@ fn format_device(command: &[String], device: &Path, further: &[PathBuf]) -> Resu
 }
 
 /// Tries a lane. What was cached before the host wrote to its disks must be gone, and nothing of this one be left to be written.
-fn try_lane(lane: &LaneSpec, disks: &[PathBuf], mkfs: Option<&Path>) -> Result<Answer, LaneFailure> {
+fn try_lane(
+    lane: &LaneSpec,
+    disks: &[PathBuf],
+    (mkfs, fuse): (Option<&Path>, Option<&Path>),
+) -> Result<Answer, LaneFailure> {
     let drop_caches = || disks.iter().try_for_each(|disk| drop_cache(disk));
     drop_caches()?;
     // As in `format_device`.
-    let _mortal = mkfs.map(|_| Mortal::begin());
-    let tried = screened_options::try_in_guest(lane, disks, mkfs)?;
+    let _mortal = mkfs.or(fuse).map(|_| Mortal::begin());
+    let tried = screened_options::try_in_guest(lane, disks, (mkfs, fuse))?;
     drop_caches().map(|()| Answer::Tried { tried })
 }
 
@@ -507,41 +512,44 @@ fn mounted(target: &Path) -> Answer {
     Answer::Mounted { super_options: entry.map(|entry| entry.super_options.clone()).unwrap_or_default() }
 }
 
-/// The program stays in the foreground, so that its end is known.
-fn mount_fuse(command: &[String], target: &Path) -> Result<Child, LaneFailure> {
-    let (program, arguments) = command.split_first().ok_or_else(|| failed("an empty command cannot be run"))?;
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
-    as_others_are_killed(&mut command);
-    let mut child = command.spawn().map_err(|error| cannot(format!("start {program}"), error))?;
+/// The program stays in the foreground, so that its end is known. One that ends says why.
+fn mount_fuse(command: &[String], target: &Path) -> Result<Running, LaneFailure> {
+    let program = command.first().map_or("", String::as_str);
+    let mut running = {
+        // As in `format_device`.
+        let _mortal = Mortal::begin();
+        Running::start(command)?
+    };
     let begun = Instant::now();
     loop {
         if mount::is_mounted(target)? {
-            return Ok(child);
+            running.ignore_output();
+            return Ok(running);
         }
-        if let Ok(Some(status)) = child.try_wait() {
-            return Err(failed(format!("{program} mounted nothing and ended ({status})")));
+        if let Some(status) = running.wait(5)? {
+            return Err(match running.not_done(status) {
+                _ if status.success() => failed(format!("{program} mounted nothing and ended ({status})")),
+                NotDone::Refused { failure, .. } => {
+                    failed(format!("{failure}; correct the lane's mount options, or leave them out one by one"))
+                }
+                why => why.into(),
+            });
         }
+        // It is killed where it goes on.
         if begun.elapsed() > FUSE_PATIENCE {
-            let _ = child.kill();
-            let _ = child.wait();
             return Err(failed(format!("{program} mounted nothing within 15 s")));
         }
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-fn wait_for_end(mut child: Child) -> Result<(), LaneFailure> {
+fn wait_for_end(mut running: Running) -> Result<(), LaneFailure> {
     let begun = Instant::now();
-    while matches!(child.try_wait(), Ok(None)) {
+    while running.wait(5)?.is_none() {
         if begun.elapsed() > FUSE_PATIENCE {
-            let _ = child.kill();
-            let _ = child.wait();
             return Err(failed(
                 "the FUSE program went on after its unmount and was killed; what it still held is lost",
             ));
         }
-        std::thread::sleep(Duration::from_millis(5));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::command;
 use crate::contestant::Contestant;
-use crate::failure::{LaneFailure, cannot, failed};
+use crate::failure::{LaneFailure, cannot, failed, privilege};
 use crate::filesystems::{Filesystem, Home};
 use crate::guest::GuestKind;
 use crate::guest::protocol::{Answer, Ask};
@@ -37,7 +37,7 @@ pub struct OptionTrial {
 
 /// What is asked of a guest.
 enum Asked {
-    /// Its kernel is to mount the lane.
+    /// Its kernel, or a program there, is to mount the lane.
     Mount {
         /// Disks that its filesystem stands on.
         disks: usize,
@@ -49,23 +49,22 @@ enum Asked {
 }
 
 impl OptionTrial {
-    /// Looks whether the one lane of these settings can be raced in its guest; nothing is made. `None`: a program mounts it there,
-    /// which is not tried.
+    /// Looks whether the one lane of these settings can be raced in its guest; nothing is made.
     ///
     /// # Errors
-    /// As [`LaneSet::check`]; [`LaneFailure::Failed`] where the lane lives in no guest.
-    pub fn check(settings: Settings) -> Result<Option<OptionTrial>, LaneFailure> {
+    /// As [`LaneSet::check`]; [`LaneFailure::Failed`] where the lane lives in no guest, or is made anew by no mkfs of Fairlane's table.
+    pub fn check(settings: Settings) -> Result<OptionTrial, LaneFailure> {
         let mut lane_set = LaneSet::check(settings)?;
         let ([lane], [store], [_]) = (&lane_set.lanes[..], &lane_set.stores[..], &lane_set.guests[..]) else {
             return Err(failed("one lane is tried in its guest; this is a fault of Fairlane, report it"));
         };
-        if !matches!(&lane.contestant, Contestant::Row(row) if row.home == Home::Block && !row.mkfs.is_empty()) {
-            return Ok(None);
+        if row_of(&lane.contestant).is_none_or(|row| row.home != Home::Block || row.mkfs.is_empty()) {
+            return Err(failed("a lane that no mkfs makes was to be tried; this is a fault of Fairlane, report it"));
         }
         let files = store.image_files().into_iter().map(Path::to_owned).collect();
         let disks = disks_in_guest(&**store);
         lane_set.further_modules = layers::modules_of_all();
-        Ok(Some(OptionTrial { lane_set, files, disks, ends: 0 }))
+        Ok(OptionTrial { lane_set, files, disks, ends: 0 })
     }
 
     /// Makes its disks and starts it.
@@ -97,7 +96,8 @@ impl OptionTrial {
     ) -> Result<Tried, LaneFailure> {
         let Some(slot) = self.lane_set.guests.first() else { return Ok(Tried::NotTried) };
         let contestant = Contestant::resolve(lane, &|row| kernel_mounts(&slot.kernel, row))?;
-        let Contestant::Row(row) = contestant else { return Ok(Tried::NotTried) };
+        let Some(row) = row_of(&contestant) else { return Ok(Tried::NotTried) };
+        let fuse = mounting_program(&contestant)?;
         let (disks, makes) = match asked(lane, row, (slot, self.disks.len()))? {
             Asked::Mount { disks, makes } => (disks, makes),
             Asked::Refused(why) => return Ok(Tried::Refused(why)),
@@ -123,10 +123,16 @@ impl OptionTrial {
         }
         let disks = self.disks.iter().take(disks).cloned().collect();
         let mkfs = row.mkfs.first().filter(|_| makes).and_then(|name| command::find_program(name));
-        let tried = self.ask(Ask::Try { lane: Box::new(lane.clone()), disks, mkfs }, journal, stop)?;
+        let is_by_program = fuse.is_some();
+        let tried = self.ask(Ask::Try { lane: Box::new(lane.clone()), disks, mkfs, fuse }, journal, stop)?;
         Ok(match tried {
             Tried::Works(Made { geometry: of_guest, mount, queue, vm }) => {
-                Tried::Works(Made { geometry: geometry.unwrap_or(of_guest), mount, queue, vm })
+                let mut geometry = geometry.unwrap_or(of_guest);
+                if is_by_program && !makes {
+                    // Nobody knows what a program makes of words: other words are another lane.
+                    geometry.extend(commands.mount_options);
+                }
+                Tried::Works(Made { geometry, mount, queue, vm })
             }
             other => other,
         })
@@ -171,6 +177,26 @@ impl OptionTrial {
     }
 }
 
+/// The row of the table that a lane's mkfs is of; `None`: it is a directory, or a filesystem of the user's own.
+fn row_of(contestant: &Contestant) -> Option<&'static Filesystem> {
+    match contestant {
+        Contestant::Row(row) => Some(*row),
+        Contestant::Custom(custom) => custom.row(),
+        Contestant::Directory(_) => None,
+    }
+}
+
+/// The program that mounts a lane, as it lies here and in the guest; `None`: the guest's kernel does.
+///
+/// # Errors
+/// [`LaneFailure::Privilege`] where it is missing.
+fn mounting_program(contestant: &Contestant) -> Result<Option<PathBuf>, LaneFailure> {
+    let Contestant::Custom(custom) = contestant else { return Ok(None) };
+    let name = custom.mount.first().map_or("mount", String::as_str);
+    let found = command::find_program(name);
+    found.map(Some).ok_or_else(|| privilege(format!("{name} is missing; install it or add its folder to PATH")))
+}
+
 /// What is asked of a guest that has so many disks. What the race would refuse of the lane before any guest is started is refused.
 ///
 /// # Errors
@@ -210,7 +236,9 @@ mod tests {
 
     fn told(lane: &str, disks: usize) -> Result<(usize, bool), String> {
         let lane: LaneSpec = lane.parse().unwrap();
-        let Ok(Contestant::Row(row)) = Contestant::resolve(&lane, &|_| true) else { panic!("{}", lane.name) };
+        // Debian's kernels have no ntfs3.
+        let contestant = Contestant::resolve(&lane, &|row| row.name != "ntfs").unwrap();
+        let row = row_of(&contestant).unwrap();
         match asked(&lane, row, (&slot(), disks)).map_err(|failure| failure.to_string())? {
             Asked::Mount { disks, makes } => Ok((disks, makes)),
             Asked::Refused(why) => Err(why),
@@ -223,6 +251,21 @@ mod tests {
         assert_eq!(told("btrfs@uml", 1), Ok((1, true)));
         assert_eq!(told("btrfs,-mraid1:2@uml", 2), Ok((2, true)));
         assert_eq!(told("ext4/queue,scheduler=none@uml", 1), Ok((1, false)));
+        assert_eq!(told("ntfs(-c 8192),big_writes@uml", 1), Ok((1, false)));
+    }
+
+    #[test]
+    fn a_program_that_mounts_a_lane_is_named_to_its_guest_and_a_kernel_is_not() {
+        let of = |lane: &str, kernel_mounts: bool| {
+            Contestant::resolve(&lane.parse().unwrap(), &|_: &'static Filesystem| kernel_mounts).unwrap()
+        };
+        assert_eq!(mounting_program(&of("ntfs@uml", true)), Ok(None));
+        let program = mounting_program(&of("ntfs@uml", false));
+        match command::find_program("ntfs-3g") {
+            Some(path) => assert_eq!(program, Ok(Some(path))),
+            None => assert!(program.unwrap_err().to_string().contains("ntfs-3g is missing; install it")),
+        }
+        assert!(row_of(&of("/mnt/a", true)).is_none());
     }
 
     #[test]

@@ -163,26 +163,36 @@ pub fn try_lane_of_size(
     or_what_stays(told, removed)
 }
 
-/// The same by the kernel of the guest in which this runs, on disks of its own. `mkfs`: the program that makes it here too; where
-/// there is none the host made it already, and knows what tells it from others.
+/// The same in the guest in which this runs, on disks of its own. `mkfs`: the program that makes it here too; where there is none the
+/// host made it already, and knows what tells it from others. `fuse`: the program that mounts it in place of the kernel.
 ///
 /// # Errors
 /// As there.
-pub(crate) fn try_in_guest(lane: &LaneSpec, disks: &[PathBuf], mkfs: Option<&Path>) -> Result<Tried, LaneFailure> {
-    let contestant = Contestant::resolve(lane, &|_| true)?;
-    let Contestant::Row(row) = contestant else {
-        return Err(failed("a guest tries filesystems of its kernel alone; this is a fault of Fairlane, report it"));
+pub(crate) fn try_in_guest(
+    lane: &LaneSpec,
+    disks: &[PathBuf],
+    (mkfs, fuse): (Option<&Path>, Option<&Path>),
+) -> Result<Tried, LaneFailure> {
+    let mut contestant = Contestant::resolve(lane, &|_| fuse.is_none())?;
+    let row = match (&mut contestant, fuse) {
+        (Contestant::Row(row), None) => Some(*row),
+        (Contestant::Custom(custom), Some(program)) => {
+            // It lies where it does on the host.
+            custom.mount[0] = program.display().to_string();
+            None
+        }
+        _ => return Err(failed("a guest tries filesystems of the table alone; this is a fault of Fairlane, report it")),
     };
     let mut commands = contestant.commands(lane)?;
     match (mkfs, commands.mkfs.first_mut()) {
-        // It lies where it does on the host.
+        // So does this one.
         (Some(program), Some(first)) => *first = program.display().to_string(),
         _ => commands.mkfs.clear(),
     }
     let top = lane.queue().filter(|_| !lane.has_built_layers());
     let stop = AtomicBool::new(false);
     let trial = Trial {
-        row: Some(row),
+        row,
         contestant,
         commands,
         layers: top.into_iter().cloned().collect(),
@@ -471,8 +481,13 @@ pub(super) fn refusal_of_mkfs(
         NotDone::Silent { status, failure } => silent_refusal(status, failure, plain())?,
         why => refusal(why)?,
     };
-    let program = command.first().and_then(|program| Path::new(program).file_name());
-    Ok(format!("{} refuses it: {why}", program.map_or("mkfs".into(), |name| name.to_string_lossy())))
+    Ok(format!("{} refuses it: {why}", program_of(command, "mkfs")))
+}
+
+/// The name of a command's program. `usual`: where it has none.
+fn program_of<'a>(command: &'a [String], usual: &'a str) -> std::borrow::Cow<'a, str> {
+    let name = command.first().and_then(|program| Path::new(program).file_name());
+    name.map_or(usual.into(), |name| name.to_string_lossy())
 }
 
 /// The words in which the kernel, or a program that mounts, refuses what it was told. One that says nothing mounted the lane
@@ -486,8 +501,7 @@ fn refusal_of_mount(contestant: &Contestant, why: NotDone) -> Result<String, Lan
         NotDone::Silent { status, .. } => said_nothing(status),
         why => refusal(why)?,
     };
-    let program = custom.mount.first().map_or("mount", String::as_str);
-    Ok(format!("{program} refuses it: {why}"))
+    Ok(format!("{} refuses it: {why}", program_of(&custom.mount, "mount")))
 }
 
 fn said_nothing(status: i32) -> String {

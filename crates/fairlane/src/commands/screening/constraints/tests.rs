@@ -69,8 +69,6 @@ fn options_of_a_file_of_ones_own_are_settled_by_their_words_where_it_is_not_open
     assert!(["xfs@uml", "ext4@qemu"].iter().all(|lane| can_be_tried(&own(lane))));
     for (reach, is_untried, said) in [
         (Reach::Whole, false, None),
-        (Reach::Mkfs, true, Some("options were not tried beforehand, because a program of the guest")),
-        (Reach::Mkfs, false, Some("options of mkfs were tried beforehand, and no others")),
         (Reach::UntilGuestEnded, false, Some("not started again and of the others mkfs alone was tried")),
         (Reach::UntilGuestEnded, true, Some("not started again and the others were not tried")),
     ] {

@@ -13,15 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Why options of a lane in a guest are not tried.
-const IN_A_GUEST: &str = "options were not tried beforehand, because a program of the guest makes and mounts the lanes: one that it \
-    refuses ends the race before its first round";
-/// The same where their mkfs was.
-const MOUNTED_BY_A_PROGRAM: &str = "options of mkfs were tried beforehand, and no others, because a program mounts the lanes in \
-    their guest: one that it refuses ends the race before its first round";
-/// The same where the guest ended too often.
+/// Why options of a lane in a guest are not tried to the end: the guest ended too often.
 const GUEST_ENDED: &str = "the guest in which options were tried ended twice meanwhile, so that it was not started again and of \
-    the others mkfs alone was tried: one that the guest's kernel refuses ends the race before its first round";
+    the others mkfs alone was tried: one that the guest refuses ends the race before its first round";
 /// The same where their mkfs runs in the guest too.
 const MADE_BY_THE_GUEST: &str = "the guest in which options were tried ended twice meanwhile, so that it was not started again and \
     the others were not tried: one that the guest refuses ends the race before its first round";
@@ -40,8 +34,6 @@ pub struct Place<'a> {
 pub(super) enum Reach {
     /// As a race makes and mounts them.
     Whole,
-    /// Their mkfs alone: a program mounts them in a guest.
-    Mkfs,
     /// Until the guest had ended too often, and from then on their mkfs alone.
     UntilGuestEnded,
 }
@@ -85,8 +77,6 @@ fn say_so(base: &LaneSpec, options: usize, (place, has_guest): (Place, bool)) {
         _ if has_guest => {
             terminal::say!("trying {options} in a guest that is started for it, on a sparse disk of {size}");
         }
-        // Their mkfs alone is, which takes a moment.
-        _ if planning::in_guest(base) => {}
         Contestant::Custom(_) => {
             terminal::say!("trying {options} on a sparse image of {size}, by the commands of its file");
         }
@@ -100,11 +90,9 @@ fn say_so(base: &LaneSpec, options: usize, (place, has_guest): (Place, bool)) {
 /// without root the check of the lanes says what is missing.
 pub(super) fn why_untried(base: &LaneSpec, reach: Reach, is_untried: bool) -> Option<&'static str> {
     let why = match (reach, is_untried) {
-        (Reach::Whole, false) => None,
+        (Reach::Whole, _) => None,
         (Reach::UntilGuestEnded, false) => Some(GUEST_ENDED),
         (Reach::UntilGuestEnded, true) => Some(MADE_BY_THE_GUEST),
-        (Reach::Mkfs, false) => Some(MOUNTED_BY_A_PROGRAM),
-        (Reach::Mkfs | Reach::Whole, true) => Some(IN_A_GUEST),
     };
     why.filter(|_| planning::in_guest(base))
 }
@@ -152,7 +140,6 @@ pub(super) fn trying<T>(
     });
     let reach = match &guest {
         Some(guest) if guest.gave_up() => Reach::UntilGuestEnded,
-        None if planning::in_guest(base) => Reach::Mkfs,
         _ => Reach::Whole,
     };
     let ended = guest.map_or(Ok(()), |guest| guest.end(&mut journal)).map_err(lane_failure);
@@ -168,7 +155,7 @@ pub(super) fn trying<T>(
     done.map(|done| (done, reach))
 }
 
-/// The guest in which options of a lane are tried; `None`: this machine's kernel tries them, or a program mounts it in its guest.
+/// The guest in which options of a lane are tried; `None`: they are tried on this machine.
 ///
 /// # Errors
 /// As a race of the lane would be refused.
@@ -179,7 +166,7 @@ fn guest(base: &LaneSpec, place: Place, (run_id, undo): (&str, &Path)) -> Result
     let plan = Plan { lanes: vec![base.clone()], ..place.plan.clone() };
     let settings = contest::settings(&plan, place.terms, (run_id, undo.to_owned()))?;
     // Nothing is replayed there.
-    OptionTrial::check(Settings { trace: None, ..settings }).map_err(lane_failure)
+    OptionTrial::check(Settings { trace: None, ..settings }).map(Some).map_err(lane_failure)
 }
 
 /// The devices that a lane will stand on; none where it stands on images.
