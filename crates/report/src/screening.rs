@@ -410,12 +410,14 @@ fn proposal(finding: &ScreeningFinding) -> Vec<String> {
     said
 }
 
+/// Names of the options that tuning set and of which the screening does not say that they matter.
+pub(crate) fn tuned_alone(finding: &ScreeningFinding) -> Vec<String> {
+    finding.tuned_alone().map(|of| shorten(&of.factor, OPTION_COLUMNS)).collect()
+}
+
 /// That the screening does not say of options that tuning set whether they matter; `None`: it says so of each.
 fn tuned_untold(finding: &ScreeningFinding) -> Option<String> {
-    let effects = || finding.results.iter().flat_map(|result| &result.effects);
-    let matters = |name: &str| effects().any(|of| of.factor == name && of.verdict == EffectVerdict::Matters);
-    let untold = finding.tuned().iter().filter(|of| !matters(&of.factor));
-    let names: Vec<String> = untold.map(|of| shorten(&of.factor, OPTION_COLUMNS)).collect();
+    let names = tuned_alone(finding);
     (!names.is_empty()).then(|| wording::tuned_untold(&names))
 }
 
@@ -485,12 +487,17 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
+/// Whether a row of the confirmation tells what was expected and measured as ratios: one of them is told so.
+pub(crate) fn is_in_ratios(row: &ConfirmedRow) -> bool {
+    row.expected.is_some_and(|ratio| wording::is_factor(ratio, None))
+        || row.ratio.is_some_and(|ratio| wording::is_factor(ratio, row.low.zip(row.high)))
+}
+
 /// The cells of [`wording::ROW_COLUMNS`].
 fn confirmed_cells(row: &ConfirmedRow) -> [String; 7] {
     let absent = || wording::ABSENT.to_owned();
     let ends = row.low.zip(row.high);
-    let is_factor = row.expected.is_some_and(|ratio| wording::is_factor(ratio, None))
-        || row.ratio.is_some_and(|ratio| wording::is_factor(ratio, ends));
+    let is_factor = is_in_ratios(row);
     let measured = row.ratio.map(|ratio| wording::gain_as(ratio, ends, is_factor));
     let (measured, interval) = measured.map_or((None, None), |(size, interval)| (Some(size), interval));
     let little = || row.little_cpu.then(|| wording::LITTLE_CPU.to_owned());

@@ -442,13 +442,14 @@ fn a_memo_names_what_loses_before_other_work_and_no_more_than_a_list_holds() {
     // Work is known by itself, and not by what it is called.
     rows[1].title = "another title".to_owned();
     let said = memo(several.clone(), Language::En);
-    let order = ["mail -60 % (worse; -65 to -55 %)", "commits +9 % (better;", "creating files 0 % (tie;"];
+    let order = ["mail 0.4x (worse; 0.35x to 0.45x)", "commits +9 % (better;", "creating files 0 % (tie;"];
     assert!(places(&said, &order).is_sorted() && !said.contains("another title"), "{said}");
     let rows = &mut several.confirmation.as_mut().unwrap().rows;
     let more = vec![rows[0].clone(); 6];
     rows.extend(more);
     let said = memo(several.clone(), Language::En);
-    assert!(said.contains("(above 0 is better): mail -60 %") && said.contains("expected +12 %) and 3 more."), "{said}");
+    assert!(said.contains("(above 0 is better, and as a ratio above 1x): mail 0.4x"), "{said}");
+    assert!(said.contains("expected +12 %) and 3 more."), "{said}");
     several.confirmation.as_mut().unwrap().tuned = vec![screenings::tuned("journal", "512M", "")];
     let said = memo(several, Language::En);
     assert!(said.contains("`journal 512M` against the default") && !said.contains("by the screening alone"), "{said}");

@@ -121,6 +121,56 @@ fn what_tuning_chose_is_the_proposal_before_it_is_raced_too() {
 }
 
 #[test]
+fn an_effect_is_told_in_one_way_in_every_report() {
+    let mut finding = screenings::finding();
+    let effect = finding.results[0].effects.iter_mut().find(|of| of.factor == "journal").unwrap();
+    (effect.ratio, effect.low, effect.high) = (2.6, 2.4, 2.9);
+    let row = &mut finding.confirmation.as_mut().unwrap().rows[0];
+    // Of the row only what was expected is twice and more.
+    (row.expected, row.ratio, row.low, row.high) = (Some(2.6), Some(1.79), Some(1.7), Some(1.9));
+    for format in ["text", "markdown"] {
+        let said = one_line(&rendered(&finding, format).replace('|', " "));
+        for part in ["2.6x 2.4x to 2.9x matters", "commit 4 KiB 2.6x 1.79x 1.7x to 1.9x better"] {
+            assert!(said.contains(part), "{format}: {part} is not in {said}");
+        }
+    }
+    for (language, again, alone) in [
+        (Language::En, "commits 1.79x (better; 1.7x to 1.9x; expected 2.6x)", "commits 2.6x (2.4x to 2.9x)"),
+        (Language::De, "Commits 1,79x (besser; 1,7x bis 1,9x; erwartet 2,6x)", "Commits 2,6x (2,4x bis 2,9x)"),
+        (Language::Zh, "提交写入 1.79x（更好；1.7x 到 1.9x；预期 2.6x）", "提交写入 2.6x（2.4x 到 2.9x）"),
+    ] {
+        let said = memo(&finding, language);
+        assert!(holds(&said, again) && holds(&said, alone), "{said}");
+    }
+    let row = &mut finding.confirmation.as_mut().unwrap().rows[0];
+    (row.low, row.high) = (Some(0.001), Some(20_000.0));
+    let said = memo(&finding, Language::En);
+    assert!(said.contains("commits 1.79x (better; too few rounds to tell; expected 2.6x)"), "{said}");
+}
+
+#[test]
+fn what_tuning_alone_chose_is_said_in_every_report() {
+    let mut finding = screenings::finding();
+    let confirmation = finding.confirmation.as_mut().unwrap();
+    confirmation.tuned = vec![screenings::tuned("journal", "512M", ""), screenings::tuned("lazytime", "on", "")];
+    for format in ["text", "markdown"] {
+        let said = rendered(&finding, format);
+        let says = "The screening could not tell whether lazytime matters: it is tuning alone that chose so.";
+        assert!(said.contains(says), "{format}: {said}");
+    }
+    for (language, says) in [
+        (Language::En, "Tuning alone chose the level of `lazytime`: the screening could not tell whether the option"),
+        (Language::De, "Die Stufe von `lazytime` hat allein die Feinabstimmung gewählt"),
+        (Language::Zh, "`lazytime` 的取值仅由调优选定"),
+    ] {
+        assert!(holds(&memo(&finding, language), says), "{}", memo(&finding, language));
+    }
+    finding.confirmation.as_mut().unwrap().tuned.truncate(1);
+    assert!(!rendered(&finding, "text").contains("tuning alone"));
+    assert!(!memo(&finding, Language::En).contains("Tuning alone"));
+}
+
+#[test]
 fn each_combination_of_each_race_of_tuning_stands_in_a_table() {
     let finding = tuned(screenings::tuning("s-tune1.jsonl"));
     let said = text(&finding);

@@ -71,6 +71,13 @@ impl ScreeningFinding {
         }
     }
 
+    /// Those of [`ScreeningFinding::tuned`] that tuning alone chose: the screening does not say that the option matters.
+    pub fn tuned_alone(&self) -> impl Iterator<Item = &TunedLevel> {
+        let effects = move || self.results.iter().flat_map(|result| &result.effects);
+        let matters = move |name: &str| effects().any(|of| of.factor == name && of.verdict == EffectVerdict::Matters);
+        self.tuned().iter().filter(move |of| !matters(&of.factor))
+    }
+
     /// Tuning was begun and is not done, and nothing was raced against the default behind it.
     pub fn is_being_tuned(&self) -> bool {
         self.confirmation.is_none() && self.proposal.tuning.as_ref().is_some_and(|tuning| tuning.unfinished)

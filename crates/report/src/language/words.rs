@@ -37,6 +37,8 @@ words! {
     wish;
     /// `{low}`, `{high}`: percentages.
     percents;
+    /// `{low}`, `{high}`: ratios.
+    ratios;
     /// `{list}`, `{count}`: a list that was cut.
     and_more;
     /// `{name}`, `{value}`: a label and what it is.
@@ -117,8 +119,14 @@ words! {
     screened_open_because;
     /// `{base}`, `{options}`: the race is not over.
     screened_running;
-    /// `{options}`, `{gains}`: what the race against the default showed, work by work.
+    /// `{options}`, `{better}`, `{gains}`: what the race against the default showed, work by work.
     screened_again;
+    /// Stands for `{better}`: which side of a percentage is.
+    screened_better;
+    /// The same where some are ratios.
+    screened_better_ratios;
+    /// An interval that leaves out nothing.
+    screened_all;
     /// `{option}`, `{gains}`: what the screening showed of one option, which its figures chose.
     screened_alone;
     /// `{size}`: what the screening made expect of a piece of work.
@@ -133,6 +141,8 @@ words! {
     screened_queue;
     /// `{option}`, `{level}`, `{usual}`: a level of the default of a screening that is not the usual one.
     screened_unusual;
+    /// `{options}`: levels that tuning chose, of options of which the screening does not say that they matter.
+    screened_tuned_alone;
     /// A verdict of that race: better.
     row_better;
     /// A verdict: worse.

@@ -5,7 +5,7 @@ use super::work::noun;
 use crate::language::{Tongue, fill};
 use crate::layout::Phrase;
 use crate::screening;
-use crate::words::screening::percents;
+use crate::words::screening::{Gain, GainInterval, is_factor, told_gain};
 use crate::words::sentence;
 use model::findings::{
     Confirmation, ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, Findings, ResultFinding, ScreenedResult,
@@ -47,7 +47,8 @@ pub(super) fn costs(finding: &ScreeningFinding, tongue: &Tongue) -> Vec<Phrase> 
     screening::prices(finding).into_iter().map(price).collect()
 }
 
-/// Where its default is not as usual, what a screening cannot tell, and where less was raced than was planned.
+/// Where its default is not as usual, what a screening cannot tell, what tuning alone chose, and where less was raced than was
+/// planned.
 pub(super) fn untold(finding: &ScreeningFinding, tongue: &Tongue) -> Vec<Phrase> {
     let words = tongue.words;
     let cut = finding.proposal.cut_short.map(|of| {
@@ -64,7 +65,10 @@ pub(super) fn untold(finding: &ScreeningFinding, tongue: &Tongue) -> Vec<Phrase>
         fill(words.screened_unusual, &[("option", option), ("level", level), ("usual", usual)])
     };
     let unusual: Vec<Phrase> = screening::unusual(finding).iter().map(level).collect();
-    unusual.into_iter().chain(cut).chain(few).chain(queue).collect()
+    let alone = screening::tuned_alone(finding);
+    let options = || tongue.listed(named(&alone), tongue.words.and);
+    let alone = (!alone.is_empty()).then(|| fill(words.screened_tuned_alone, &[("options", options())]));
+    unusual.into_iter().chain(cut).chain(few).chain(queue).chain(alone).collect()
 }
 
 fn raced_again(
@@ -78,16 +82,19 @@ fn raced_again(
     // What loses stands first, so that no list cuts a price off; then what was expected to gain.
     rows.sort_by_key(|row| (row.verdict != Verdict::Slower, row.expected.is_none()));
     let gain = |row: &ConfirmedRow| {
-        let (size, ends) = percents(row.ratio?, row.low.zip(row.high));
+        let is_ratio = screening::is_in_ratios(row);
+        let gain = told_gain(row.ratio?, row.low.zip(row.high), is_ratio);
         let name = work(findings, (&row.workload, &row.group), &row.title, tongue);
-        let expected = row.expected.map(|ratio| percent(&percents(ratio, None).0, tongue));
+        let expected = row.expected.map(|ratio| size(&told_gain(ratio, None, is_ratio), tongue));
         let expected = expected.map(|size| fill(tongue.words.screened_expected, &[("size", size)]));
-        let between = ends.map(|ends| interval(&ends, tongue));
-        let inside = [Some(Phrase::new(judged(row.verdict, tongue))), between, expected];
-        Some(told(name, &size, inside, tongue))
+        let inside = [Some(Phrase::new(judged(row.verdict, tongue))), interval(&gain, tongue), expected];
+        Some(told(name, &gain, inside, tongue))
     };
+    let has_ratios = rows.iter().any(|row| row.ratio.is_some() && screening::is_in_ratios(row));
+    let better = if has_ratios { tongue.words.screened_better_ratios } else { tongue.words.screened_better };
     let gains = few(rows.into_iter().filter_map(gain).collect(), tongue).filter(|_| !options.is_empty())?;
-    let values = [("options", tongue.listed(named(&options), tongue.words.and)), ("gains", gains)];
+    let options = tongue.listed(named(&options), tongue.words.and);
+    let values = [("options", options), ("better", Phrase::new(better)), ("gains", gains)];
     Some(fill(tongue.words.screened_again, &values))
 }
 
@@ -96,9 +103,10 @@ fn alone(findings: &Findings, finding: &ScreeningFinding, option: &str, tongue: 
     let gain = |result: &ScreenedResult| {
         let is_it = |of: &&Effect| of.factor == option && of.verdict == EffectVerdict::Matters;
         let effect = result.effects.iter().find(is_it)?;
-        let (size, ends) = percents(effect.ratio, Some((effect.low, effect.high)));
+        let ends = Some((effect.low, effect.high));
+        let gain = told_gain(effect.ratio, ends, is_factor(effect.ratio, ends));
         let name = work(findings, (&result.workload, &result.group), &result.title, tongue);
-        Some(told(name, &size, [ends.map(|ends| interval(&ends, tongue))], tongue))
+        Some(told(name, &gain, [interval(&gain, tongue)], tongue))
     };
     let gains = few(finding.results.iter().filter_map(gain).collect(), tongue)?;
     let option = Phrase::default().name(&screening::option_named(finding, option));
@@ -126,18 +134,26 @@ fn judged(verdict: Verdict, tongue: &Tongue) -> &'static str {
 }
 
 /// `commits +9 % (better; +6 to +12 %; expected +12 %)`.
-fn told(work: Phrase, size: &str, inside: impl IntoIterator<Item = Option<Phrase>>, tongue: &Tongue) -> Phrase {
-    let said = work.say(" ").and(percent(size, tongue));
+fn told(work: Phrase, gain: &Gain, inside: impl IntoIterator<Item = Option<Phrase>>, tongue: &Tongue) -> Phrase {
+    let said = work.say(" ").and(size(gain, tongue));
     let inside = Phrase::default().join(inside.into_iter().flatten(), tongue.words.semicolon);
     if inside.is_empty() { said } else { tongue.with(said, inside) }
 }
 
-fn percent(size: &str, tongue: &Tongue) -> Phrase {
-    fill(tongue.words.percent_about, &[("size", number(size, tongue))])
+fn size(gain: &Gain, tongue: &Tongue) -> Phrase {
+    let size = number(&gain.size, tongue);
+    if gain.is_ratio { size } else { fill(tongue.words.percent_about, &[("size", size)]) }
 }
 
-fn interval((low, high): &(String, String), tongue: &Tongue) -> Phrase {
-    fill(tongue.words.percents, &[("low", number(low, tongue)), ("high", number(high, tongue))])
+fn interval(gain: &Gain, tongue: &Tongue) -> Option<Phrase> {
+    let words = tongue.words;
+    Some(match gain.interval.as_ref()? {
+        GainInterval::Ends(low, high) => {
+            let template = if gain.is_ratio { words.ratios } else { words.percents };
+            fill(template, &[("low", number(low, tongue)), ("high", number(high, tongue))])
+        }
+        GainInterval::All => Phrase::new(words.screened_all),
+    })
 }
 
 fn number(english: &str, tongue: &Tongue) -> Phrase {

@@ -27,7 +27,7 @@ pub(crate) const ROW_COLUMNS: [&str; 7] =
 pub(crate) const TUNING_COLUMNS: [&str; 4] = ["combination", "mean", "worst", "what became of it"];
 /// What the tables of tuning claim.
 pub(crate) const TUNING_LEGEND: &str = "combinations of levels raced the default. mean, worst: of a combination's figures beside the default's, above 0 \
-     it is better; their order is that of the worst one. The last race chose by these figures, so that those of what it chose are \
+     or 1x it is better; their order is that of the worst one. The last race chose by these figures, so that those of what it chose are \
      too high, and they have no interval: what is chosen is known to gain only where it is confirmed.";
 /// Stands for an interval that leaves out nothing that is told of it.
 const NO_INTERVAL: &str = "too few rounds to tell";
@@ -105,10 +105,10 @@ pub(crate) fn legend(margin: f64, few_spare: bool) -> String {
         false => "as far as what else lanes differ by is chance",
     };
     format!(
-        "effect: what the other level does to the figure, on average over all settings of the other options; above 0 it is \
-         better, of times too. matters: with 95{GLUE}% none of those that are called so is false, {condition}. does not: the \
+        "effect: what the other level does to the figure, on average over all settings of the other options; above 0 or 1x \
+         it is better, of times too. matters: with 95{GLUE}% none of those that are called so is false, {condition}. does not: the \
          interval of that row lies within {}. cannot tell yet: neither, even where the interval of that row alone leaves out \
-         0, as some of many rows do by chance.",
+         0 or 1x, as some of many rows do by chance.",
         figures::margin(margin)
     )
 }
@@ -129,8 +129,35 @@ pub(crate) fn verdict(verdict: EffectVerdict, margin: f64) -> String {
     }
 }
 
-/// A ratio and its interval as percentages with `+` and `-`, without the sign that stands behind them.
-pub(crate) fn percents(ratio: f64, ends: Option<(f64, f64)>) -> (String, Option<(String, String)>) {
+/// An effect, a gain or a loss as every report tells it: as a percentage or as a ratio, its interval as itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Gain {
+    /// It is told as a ratio: `2.1x`.
+    pub(crate) is_ratio: bool,
+    /// The ratio, or the percentage with its `+` or `-` and without the sign behind it.
+    pub(crate) size: String,
+    /// Absent: it has none.
+    pub(crate) interval: Option<GainInterval>,
+}
+
+/// What an interval says of a gain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum GainInterval {
+    /// Its ends, as the gain itself is told.
+    Ends(String, String),
+    /// It leaves out nothing that is told of a ratio.
+    All,
+}
+
+/// How every report tells a ratio and its interval. `is_ratio`: as ratios, [`is_factor`] of all that stands in a row.
+pub(crate) fn told_gain(ratio: f64, ends: Option<(f64, f64)>, is_ratio: bool) -> Gain {
+    if is_ratio {
+        let interval = ends.map(|(low, high)| match low < NO_LOW_END && high >= NO_HIGH_END {
+            true => GainInterval::All,
+            false => GainInterval::Ends(figures::times(low), figures::times(high)),
+        });
+        return Gain { is_ratio, size: figures::times(ratio), interval };
+    }
     let percent = |of: f64| (of - 1.0) * 100.0;
     let (low, high) = ends.unwrap_or((ratio, ratio));
     let (low_size, high_size) = (percent(low).abs(), percent(high).abs());
@@ -144,31 +171,30 @@ pub(crate) fn percents(ratio: f64, ends: Option<(f64, f64)>) -> (String, Option<
     };
     let signed = |of: f64| figures::signed(percent(of), digits);
     let bare = |of: f64| signed(of).trim_end_matches('%').trim_end_matches(GLUE).to_owned();
-    (bare(ratio), ends.map(|(low, high)| (bare(low), bare(high))))
+    let interval = ends.map(|(low, high)| GainInterval::Ends(bare(low), bare(high)));
+    Gain { is_ratio, size: bare(ratio), interval }
 }
 
-/// The same with that sign, or as factors where one of them is half or twice: all of one kind.
+/// A ratio and its interval in English, as [`told_gain`] tells them: ratios where one of them is half or twice.
 pub(crate) fn gain(ratio: f64, ends: Option<(f64, f64)>) -> (String, Option<String>) {
     gain_as(ratio, ends, is_factor(ratio, ends))
 }
 
-/// Whether [`gain`] tells it as factors.
+/// Whether a gain is told as a ratio: it, or an end of its interval, is half or twice.
 pub(crate) fn is_factor(ratio: f64, ends: Option<(f64, f64)>) -> bool {
     let near_one = |of: f64| of > 0.5 && of < 2.0;
     !near_one(ratio) || !ends.is_none_or(|(low, high)| near_one(low) && near_one(high))
 }
 
 /// [`gain`] in a row that tells all it has in one way.
-pub(crate) fn gain_as(ratio: f64, ends: Option<(f64, f64)>, as_factors: bool) -> (String, Option<String>) {
-    if as_factors {
-        let interval = ends.map(|(low, high)| match low < NO_LOW_END && high >= NO_HIGH_END {
-            true => NO_INTERVAL.to_owned(),
-            false => format!("{} to {}", figures::times(low), figures::times(high)),
-        });
-        return (figures::times(ratio), interval);
-    }
-    let (size, ends) = percents(ratio, ends);
-    (format!("{size}{GLUE}%"), ends.map(|(low, high)| format!("{low} to {high}{GLUE}%")))
+pub(crate) fn gain_as(ratio: f64, ends: Option<(f64, f64)>, is_ratio: bool) -> (String, Option<String>) {
+    let Gain { size, interval, .. } = told_gain(ratio, ends, is_ratio);
+    let unit = if is_ratio { String::new() } else { format!("{GLUE}%") };
+    let interval = interval.map(|of| match of {
+        GainInterval::Ends(low, high) => format!("{low} to {high}{unit}"),
+        GainInterval::All => NO_INTERVAL.to_owned(),
+    });
+    (format!("{size}{unit}"), interval)
 }
 
 /// `256k instead of 32k`.
@@ -495,11 +521,18 @@ mod tests {
     }
 
     #[test]
-    fn percentages_alone_go_beyond_half_and_twice() {
-        let ends = |low: &str, high: &str| Some((low.to_owned(), high.to_owned()));
-        assert_eq!(percents(0.4, Some((0.35, 0.45))), ("-60".to_owned(), ends("-65", "-55")));
-        assert_eq!(percents(2.4, Some((1.9, 3.1))), ("+140".to_owned(), ends("+90", "+210")));
-        assert_eq!(percents(1.12, None), ("+12".to_owned(), None));
+    fn a_gain_and_its_interval_are_told_in_one_unit_whatever_the_language() {
+        let ends = |low: &str, high: &str| Some(GainInterval::Ends(low.to_owned(), high.to_owned()));
+        let of = |ratio: f64, low: f64, high: f64| {
+            let all = Some((low, high));
+            told_gain(ratio, all, is_factor(ratio, all))
+        };
+        let told = |is_ratio: bool, size: &str, interval| Gain { is_ratio, size: size.to_owned(), interval };
+        assert_eq!(of(0.4, 0.35, 0.45), told(true, "0.4x", ends("0.35x", "0.45x")));
+        assert_eq!(of(1.4, 0.4, 4.9), told(true, "1.4x", ends("0.4x", "4.9x")));
+        assert_eq!(of(1.12, 1.09, 1.15), told(false, "+12", ends("+9", "+15")));
+        assert_eq!(of(3.8, 0.001, 20_000.0), told(true, "3.8x", Some(GainInterval::All)));
+        assert_eq!(told_gain(1.12, None, false), told(false, "+12", None));
     }
 
     #[test]
