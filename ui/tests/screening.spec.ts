@@ -42,9 +42,9 @@ for (const [name, viewport] of [
     const { tab, context, errors, requests } = await open(browser, written("screening", page(screening())), { viewport });
     await drawAll(tab);
     const figures = tab.locator("#screening figure.figure");
-    // Two figures, each with its options, chance, and options that change promises; and the confirmation.
-    assert.equal(await figures.count(), 7);
-    for (let at = 0; at < 7; at += 1) {
+    // Two figures, each with its options, chance, and options that change promises; options together; and the confirmation.
+    assert.equal(await figures.count(), 8);
+    for (let at = 0; at < 8; at += 1) {
       const heard = await figures.nth(at).locator(".plot").getAttribute("aria-label");
       assert.match(heard ?? "", /\d/);
       assert.equal(await figures.nth(at).locator("svg").count(), 1, "it is drawn");
@@ -76,15 +76,36 @@ test("every chart of a screening is a table too, in the order in which options m
   const chance = await table(tab, 1);
   assert.equal(chance.length, 9, "six options and three columns without one");
   assert.match(chance[3] ?? "", /^no option 1\.17 0\.6% –$/);
-  assert.match(chance[8] ?? "", /^barrier off 2\.83 140% matters$/);
+  assert.match(chance[8] ?? "", /^barrier off 2\.83 2\.4× matters$/);
   assert.deepEqual(await table(tab, 2), [
     "barrier on → off 2.4× 2.2× to 2.6× matters",
     "data ordered → writeback +1% −4% to +6% cannot tell yet",
   ]);
-  assert.deepEqual(await table(tab, 6), [
+  assert.deepEqual(await table(tab, 3), ["journal 1G × barrier off 1.08× 1.03× to 1.13×"]);
+  assert.deepEqual(await table(tab, 7), [
     "commit 4 KiB +12% +9% +6% to +12% better 12% / 12% 2.1× / 1.25×",
     "small files: create – 0% −2% to +3% tie – –",
   ]);
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("an axis of effects has one unit: percentages where none is half or twice, and factors elsewhere", async () => {
+  const { tab, context, errors } = await open(browser, written("screening-axes", page(screening())));
+  await drawAll(tab);
+  for (const [at, unit, none] of [
+    [0, "%", "0%"],
+    [1, "×", "1×"],
+    [2, "×", "1×"],
+    [3, "×", "1×"],
+    [5, "%", "0%"],
+    [7, "%", "0%"],
+  ] as const) {
+    const texts = await tab.locator("#screening figure.figure").nth(at).locator("svg text").allTextContents();
+    const marks = texts.map(one).filter((text) => /^[+−]?[\d.]+[%×]$/.test(text));
+    assert.ok(marks.length > 1 && marks.includes(none), `${at}: ${marks}`);
+    assert.ok(marks.every((mark) => mark.endsWith(unit)), `${at}: ${marks}`);
+  }
   assert.deepEqual(errors, []);
   await context.close();
 });
@@ -94,14 +115,14 @@ test("a share of too little CPU time is told from one that nobody measured", asy
   Object.assign(of.confirmation!.rows[0]!, { cpu_shares: null, little_cpu: true });
   const { tab, context, errors } = await open(browser, written("screening-little-cpu", page(screening(of))));
   await drawAll(tab);
-  const told = await table(tab, 6);
+  const told = await table(tab, 7);
   assert.deepEqual(told, [
     "commit 4 KiB +12% +9% +6% to +12% better < 1 s 2.1× / 1.25×",
     "small files: create – 0% −2% to +3% tie – –",
   ]);
   await speak(tab, "zh");
   await drawAll(tab);
-  assert.match((await table(tab, 6))[0] ?? "", /< 1 秒/);
+  assert.match((await table(tab, 7))[0] ?? "", /< 1 秒/);
   assert.deepEqual(errors, []);
   await context.close();
 });
@@ -111,7 +132,7 @@ test("rows of the race of a proposal are named by their work, also where all of 
   [...of.results, ...of.confirmation!.rows, ...of.proposal.expected!].forEach((one) => (one.title = "work"));
   const { tab, context, errors } = await open(browser, written("screening-titles", page(screening(of))));
   await drawAll(tab);
-  const named = (await table(tab, 6)).map((row) => row.slice(0, row.search(/ [+–]/)));
+  const named = (await table(tab, 7)).map((row) => row.slice(0, row.search(/ [+–]/)));
   assert.deepEqual(named, ["commit 4 KiB", "small files: create"]);
   assert.ok((await said(tab, "#screening")).includes("Expected: commit 4 KiB +12%."), await said(tab, "#screening"));
   assert.deepEqual(errors, []);
@@ -155,6 +176,27 @@ test("what a screening found is told in every language, and nothing of lanes aga
     assert.equal(await said(tab, "#answer h1"), headline);
     assert.ok((await said(tab, "#screening")).includes(part), `${language}: ${await said(tab, "#screening")}`);
     assert.doesNotMatch(await tab.evaluate(() => document.body.innerText), /\bNaN\b|\bundefined\b|\[object|Infinity/);
+  }
+  assert.deepEqual(errors, []);
+  await context.close();
+});
+
+test("what tuning alone chose is said in every language", async () => {
+  const of = finding();
+  of.proposal.expected = [];
+  of.confirmation!.tuned = [
+    { factor: "journal", level: "512M" },
+    { factor: "lazytime", level: "on" },
+  ];
+  const { tab, context, errors } = await open(browser, written("screening-tuned-alone", page(screening(of))));
+  await drawAll(tab);
+  for (const [language, part] of [
+    ["en", "The screening could not tell whether lazytime matters: it is tuning alone that chose so."],
+    ["de", "Ob lazytime zählt, konnte die Prüfung nicht sagen: So gewählt hat allein die Feinabstimmung."],
+    ["zh", "筛选未能断定 lazytime 有无影响：这样取值仅由调优选定。"],
+  ] as const) {
+    await speak(tab, language);
+    assert.ok((await said(tab, "#screening")).includes(part), `${language}: ${await said(tab, "#screening")}`);
   }
   assert.deepEqual(errors, []);
   await context.close();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { dots, drawnCeiling } from "../src/charts/dots";
 import type { Canvas } from "../src/charts/echarts";
+import { ratioMarks } from "../src/charts/ratio-axis";
 import { LANGUAGES } from "../src/language";
 import { ends } from "../src/parts/course";
 import { missing } from "../src/parts/operations";
@@ -48,6 +49,18 @@ test("gains are percentages with signs and factors from twice on, and no end of 
   assert.deepEqual(figures("en").gain(1.14, null), { size: "+14%", ends: null });
   assert.equal(figures("en").gain(1.14, null, [2.4, null]).size, "1.14×", "a row has one unit");
   assert.equal(figures("en").gain(Number.NaN, null).size, "?×");
+});
+
+test("marks of an axis of ratios are round, have one unit and lie apart", () => {
+  assert.deepEqual(ratioMarks(2.68, 400, 40), [0.5, 0.8, 1, 1.25, 2]);
+  assert.deepEqual(ratioMarks(2.68, 180, 40), [0.5, 1, 2]);
+  assert.deepEqual(ratioMarks(50, 400, 40), [0.04, 0.2, 1, 5, 25]);
+  assert.deepEqual(ratioMarks(1.9, 300, 40), [0.8, 1, 1.25]);
+  const near = (length: number, asFactor: boolean) =>
+    ratioMarks(1.185, length, 40).map((ratio) => figures("en").gainMark(ratio, asFactor));
+  assert.deepEqual(near(180, false), ["−10%", "0%", "+10%"]);
+  assert.deepEqual(near(500, true), ["0.85×", "0.9×", "0.95×", "1×", "1.05×", "1.1×", "1.15×"]);
+  assert.deepEqual(ratioMarks(1e9, 100, 40), [1]);
 });
 
 test("figures have the units and signs of each language", () => {

@@ -128,15 +128,17 @@ export function tip(heading: string, lines: readonly { style?: LaneStyle | undef
   return element;
 }
 
-/** An axis of values in the page's manner: thin lines, no ticks. */
-export function valueAxis(on: Canvas, format: (value: number) => string, more: object = {}): object {
+/** An axis of values in the page's manner: thin lines, no ticks. `marks`: where it has lines and labels; none: where ECharts
+ * chooses. */
+export function valueAxis(on: Canvas, format: (value: number) => string, more: object = {}, marks?: readonly number[]): object {
+  const at = marks === undefined ? {} : { customValues: marks };
   return {
     type: "value",
     scale: true,
     axisLine: { show: false },
-    axisTick: { show: false },
+    axisTick: { show: false, ...at },
     splitLine: { show: true, lineStyle: { color: on.ink.faint, width: 1 } },
-    axisLabel: { color: on.ink.quiet, fontSize: 12, formatter: format, hideOverlap: true },
+    axisLabel: { color: on.ink.quiet, fontSize: 12, formatter: format, hideOverlap: true, ...at },
     ...more,
   };
 }

@@ -13,11 +13,14 @@ import {
   type DrawParams,
   type EChartsCoreOption,
 } from "./echarts";
+import { ratioMarks } from "./ratio-axis";
 
 /** A chart from this width on has room for a word behind each row, pixels. */
 const WORDS_FROM = 460;
 /** What such words take. */
 const WORDS = 132;
+/** Between two marks of the axis, pixels: their labels have room. */
+const MARK_GAP = 40;
 
 export interface ForestRow {
   name: string;
@@ -35,8 +38,8 @@ export interface ForestRow {
 export interface ForestMore {
   /** A band to both sides of one, as a share; none: there is no such band. */
   margin?: number;
-  /** How the axis writes a ratio; none: as a factor. */
-  label?: (ratio: number) => string;
+  /** Its rows are gains: the axis has percentages where none of them is half or twice; otherwise it has factors. */
+  gains?: boolean;
 }
 
 export function forestHeight(rows: number): number {
@@ -56,22 +59,32 @@ export function forest(
   const ends = rows.flatMap((row) => [row.ratio, low(row), high(row), row.expected ?? 1]).filter((of) => of > 0);
   // The same distance to both sides, on a logarithmic scale: twice and half are equally far.
   const far = Math.max(1.1, ...ends.map((of) => Math.max(of, 1 / of)));
-  const bound = Math.log(far * 1.03);
+  const reached = far * 1.03;
+  const bound = Math.log(reached);
   const colour = (verdict: Verdict) =>
     verdict === "faster" ? on.ink.faster : verdict === "slower" ? on.ink.slower : on.ink.quiet;
   const words = on.width >= WORDS_FROM && rows.some((row) => row.word !== undefined);
-  const label = more.label ?? ((ratio: number) => f.times(ratio));
+  const nameWidth = Math.max(90, on.width * 0.38);
+  const right = words ? WORDS : 18;
+  const axisWidth = Math.max(on.width - right - nameWidth - 6, 60);
+  // One axis has one unit, whatever each row is told in.
+  const asFactors = more.gains !== true || f.isFactor(ends);
   return {
     ...base(on, description),
-    grid: { left: 6, right: words ? WORDS : 18, top: 6, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
-    xAxis: valueAxis(on, (value) => label(Math.exp(value)), { min: -bound, max: bound, interval: bound / 2, scale: false }),
+    grid: { left: 6, right, top: 6, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    xAxis: valueAxis(
+      on,
+      (value) => f.gainMark(Math.exp(value), asFactors),
+      { min: -bound, max: bound, scale: false },
+      ratioMarks(reached, axisWidth, MARK_GAP).map(Math.log),
+    ),
     yAxis: {
       type: "category",
       inverse: true,
       data: rows.map((row) => row.name),
       axisLine: { show: false },
       axisTick: { show: false },
-      axisLabel: { color: on.ink.text, fontSize: 12.5, interval: 0, width: Math.max(90, on.width * 0.38), overflow: "truncate" },
+      axisLabel: { color: on.ink.text, fontSize: 12.5, interval: 0, width: nameWidth, overflow: "truncate" },
     },
     series: [
       {

@@ -2,6 +2,7 @@
 import type { Verdict } from "../types";
 import type { Figures } from "../words/figures";
 import { base, drawLine, FONT, tip, valueAxis, type Canvas, type DrawApi, type DrawParams, type EChartsCoreOption } from "./echarts";
+import { ratioMarks } from "./ratio-axis";
 
 export interface HalfNormalMark {
   /** The option, or what stands for a column without one. */
@@ -21,19 +22,29 @@ export interface HalfNormalChart {
   description: string;
 }
 
+/** Above and below the axes, and between two marks, pixels. */
+const TOP = 26;
+const BOTTOM = 22;
+const MARK_GAP = 28;
+
 export function halfNormalHeight(width: number): number {
   return Math.min(Math.max(width * 0.56, 220), 320);
 }
 
-/** The size of an effect as a percentage of the figure. */
+/** The size of an effect without its side, as a percentage of the figure or, from twice on, as a factor. */
 export function sizeFigure(f: Figures, size: number): string {
-  return f.smallShare(Math.exp(size) - 1);
+  const ratio = Math.exp(size);
+  return f.isFactor([ratio]) ? f.times(ratio) : f.smallShare(ratio - 1);
 }
 
 export function halfNormal(on: Canvas, f: Figures, of: HalfNormalChart): EChartsCoreOption {
   const { marks } = of;
   const quantiles = Math.max(1, ...marks.map((mark) => mark.quantile)) * 1.12;
-  const sizes = Math.max(0.03, ...marks.map((mark) => mark.size)) * 1.12;
+  const largest = Math.max(0.03, ...marks.map((mark) => mark.size));
+  const sizes = largest * 1.12;
+  // One axis has one unit.
+  const asFactors = f.isFactor([Math.exp(largest)]);
+  const label = (size: number) => (asFactors ? f.gainMark(Math.exp(size), true) : f.percent(Math.exp(size) - 1));
   const axisName = (name: string, align: "left" | "right") => ({
     name,
     nameLocation: "end",
@@ -42,7 +53,7 @@ export function halfNormal(on: Canvas, f: Figures, of: HalfNormalChart): ECharts
   });
   return {
     ...base(on, of.description),
-    grid: { left: 6, right: 18, top: 26, bottom: 22, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    grid: { left: 6, right: 18, top: TOP, bottom: BOTTOM, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
     xAxis: {
       ...valueAxis(on, (value) => f.number(value, 1), { min: 0, max: quantiles, scale: false, splitNumber: 4 }),
       // The name stands below the end of its axis.
@@ -51,7 +62,13 @@ export function halfNormal(on: Canvas, f: Figures, of: HalfNormalChart): ECharts
       nameTextStyle: { color: on.ink.quiet, fontSize: 11.5, align: "right", verticalAlign: "top", padding: [22, 0, 0, 0] },
     },
     yAxis: {
-      ...valueAxis(on, (value) => sizeFigure(f, value), { min: 0, max: sizes, scale: false, splitNumber: 4 }),
+      ...valueAxis(
+        on,
+        label,
+        { min: 0, max: sizes, scale: false },
+        // Sizes lie on one side of none.
+        ratioMarks(Math.exp(sizes), 2 * (halfNormalHeight(on.width) - TOP - BOTTOM), MARK_GAP).map(Math.log).filter((size) => size >= 0),
+      ),
       ...axisName(of.size, "left"),
       nameGap: 8,
     },

@@ -30,7 +30,7 @@ export const screening: typeof english = {
   rounds: (fewest, most) => (fewest === most ? count(most, "Runde", "Runden") : `${fewest} bis ${most} Runden`),
   scatter: (deviation) => `eine Bahn streut von Runde zu Runde um ${deviation}`,
   legend: (margin, few) =>
-    `Wirkung heißt, was die andere Stufe am Wert ändert, im Mittel über alle Einstellungen der übrigen Optionen; über 0 ist sie besser, auch bei Zeiten. Zählt: mit 95 % ist keine von denen falsch, die so heißen, ${few ? "wenn Bahnen sich durch nichts als ihre Optionen unterscheiden" : "soweit Zufall ist, was Bahnen sonst unterscheidet"}. Zählt nicht: das Intervall dieser Zeile liegt innerhalb von ${margin}. Noch offen: keines von beiden, auch wo das Intervall dieser Zeile allein die 0 auslässt, wie es von vielen Zeilen einige durch Zufall tun.`,
+    `Wirkung heißt, was die andere Stufe am Wert ändert, im Mittel über alle Einstellungen der übrigen Optionen; über 0 oder 1× ist sie besser, auch bei Zeiten. Zählt: mit 95 % ist keine von denen falsch, die so heißen, ${few ? "wenn Bahnen sich durch nichts als ihre Optionen unterscheiden" : "soweit Zufall ist, was Bahnen sonst unterscheidet"}. Zählt nicht: das Intervall dieser Zeile liegt innerhalb von ${margin}. Noch offen: keines von beiden, auch wo das Intervall dieser Zeile allein die 0 oder 1× auslässt, wie es von vielen Zeilen einige durch Zufall tun.`,
   option: "Option",
   levels: "Üblich → anders",
   effect: "Wirkung",
@@ -58,6 +58,11 @@ export const screening: typeof english = {
   interaction: (one, other, ratio, low, high, aliases, partial) =>
     say`${one} und ${other} zusammen: ${ratio} (${low} bis ${high}) vom Produkt dessen, was jede allein bringt${aliases === null ? "" : say`; der Plan kann es nicht unterscheiden von ${aliases}`}${partial === 0 ? "" : `; ${partial === 1 ? "1 anderes Paar hat" : `${partial} andere Paare haben`} Anteil daran`}.`,
   pair: (one, other) => say`${one} × ${other}`,
+  together: "Optionen zusammen",
+  togetherCaption: (told) =>
+    say`Jedes Zeichen sind zwei Optionen, die einander in der Wirkung ändern, beide auf ihrer anderen Stufe: was sie zusammen bringen, im Verhältnis zum Produkt dessen, was jede allein bringt; sein Balken ist das 95-%-Intervall dieser Zeile. ${told}.`,
+  togetherPair: "Optionen",
+  togetherRatio: "Zusammen / Produkt beider allein",
   lanesDiffer: "Nach einem Test mit 5 % unterscheiden sich die Bahnen mehr, als ihre Runden streuen und die Optionen erklären; um so viel sind die Intervalle breiter.",
   fewSpare:
     "Der Plan hat weniger als 3 Spalten ohne Option; Bahnen, die sich von sich aus unterscheiden, fielen deshalb nicht auf: Was hier zählt oder eine andere Wirkung ändert, kann ein solcher Unterschied sein, und was nicht zählt, von einem verdeckt.",
@@ -85,7 +90,7 @@ export const screening: typeof english = {
     "Die Feinabstimmung ist nicht zu Ende, und was sie aus dem Vorschlag macht, ist noch offen.",
   tuning: "Feinabstimmung",
   tuningNote:
-    "Kombinationen von Stufen liefen gegen die Voreinstellung. Mittel und schlechtester Wert gelten für die Werte einer Kombination neben denen der Voreinstellung, über 0 ist sie besser; geordnet sind sie nach dem schlechtesten. Das letzte Rennen hat nach diesen Werten gewählt, deshalb sind die der gewählten Kombination zu hoch, und sie haben kein Intervall: Dass sie gewinnt, steht erst fest, wenn es bestätigt ist.",
+    "Kombinationen von Stufen liefen gegen die Voreinstellung. Mittel und schlechtester Wert gelten für die Werte einer Kombination neben denen der Voreinstellung, über 0 oder 1× ist sie besser; geordnet sind sie nach dem schlechtesten. Das letzte Rennen hat nach diesen Werten gewählt, deshalb sind die der gewählten Kombination zu hoch, und sie haben kein Intervall: Dass sie gewinnt, steht erst fest, wenn es bestätigt ist.",
   tuningRace: (record, combinations, rounds) =>
     say`${record}: ${count(combinations, "Kombination", "Kombinationen")} und die Voreinstellung, ${rounds}`,
   combination: (options, mean, worst, fate) =>
@@ -93,6 +98,8 @@ export const screening: typeof english = {
   fates: { chosen: "gewählt", "goes-on": "kommt weiter", dropped: "fällt weg", open: "nicht zu Ende" } as Record<TunedFate, string>,
   theOnlyOne: "die einzige",
   costsUntold: "was diese Stufe kostet, sagt keine Tabelle",
+  tunedAlone: (options, one) =>
+    say`Ob ${options} ${one ? "zählt" : "zählen"}, konnte die Prüfung nicht sagen: So gewählt hat allein die Feinabstimmung.`,
   untuned: (options) => say`Nach der Prüfung allein: ${options}.`,
   instead: (option, usual) => say`${option} statt ${usual}`,
   take: (options) => say`${options}.`,

@@ -29,7 +29,7 @@ export const screening = {
   rounds: (fewest: number, most: number) => (fewest === most ? count(most, "round", "rounds") : `${fewest} to ${most} rounds`),
   scatter: (deviation: string) => `a lane scatters by ${deviation} from round to round`,
   legend: (margin: string, few: boolean) =>
-    `An effect is what the other level does to the figure, on average over all settings of the other options; above 0 it is better, of times too. Matters: with 95% none of those that are called so is false, ${few ? "if lanes differ by nothing but their options" : "as far as what else lanes differ by is chance"}. Does not: the interval of that row lies within ${margin}. Cannot tell yet: neither, even where the interval of that row alone leaves out 0, as some of many rows do by chance.`,
+    `An effect is what the other level does to the figure, on average over all settings of the other options; above 0 or 1× it is better, of times too. Matters: with 95% none of those that are called so is false, ${few ? "if lanes differ by nothing but their options" : "as far as what else lanes differ by is chance"}. Does not: the interval of that row lies within ${margin}. Cannot tell yet: neither, even where the interval of that row alone leaves out 0 or 1×, as some of many rows do by chance.`,
   option: "Option",
   levels: "Usual → other",
   effect: "Effect",
@@ -58,6 +58,11 @@ export const screening = {
   interaction: (one: Said, other: Said, ratio: string, low: string, high: string, aliases: Said | null, partial: number) =>
     say`${one} and ${other} together: ${ratio} (${low} to ${high}) of the product of what each brings alone${aliases === null ? "" : say`; the design cannot tell it from ${aliases}`}${partial === 0 ? "" : `; ${partial === 1 ? "1 other pair shares" : `${partial} other pairs share`} a part of it`}.`,
   pair: (one: Said, other: Said) => say`${one} × ${other}`,
+  together: "Options together",
+  togetherCaption: (told: Said) =>
+    say`Each mark is two options that change each other's effect, both at their other level: what they bring together, as a ratio to the product of what each brings alone; its bar is the 95% interval of that row. ${told}.`,
+  togetherPair: "Options",
+  togetherRatio: "Together / product of both alone",
   lanesDiffer: "By a test at 5% the lanes differ by more than their rounds scatter and the options tell, so the intervals are wider by that.",
   fewSpare:
     "The design has fewer than 3 columns without an option, so that lanes that differ by themselves would not be noticed: what matters here, or changes another effect, may be such a difference, and what does not matter may be hidden by one.",
@@ -84,7 +89,7 @@ export const screening = {
   tuningUnfinished: "Tuning is not done, and what it makes of the proposal is not known yet.",
   tuning: "Tuning",
   tuningNote:
-    "Combinations of levels raced the default. Mean and worst are of a combination's figures beside the default's, above 0 it is better; their order is that of the worst one. The last race chose by these figures, so that those of what it chose are too high, and they have no interval: what is chosen is known to gain only where it is confirmed.",
+    "Combinations of levels raced the default. Mean and worst are of a combination's figures beside the default's, above 0 or 1× it is better; their order is that of the worst one. The last race chose by these figures, so that those of what it chose are too high, and they have no interval: what is chosen is known to gain only where it is confirmed.",
   tuningRace: (record: Said, combinations: number, rounds: string) =>
     say`${record}: ${count(combinations, "combination", "combinations")} and the default, ${rounds}`,
   combination: (options: Said, mean: string | null, worst: string | null, fate: string) =>
@@ -93,6 +98,8 @@ export const screening = {
   /** What became of a combination that was raced alone. */
   theOnlyOne: "the only one",
   costsUntold: "what this level costs is told by no table",
+  tunedAlone: (options: Said, one: boolean) =>
+    say`The screening could not tell whether ${options} ${one ? "matters" : "matter"}: it is tuning alone that chose so.`,
   untuned: (options: Said) => say`By the screening alone: ${options}.`,
   instead: (option: Said, usual: Said) => say`${option} instead of ${usual}`,
   take: (options: Said) => say`${options}.`,

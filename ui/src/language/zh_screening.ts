@@ -24,7 +24,7 @@ export const screening: typeof english = {
   rounds: (fewest, most) => (fewest === most ? `${most} 轮` : `${fewest} 至 ${most} 轮`),
   scatter: (deviation) => `同一赛道各轮之间波动 ${deviation}`,
   legend: (margin, few) =>
-    `效果指另一取值对数值的平均改变，覆盖其余选项的各种设置；大于 0 表示更好，时间类指标也是如此。“有影响”：只要${few ? "各赛道除选项外别无差别" : "各赛道其余的差别属于偶然"}，就有 95% 的把握，这样标出的没有一个是错的。“无影响”：该行的区间在 ${margin} 之内。“尚难断定”：两者皆非，即使该行自身的区间不含 0 也是如此，因为行数一多，总有几行出于偶然。`,
+    `效果指另一取值对数值的平均改变，覆盖其余选项的各种设置；大于 0 或 1× 表示更好，时间类指标也是如此。“有影响”：只要${few ? "各赛道除选项外别无差别" : "各赛道其余的差别属于偶然"}，就有 95% 的把握，这样标出的没有一个是错的。“无影响”：该行的区间在 ${margin} 之内。“尚难断定”：两者皆非，即使该行自身的区间不含 0 或 1× 也是如此，因为行数一多，总有几行出于偶然。`,
   option: "选项",
   levels: "通常 → 另一取值",
   effect: "效果",
@@ -51,6 +51,11 @@ export const screening: typeof english = {
   interaction: (one, other, ratio, low, high, aliases, partial) =>
     say`${one} 与 ${other} 同时使用：为两者单独效果之积的 ${ratio}（${low} 至 ${high}）${aliases === null ? "" : say`；该设计无法把它与 ${aliases} 区分开`}${partial === 0 ? "" : `；另有 ${partial} 对选项与它部分重合`}。`,
   pair: (one, other) => say`${one} × ${other}`,
+  together: "选项的共同作用",
+  togetherCaption: (told) =>
+    say`每个标记是互相改变效果的两个选项，两者都取另一值时：共同效果与各自单独效果之积的比值；横线为该行的 95% 区间。${told}。`,
+  togetherPair: "选项",
+  togetherRatio: "共同效果 / 单独效果之积",
   lanesDiffer: "按 5% 水平的检验，各赛道之间的差别超出各轮波动与选项所能解释的范围，区间因此加宽。",
   fewSpare: "该设计不含选项的列不足 3 列，赛道自身的差别不会被察觉：这里有影响的、或改变其他效果的，可能就是这种差别；无影响的也可能被它掩盖。",
   unusual: (option, level, usual) => say`在本次筛选的默认设置中，${option} 为 ${level}；按 Fairlane 的表，通常是 ${usual}。`,
@@ -73,13 +78,14 @@ export const screening: typeof english = {
   tuned: (options, raced) => say`经调优：${options}${raced ? "；与默认设置对测的就是它" : ""}。`,
   tuningUnfinished: "调优尚未完成，尚不知道建议会因此如何改变。",
   tuning: "调优",
-  tuningNote: "各种取值组合与默认设置对测。平均与最差指该组合各项数值相对默认设置的变化，大于 0 表示更好；按最差的一项排序。最后一轮对测正是按这些数值选出的，因此所选组合的数值偏高，而且没有区间：只有经过确认，才能知道所选组合确有提升。",
+  tuningNote: "各种取值组合与默认设置对测。平均与最差指该组合各项数值相对默认设置的变化，大于 0 或 1× 表示更好；按最差的一项排序。最后一轮对测正是按这些数值选出的，因此所选组合的数值偏高，而且没有区间：只有经过确认，才能知道所选组合确有提升。",
   tuningRace: (record, combinations, rounds) => say`${record}：${combinations} 个组合与默认设置，${rounds}`,
   combination: (options, mean, worst, fate) =>
     say`${options}：${mean === null || worst === null ? "" : `平均 ${mean}，最差 ${worst}，`}${fate}`,
   fates: { chosen: "选中", "goes-on": "继续", dropped: "淘汰", open: "尚未结束" } as Record<TunedFate, string>,
   theOnlyOne: "仅此一个",
   costsUntold: "这一取值的代价在任何表中都没有说明",
+  tunedAlone: (options) => say`筛选未能断定 ${options} 有无影响：这样取值仅由调优选定。`,
   untuned: (options) => say`仅按筛选：${options}。`,
   instead: (option, usual) => say`${option}（代替 ${usual}）`,
   take: (options) => say`${options}。`,

@@ -30,6 +30,7 @@ import {
   screenedTitle,
   tells,
   titleSaid,
+  tunedAlone,
   tunedOf,
   tunedSaid,
   whyUntold,
@@ -181,6 +182,7 @@ function Result({ race, of, result }: { race: RacePage; of: ScreeningFinding; re
         {unknown.length > 0 ? (
           <Effects title={w.unknownOptions} of={of} result={result} effects={unknown} file="unknown" />
         ) : null}
+        {(result.interactions ?? []).length > 0 ? <Together of={of} result={result} /> : null}
       </div>
       {others.length > 0 ? (
         <p class="small">
@@ -232,10 +234,7 @@ function Effects(props: { title: string; of: ScreeningFinding; result: ScreenedR
       height={() => forestHeight(rows.length)}
       of={[of, effects.length]}
       option={(on) =>
-        forest(on, ui.figures, rows, plain(caption), {
-          margin: of.margin,
-          label: (ratio) => ui.figures.gain(ratio, null).size,
-        })
+        forest(on, ui.figures, rows, plain(caption), { margin: of.margin, gains: true })
       }
       table={() => ({
         columns: [
@@ -249,6 +248,43 @@ function Effects(props: { title: string; of: ScreeningFinding; result: ScreenedR
           const { size, interval } = gainOf(ui, effect.ratio, effect.low, effect.high);
           return [name(effect.factor), levels(effect), size, interval ?? ABSENT, verdict(effect)];
         }),
+      })}
+    />
+  );
+}
+
+/** Pairs of options that change each other's effect. */
+function Together({ of, result }: { of: ScreeningFinding; result: ScreenedResult }) {
+  const ui = useUi();
+  const w = ui.words.screening;
+  const pairs = (result.interactions ?? []).map((one) => {
+    const [first, second] = one.factors.map((factor) => optionSaid(of, factor));
+    const [ratio, low, high] = [one.ratio, one.low, one.high].map((factor) => ui.figures.times(factor));
+    return { ...one, said: w.pair(first ?? [], second ?? []), told: ratio ?? "", interval: w.to(low ?? "", high ?? "") };
+  });
+  const rows = pairs.map(
+    (pair): ForestRow => ({
+      name: shown(plain(pair.said), ROW_NAME),
+      ratio: pair.ratio,
+      low: pair.low,
+      high: pair.high,
+      verdict: pair.ratio > 1 ? "faster" : "slower",
+      says: `${pair.told} (${pair.interval})`,
+    }),
+  );
+  const told = pairs.map((pair) => say`${pair.said} ${pair.told} (${pair.interval})`);
+  const caption = w.togetherCaption(joined(told, ui.words.semicolon));
+  return (
+    <Figure
+      title={w.together}
+      caption={caption}
+      file={fileOf(result, "together")}
+      height={() => forestHeight(rows.length)}
+      of={[result]}
+      option={(on) => forest(on, ui.figures, rows, plain(caption))}
+      table={() => ({
+        columns: [{ label: w.togetherPair }, { label: w.togetherRatio, numeric: true }, { label: w.interval, numeric: true }],
+        rows: pairs.map((pair): (Said | string)[] => [pair.said, pair.told, pair.interval]),
       })}
     />
   );
@@ -364,6 +400,7 @@ function proposalSaid(ui: Ui, race: RacePage, of: ScreeningFinding): Said[] {
   };
   const proposed = factors.map((factor) => instead(factor, optionSaid(of, factor)));
   const tuned = tunedOf(of).map((one) => instead(one.factor, tunedSaid(one)));
+  const untold = tunedAlone(of);
   const listed = (options: Said[]) => ui.words.list(options, "and");
   const why = whyUntold(of);
   const open = openOptions(of);
@@ -383,6 +420,7 @@ function proposalSaid(ui: Ui, race: RacePage, of: ScreeningFinding): Said[] {
   return [
     ...(tuning ? [[w.tuningUnfinished]] : []),
     ...(tuned.length > 0 ? [w.tuned(listed(tuned), of.confirmation != null)] : alone),
+    ...(untold.length > 0 ? [w.tunedAlone(listed(untold.map((factor) => name(factor))), untold.length === 1)] : []),
     ...(tuned.length > 0 && proposed.length > 0 ? [w.untuned(listed(proposed))] : []),
     ...(of.unfinished === true && proposed.length > 0 ? [[w.soFar]] : []),
     ...(gains.length > 0 && tuned.length === 0 ? [w.expected(joined(gains, ui.words.semicolon))] : []),
@@ -481,7 +519,7 @@ function ConfirmedRows({ race, of }: { race: RacePage; of: Confirmation }) {
       height={() => forestHeight(rows.length)}
       of={[of]}
       option={(on) =>
-        forest(on, ui.figures, rows, plain(caption), { label: (ratio) => ui.figures.gain(ratio, null).size })
+        forest(on, ui.figures, rows, plain(caption), { gains: true })
       }
       table={() => ({
         columns: [

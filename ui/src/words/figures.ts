@@ -262,6 +262,16 @@ export class Figures {
     return [this.signed(low - 1, digits), this.signed(high - 1, digits)];
   }
 
+  /** Whether ratios that stand together are told as factors: one of them is half or twice. */
+  isFactor(ratios: readonly (number | null | undefined)[]): boolean {
+    return !ratios.every((of) => of == null || (of > 0.5 && of < 2));
+  }
+
+  /** A mark of an axis of gains: `1.25×`, or `+25%`. */
+  gainMark(ratio: number, asFactor: boolean): string {
+    return asFactor ? `${this.format({ maximumSignificantDigits: 3 }).format(ratio)}×` : this.signed(ratio - 1, 0);
+  }
+
   /** A ratio and its interval as percentages with signs, or as factors where one of them is half or twice: all of one
    * kind, and of that of what else stands in its row. Where the interval leaves out zero, no end of it reads as zero. */
   gain(
@@ -270,7 +280,7 @@ export class Figures {
     beside: readonly (number | null | undefined)[] = [],
   ): { size: string; ends: [string, string] | null } {
     const all = ends === null ? [ratio] : [ratio, ...ends];
-    if (![...all, ...beside].every((of) => of == null || (of > 0.5 && of < 2))) {
+    if (this.isFactor([...all, ...beside])) {
       return { size: this.times(ratio), ends: ends === null ? null : [this.times(ends[0]), this.times(ends[1])] };
     }
     const [low, high] = ends ?? [ratio, ratio];

@@ -69,6 +69,13 @@ export function openOptions(of: ScreeningFinding): string[] {
   return of.factors.filter((factor) => has(factor, "open") && !has(factor, "matters")).map((factor) => factor.name);
 }
 
+/** Options that tuning set and of which the screening does not say that they matter: tuning alone chose their level. */
+export function tunedAlone(of: ScreeningFinding): string[] {
+  const matters = (factor: string) =>
+    of.results.some((result) => result.effects.some((effect) => effect.factor === factor && effect.verdict === "matters"));
+  return tunedOf(of).flatMap((one) => (matters(one.factor) ? [] : [one.factor]));
+}
+
 export function tunedSaid(tuned: TunedLevel): Said {
   return say`${name(tuned.factor)} ${text(shorten(tuned.level, LEVEL))}`;
 }
