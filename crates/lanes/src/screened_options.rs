@@ -33,6 +33,8 @@ pub(crate) const UNSAID: &str = "default";
 pub struct ScreenedOption {
     /// What it is called; unique in a table.
     pub name: &'static str,
+    /// Names that guides call it by and that may be typed too; no other option of its table has one of them.
+    pub also: &'static [&'static str],
     /// The level of a lane that says nothing of it.
     pub usual: Level,
     /// The other level, and further ones behind it.
@@ -103,6 +105,11 @@ impl Level {
 }
 
 impl ScreenedOption {
+    /// Whether it may be typed by this name.
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.also.contains(&name)
+    }
+
     /// Its levels, the usual one first.
     fn levels(&self) -> impl Iterator<Item = &Level> {
         std::iter::once(&self.usual).chain(self.others)
@@ -112,6 +119,7 @@ impl ScreenedOption {
 /// What holds where an option says nothing.
 pub(crate) const ORDINARY: ScreenedOption = ScreenedOption {
     name: "",
+    also: &[],
     usual: Level::unsaid(UNSAID),
     others: &[],
     class: OptionClass::Ordinary,
@@ -160,6 +168,7 @@ pub(crate) const SCHEDULER: ScreenedOption = ScreenedOption {
 /// The kernel's Documentation/ABI/stable/sysfs-block, `read_ahead_kb`: 128 KiB, or twice what the disk calls its best request.
 pub(crate) const READ_AHEAD: ScreenedOption = ScreenedOption {
     name: "read_ahead",
+    also: &["read_ahead_kb"],
     others: &[
         Level::queued("4M", &["read_ahead=4M"]),
         Level::queued("1M", &["read_ahead=1M"]),
@@ -174,6 +183,7 @@ pub(crate) const READ_AHEAD: ScreenedOption = ScreenedOption {
 /// The kernel's Documentation/ABI/stable/sysfs-block, `nr_requests`. Without a scheduler the driver has the last word.
 pub(crate) const REQUESTS: ScreenedOption = ScreenedOption {
     name: "requests",
+    also: &["nr_requests"],
     others: &[Level::queued("32", &["requests=32"]), Level::queued("64", &["requests=64"])],
     says: "a shorter queue is said to answer sooner, and a longer one to do more",
     ..ORDINARY

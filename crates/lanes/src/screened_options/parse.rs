@@ -60,7 +60,7 @@ pub fn parse_option(lane: &LaneSpec, text: &str) -> Result<Factor, LaneFailure> 
     let text = without_blanks(text);
     let text = text.as_str();
     check_form(text)?;
-    if let Some(known) = dialect.table.iter().find(|option| option.name == text) {
+    if let Some(known) = dialect.table.iter().find(|option| option.is_called(text)) {
         return Ok(factor(known));
     }
     if let Some(setting) = kernel_settings::read(text)? {
@@ -269,7 +269,7 @@ fn of_mount(dialect: &Dialect, text: &str) -> Result<Typed, LaneFailure> {
         return Ok(Typed::new(name.to_owned(), parts.iter().map(level).collect()));
     };
     let parts: Vec<&str> = values.split('|').collect();
-    let known = dialect.table.iter().find(|option| option.name == name);
+    let known = dialect.table.iter().find(|option| option.is_called(name));
     if let Some(option) = known {
         if let [only] = parts.as_slice()
             && level_called(option, only).is_some_and(|level| level.label == option.usual.label)
@@ -285,7 +285,7 @@ fn of_mount(dialect: &Dialect, text: &str) -> Result<Typed, LaneFailure> {
             if levels.len() == 1 {
                 levels.insert(0, option.usual.owned());
             }
-            return Ok(Typed { name: name.to_owned(), levels, option: Some(option) });
+            return Ok(Typed { name: option.name.to_owned(), levels, option: Some(option) });
         }
         let is_of_mount = |level: &Level| level.mount.iter().any(|word| mount_key(word) == mount_key(name));
         if !option.levels().any(is_of_mount) {

@@ -42,6 +42,8 @@ fn a_table_has_each_option_once_with_levels_that_differ() {
             let is_there = |name: &&str| row.screened.iter().any(|other| other.name == *name);
             assert_ne!(option.class, OptionClass::Unknown, "{place}");
             assert!(option.excludes.iter().all(is_there), "{place}");
+            let is_taken = |name: &&str| row.screened.iter().filter(|other| other.is_called(name)).count() > 1;
+            assert!(!option.also.iter().any(|name| is_taken(name) || is_there(name)), "{place}");
             assert!(!option.excludes.contains(&option.name), "{place}");
         }
     }

@@ -132,6 +132,8 @@ pub(super) const OPTIONS: &[ScreenedOption] = &[
     // mkfs.btrfs(8), runtime feature free-space-tree: on since 5.15.
     ScreenedOption {
         name: "free_space_tree",
+        // A mount cannot take the tree away again.
+        also: &["space_cache"],
         usual: Level::unsaid("on"),
         others: &[Level::made("off", &["-R", "^free-space-tree"])],
         costs: "mkfs leaves the older space cache (v1), which lies in files",

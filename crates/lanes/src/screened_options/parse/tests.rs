@@ -29,6 +29,8 @@ fn every_form_of_an_option_is_read() {
         ("ext4", "-O fast_commit", "-O fast_commit", "default:; on:-O fast_commit"),
         ("ext4", "bigalloc", "bigalloc", "off:; 64K:-O bigalloc -C 65536; 1M:-O bigalloc -C 1048576"),
         ("ext4", "noatime", "noatime", "off:; on:noatime"),
+        ("btrfs", "space_cache", "free_space_tree", "on:; off:-R ^free-space-tree"),
+        ("ext4", "nr_requests=32", "requests", "default:; 32:requests=32"),
         ("ext4", "nodelalloc|delalloc", "delalloc", "nodelalloc:nodelalloc; delalloc:delalloc"),
         ("ext4", "commit=30", "commit", "5:; 30:commit=30"),
         ("ext4", "commit=5|10", "commit", "5:commit=5; 10:commit=10"),
