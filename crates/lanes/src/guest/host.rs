@@ -531,6 +531,7 @@ mod tests {
         assert_eq!(patience_of(&Ask::Stop { lane: 0, kill: true }), Duration::from_secs(2));
         assert_eq!(patience_of(&Ask::Unmount { target: "/lanes/00".into() }), Duration::from_secs(600));
         let lane = Box::new("ext4@uml".parse().unwrap());
-        assert_eq!(patience_of(&Ask::Try { lane, disks: Vec::new(), mkfs: None, fuse: None }), Duration::from_secs(120));
+        let ask = Ask::Try { lane, disks: Vec::new(), mkfs: None, fuse: None };
+        assert_eq!(patience_of(&ask), Duration::from_secs(120));
     }
 }

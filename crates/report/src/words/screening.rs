@@ -105,10 +105,10 @@ pub(crate) fn legend(margin: f64, few_spare: bool) -> String {
         false => "as far as what else lanes differ by is chance",
     };
     format!(
-        "effect: what the other level does to the figure, on average over all settings of the other options; above 0 or 1x \
-         it is better, of times too. matters: with 95{GLUE}% none of those that are called so is false, {condition}. does not: the \
-         interval of that row lies within {}. cannot tell yet: neither, even where the interval of that row alone leaves out \
-         0 or 1x, as some of many rows do by chance.",
+        "effect: what the other level does to the figure, on average over all settings of the other options; above 0 or \
+         1x it is better, of times too. matters: with 95{GLUE}% none of those that are called so is false, {condition}. \
+         does not: the interval of that row lies within {}. cannot tell yet: neither, even where the interval of that \
+         row alone leaves out 0 or 1x, as some of many rows do by chance.",
         figures::margin(margin)
     )
 }
