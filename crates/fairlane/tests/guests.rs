@@ -4,8 +4,9 @@ use crate::user_mode_linux;
 
 use lanes::guest::protocol::{Answer, Ask};
 use lanes::guest::{Boot, Guest, GuestKind, Kernel, Machine};
-use lanes::{LaneFailure, guest};
+use lanes::{Journal, LaneFailure, LaneSet, Settings, guest};
 use model::Bytes;
+use model::plan::Ground;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -143,6 +144,50 @@ fn user_mode_linux_mounts_a_disk_and_ends() {
 #[test]
 fn qemu_mounts_a_disk_and_ends() {
     a_disk_is_mounted_and_the_guest_ends(GuestKind::Qemu);
+}
+
+/// Otherwise the next lane on these disks would find them held.
+#[test]
+fn a_lane_that_its_guest_cannot_mount_leaves_its_layers_on_no_disk() {
+    if !user_mode_linux() {
+        return;
+    }
+    let scratch = Scratch::new("half-open");
+    let undo = scratch.0.join("undo");
+    std::fs::create_dir(&undo).unwrap();
+    let run_id = format!("half-open-{}", std::process::id());
+    let go_on = AtomicBool::new(false);
+    let settings = Settings {
+        // No array has memory that can be mapped, so that no kernel mounts the first one.
+        specs: ["ext4,dax/raid1:2@uml", "ext4/raid1:2@uml"].map(|lane| lane.parse().unwrap()).to_vec(),
+        with_self: false,
+        ground: Ground::Images(scratch.0.clone()),
+        lane_size: Bytes(96 << 20),
+        run_id: run_id.clone(),
+        seed: 7,
+        erase: Vec::new(),
+        largest_working_set_bytes: 8 << 20,
+        largest_working_set_without_holes_bytes: 8 << 20,
+        terminal: false,
+        throttles: Default::default(),
+        guest: Default::default(),
+        program: env!("CARGO_BIN_EXE_fairlane").into(),
+        trace: None,
+        lives: vec![None, None],
+        undo: undo.clone(),
+    };
+    let mut lane_set = LaneSet::check(settings).unwrap();
+    let mut journal = Journal::begin(&undo, &run_id).unwrap();
+    let refused = lane_set.build(&mut journal, &mut |_, _| {}, &go_on).unwrap_err().to_string();
+    let lives = lane_set.guest_of(0).is_some_and(|guest| guest.lives());
+    let ground = lane_set.store_for(0, 0);
+    let opened = lane_set.open(1, ground, &mut journal, &go_on);
+    let closed = opened.and_then(|_| lane_set.close(1, &mut journal));
+    lane_set.teardown(&mut journal).unwrap();
+    journal.finish().unwrap();
+    assert!(refused.starts_with("lane ext4,dax/raid1:2: ") && refused.contains("mount"), "{refused}");
+    assert!(lives, "what stood in it was taken down, and not the guest");
+    assert!(closed.is_ok(), "{closed:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod backing;
 mod check;
 mod describe;
 pub(crate) mod guest;
+mod half_open;
 pub(crate) mod in_guest;
 mod kernel;
 mod mkfs_trial;

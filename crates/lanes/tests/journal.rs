@@ -5,7 +5,7 @@ mod common;
 
 use common::{Scratch, no_stop, privileged};
 use lanes::undo::{Recovered, Thing, recover};
-use lanes::{Journal, LaneSet};
+use lanes::{FailureKind, Journal, LaneSet};
 use std::io::Write as _;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -193,6 +193,50 @@ fn a_journal_that_was_taken_away_promises_nothing() {
         let _ = std::fs::remove_dir_all(&aside);
         let _ = std::fs::remove_file(&path);
     }
+}
+
+#[test]
+fn a_lane_that_is_not_promised_in_full_any_more_is_unmounted_again() {
+    if !privileged("a lane that is half open") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (file, now) = (scratch.path.join("takes.toml"), scratch.path.join("now"));
+    // Once there is a file `now`, whoever mounts the filesystem takes the journal away: the overlay above is not promised.
+    let script = r#"mount -o "$1" "$2" "$3" && if test -e "$4"; then rm "$5"; fi"#;
+    let text = format!(
+        "name = \"takes\"\nmkfs = [\"mkfs.ext4\", \"-q\", \"-F\", \"{{device}}\"]\nmount = [\"sh\", \"-c\", {script:?}, \"takes\", \
+         \"{{options}}\", \"{{device}}\", \"{{directory}}\", {now:?}, {:?}]\n",
+        scratch.journal_path()
+    );
+    std::fs::write(&file, text).unwrap();
+    let lane = format!("half=overlay({})", file.display());
+    let mut lane_set = match LaneSet::check(scratch.settings(&[&lane], 64)) {
+        Err(error) if error.kind() == FailureKind::Privilege => {
+            eprintln!("a lane that is half open: skipped, because {error}");
+            return;
+        }
+        checked => checked.unwrap(),
+    };
+    let mut journal = scratch.journal();
+    lane_set.build(&mut journal, &mut |_, _| {}, &no_stop()).unwrap();
+    let directory = lane_set.open(0, 0, &mut journal, &no_stop()).unwrap().directory;
+    lane_set.close(0, &mut journal).unwrap();
+    let below = directory.with_file_name(format!("{}-below", directory.file_name().unwrap().display()));
+    assert!(below.is_dir(), "{}", below.display());
+    std::fs::write(&now, "").unwrap();
+    let error = lane_set.open(0, 0, &mut journal, &no_stop()).unwrap_err().to_string();
+    let mounts = lanes::mountinfo::read().unwrap();
+    let is_mounted = lanes::mountinfo::at(&mounts, &below).is_some();
+    let is_open = lane_set.is_open(0);
+    lane_set.teardown(&mut journal).unwrap();
+    journal.finish().unwrap();
+    for path in [file, now] {
+        std::fs::remove_file(path).unwrap();
+    }
+    scratch.assert_nothing_left();
+    assert!(error.contains("was taken away"), "{error}");
+    assert_eq!((is_open, is_mounted), (false, false));
 }
 
 #[test]

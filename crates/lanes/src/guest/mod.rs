@@ -21,6 +21,7 @@ pub mod modules;
 pub(crate) mod orphans;
 mod panic_log;
 pub mod protocol;
+mod system;
 pub mod uml;
 pub mod worker;
 

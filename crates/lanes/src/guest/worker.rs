@@ -3,11 +3,12 @@
 use super::errand::Errand;
 use super::init::FAILURES;
 use super::life::GuestPasts;
-use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, Hello, READY};
+use super::protocol::{Answer, Answered, Ask, Asked, CHANNEL, READY};
+use super::system::{activity, clock, hello, room};
 use crate::command::{self, Running};
 use crate::contestant::fill_device;
 use crate::failure::{LaneFailure, NotDone, cannot, failed};
-use crate::layers::{Holding, Site, Stack};
+use crate::layers::{Holding, Rebuilt, Site, Stack};
 use crate::replacing::Replacing;
 use crate::{above, filesystems, loop_device, mount, mountinfo, screened_options};
 use model::agent::Devices;
@@ -116,16 +117,6 @@ fn forget_other_copies(filesystem: &str, options: &[String]) {
     }
 }
 
-fn clock() -> Answer {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    Answer::Clock { nanoseconds: now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64 }
-}
-
-fn room(target: &Path) -> Result<Answer, LaneFailure> {
-    let room = rustix::fs::statvfs(target).map_err(|error| cannot(format!("look at {}", target.display()), error))?;
-    Ok(Answer::Room { inodes: room.f_files, free_inodes: room.f_ffree })
-}
-
 fn open_channel() -> Result<File, String> {
     let path = std::fs::read_to_string(CHANNEL).map_err(|error| format!("{CHANNEL}: {error}"))?;
     let path = Path::new(path.trim());
@@ -197,27 +188,15 @@ impl Worker<'_> {
     fn answer(&mut self, ask: Ask) -> Result<Answer, LaneFailure> {
         match ask {
             Ask::Hello => Ok(Answer::Hello(hello())),
-            Ask::Mount { filesystem, source, options, target, above, replace } => {
-                forget_other_copies(&filesystem, &options);
-                let mounted = self.mount(&target, above, |_, at| {
-                    mount::mount(&filesystem, &source.to_string_lossy(), &options, at)
-                })?;
-                self.begin_rebuilds(|device| *device == source)?;
-                if let Some(replace) = replace {
-                    self.replacing.insert(target.clone(), Replacing::begin(*replace, &self.base_of(&target))?);
-                }
-                Ok(mounted)
+            Ask::Mount { ref target, .. } | Ask::MountFuse { ref target, .. } => {
+                let target = target.clone();
+                self.mount_lane(ask).inspect_err(|_| {
+                    // Its own error is told; what cannot be unmounted is asked for once more.
+                    let _ = self.unmount(&target);
+                })
             }
-            Ask::MountFuse { command, target, above } => self.mount(&target, above, |worker, at| {
-                let running = mount_fuse(&command, at)?;
-                worker.fuse.insert(at.to_owned(), running);
-                worker.begin_rebuilds(|device| command.iter().any(|word| Path::new(word) == device))
-            }),
             Ask::Stack { lane, disks, layers, devices, again } => self.stack(lane, (&disks, again), &layers, devices),
-            Ask::Unstack { lane } => {
-                let rebuilt = self.stacks.remove(&lane).map_or(Ok(None), |mut stack| stack.take_down(None))?;
-                Ok(Answer::Unstacked { rebuilt })
-            }
+            Ask::Unstack { lane } => self.unstack(lane).map(|rebuilt| Answer::Unstacked { rebuilt }),
             Ask::Format { command, device, further } => format_device(&command, &device, &further),
             Ask::Try { lane, disks, mkfs, fuse } => try_lane(&lane, &disks, (mkfs.as_deref(), fuse.as_deref())),
             Ask::Unmount { target } => self.unmount(&target),
@@ -263,6 +242,29 @@ impl Worker<'_> {
         }
     }
 
+    /// Mounts a lane, and begins to rebuild on it what is to be; where it fails, a part of it may stand.
+    fn mount_lane(&mut self, ask: Ask) -> Result<Answer, LaneFailure> {
+        match ask {
+            Ask::Mount { filesystem, source, options, target, above, replace } => {
+                forget_other_copies(&filesystem, &options);
+                let mounted = self.mount(&target, above, |_, at| {
+                    mount::mount(&filesystem, &source.to_string_lossy(), &options, at)
+                })?;
+                self.begin_rebuilds(|device| *device == source)?;
+                if let Some(replace) = replace {
+                    self.replacing.insert(target.clone(), Replacing::begin(*replace, &self.base_of(&target))?);
+                }
+                Ok(mounted)
+            }
+            Ask::MountFuse { command, target, above } => self.mount(&target, above, |worker, at| {
+                let running = mount_fuse(&command, at)?;
+                worker.fuse.insert(at.to_owned(), running);
+                worker.begin_rebuilds(|device| command.iter().any(|word| Path::new(word) == device))
+            }),
+            other => Err(failed(format!("{other:?} mounts nothing; this is a fault of Fairlane, report it"))),
+        }
+    }
+
     /// Mounts a lane's filesystem by `how`, which is told where, and what lies above it.
     fn mount(
         &mut self,
@@ -276,14 +278,10 @@ impl Worker<'_> {
             return Ok(mounted(target));
         };
         let below = above::below_in_guest(target)?;
-        how(self, &below)?;
         // From here on both are unmounted, whatever fails.
         self.covered.insert(target.to_owned(), (above.clone(), below.clone()));
-        let laid = above::mount(&above, &above::Place { below: &below, target });
-        if let Err(error) = laid {
-            let _ = self.unmount(target);
-            return Err(with_module_failures(error));
-        }
+        how(self, &below)?;
+        above::mount(&above, &above::Place { below: &below, target }).map_err(with_module_failures)?;
         Ok(mounted(&below))
     }
 
@@ -312,17 +310,35 @@ impl Worker<'_> {
         layers: &[LayerSpec],
         devices: u32,
     ) -> Result<Answer, LaneFailure> {
-        if let Some(mut before) = self.stacks.remove(&lane) {
-            before.take_down(None)?;
-        }
+        self.unstack(lane)?;
         let begun = Instant::now();
         let holding = if again { Holding::WholeStack } else { Holding::Anything };
         let stack = Stack::build((Site::Guest, &AtomicBool::new(false)), lane, (disks, holding), layers, devices);
-        let stack = stack.map_err(|(error, _)| with_module_failures(error))?;
+        let stack = match stack {
+            Ok(stack) => stack,
+            Err((error, left)) => {
+                self.keep_standing(lane, *left);
+                return Err(with_module_failures(error));
+            }
+        };
         let (devices, bytes) = (stack.devices.clone(), stack.bytes());
         // From here on it is taken down before another takes its place.
         self.stacks.insert(lane, stack);
         Ok(Answer::Stacked { devices, bytes: bytes?, seconds: begun.elapsed().as_secs_f64() })
+    }
+
+    /// Takes the layers of a lane down; what does not go is tried again the next time.
+    fn unstack(&mut self, lane: u32) -> Result<Option<Rebuilt>, LaneFailure> {
+        let Some(mut stack) = self.stacks.remove(&lane) else { return Ok(None) };
+        let taken_down = stack.take_down(None);
+        self.keep_standing(lane, stack);
+        taken_down
+    }
+
+    fn keep_standing(&mut self, lane: u32, stack: Stack) {
+        if stack.stands() {
+            self.stacks.insert(lane, stack);
+        }
     }
 
     /// Has the layers rebuild what they are to, of which a filesystem was mounted just now.
@@ -552,35 +568,4 @@ fn wait_for_end(mut running: Running) -> Result<(), LaneFailure> {
         }
     }
     Ok(())
-}
-
-fn hello() -> Hello {
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let memory = read("/proc/meminfo")
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse::<u64>().ok());
-    Hello {
-        release: rustix::system::uname().release().to_string_lossy().into_owned(),
-        filesystems: read("/proc/filesystems")
-            .lines()
-            .filter_map(|line| line.split('\t').next_back().map(str::to_owned))
-            .collect(),
-        cpus: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
-        memory_bytes: memory.unwrap_or(0) * 1024,
-        module_failures: read(FAILURES).lines().map(str::to_owned).collect(),
-    }
-}
-
-/// /proc/diskstats: fields 7 (sectors written) and 9 (in flight) after the name.
-fn activity(devices: &[String]) -> Answer {
-    let text = std::fs::read_to_string("/proc/diskstats").unwrap_or_default();
-    let (mut in_flight, mut written_bytes) = (0, 0);
-    for line in text.lines() {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        if fields.len() > 11 && devices.iter().any(|device| device == fields[2]) {
-            written_bytes += fields[9].parse::<u64>().unwrap_or(0) * 512;
-            in_flight += fields[11].parse::<u64>().unwrap_or(0);
-        }
-    }
-    Answer::Activity { in_flight, written_bytes }
 }

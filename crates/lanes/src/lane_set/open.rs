@@ -25,7 +25,8 @@ impl LaneSet {
     /// directory lane gets a fresh folder instead.
     ///
     /// # Errors
-    /// [`LaneFailure`] naming the lane; nothing of it is left mounted then.
+    /// [`LaneFailure`] naming the lane. Nothing of it is left standing then, but for what this machine cannot unmount:
+    /// [`LaneSet::is_open`] tells, and closing it tries again.
     pub fn open(
         &mut self,
         lane: usize,
@@ -42,11 +43,7 @@ impl LaneSet {
         let alone = self.check_alone().and_then(|()| self.put_kernel_back_of_closed(journal));
         let opened = alone.and_then(|()| self.open_unnamed(lane, ground, journal, stop));
         opened.map_err(|error| {
-            if self.lanes[lane].open.is_none() {
-                // The error that led here is the one that is told; what stays is tried again at the end.
-                let _ = self.take_down(lane, Some(journal));
-                self.leave_no_setting(lane);
-            }
+            self.undo_opening(lane, journal);
             error.in_lane(&name)
         })
     }
@@ -89,7 +86,7 @@ impl LaneSet {
         self.mount(index, ground_index, directory, phases_seconds, journal, stop)
     }
 
-    /// Mounts a formatted lane on this machine, and what lies above it.
+    /// Mounts a formatted lane on this machine, and what lies above it. Where it fails a part of it may stand.
     pub(super) fn mount(
         &mut self,
         index: usize,
@@ -115,28 +112,29 @@ impl LaneSet {
         let started = Instant::now();
         let options = mount_options_of(lane, &self.settings, &further);
         let request = MountRequest { contestant: &lane.contestant, source: &source, options: &options, target: &base };
-        let process = match formatting::mount(&request, stop) {
-            Ok(process) => process,
-            Err(error) => {
-                // A mount command that was killed half-way may have mounted.
-                while mount::is_mounted(&base)? {
-                    mount::unmount_patiently(&base)?;
-                }
-                journal.done(entry)?;
-                return Err(error.into());
-            }
-        };
-        let open = OpenLane {
+        let mut open = OpenLane {
             ground: ground_index,
             base: base.clone(),
             directory: directory.clone(),
             mounted: Some(entry),
             above: None,
-            process,
+            process: None,
             guest: None,
             rebuild: Rebuild::default(),
         };
-        // What fails from here on leaves it open, and it is closed.
+        match formatting::mount(&request, stop) {
+            Ok(process) => open.process = process,
+            Err(error) => {
+                // A mount command that was killed half-way may have mounted. What cannot be unmounted now counts as open, to be
+                // tried again.
+                match unmount_all(&base) {
+                    Ok(()) => journal.done(entry)?,
+                    Err(_) => lane.open = Some(open),
+                }
+                return Err(error.into());
+            }
+        }
+        // What fails from here on leaves it open, and whoever opens it closes it.
         lane.open = Some(open);
         learn_promises(lane, &base);
         if let Some(spec) = lane.spec.above.clone() {
@@ -146,10 +144,7 @@ impl LaneSet {
             if let Some(open) = &mut lane.open {
                 open.above = Some(entry);
             }
-            if let Err(error) = laid {
-                let _ = self.close_lane(index, Some(journal));
-                return Err(error);
-            }
+            laid?;
         }
         phases_seconds.insert("mount".to_owned(), started.elapsed().as_secs_f64());
         let replace = lane.replacement(&further);
@@ -346,7 +341,9 @@ impl LaneSet {
                 }
             };
             if !std::mem::take(&mut lane.stacked).is_empty() {
-                let answer = guest.ask(&Ask::Unstack { lane: index as u32 }, &self.stopping)?;
+                let unstacked = guest.ask(&Ask::Unstack { lane: index as u32 }, &self.stopping);
+                // So does what still holds its disks, which are another lane's next.
+                let answer = unstacked.inspect_err(|_| guest.kill())?;
                 closed.flags.extend(stacked::rebuilt(&answer));
             }
             rebuilt?;
@@ -407,6 +404,14 @@ fn check_images(lane: &LaneState, ground: &dyn Venue, closed: &mut Closed) -> Re
         if !closed.flags.contains(&mark) {
             closed.flags.push(mark);
         }
+    }
+    Ok(())
+}
+
+/// Unmounts all that is mounted at a place, one above the other.
+fn unmount_all(place: &Path) -> Result<(), LaneFailure> {
+    while mount::is_mounted(place)? {
+        mount::unmount_patiently(place)?;
     }
     Ok(())
 }

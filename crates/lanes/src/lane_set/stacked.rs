@@ -22,7 +22,7 @@ use crate::venues::Venue;
 use crate::venues::device::disk_below;
 use model::Flag;
 use model::lane::Promises;
-use model::stack::{DEGRADED, LayerSpec, MOST_DEVICES, QUEUE, REBUILDING, VM};
+use model::stack::{DEGRADED, LayerSpec, MOST_DEVICES, REBUILDING, VM};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -429,7 +429,10 @@ impl LaneSet {
         let built = self.wipe_and_stack(lane, ground, journal, stop);
         // Ceilings are measured as the machine is by itself.
         let built = built.and_then(|_| self.put_kernel_back(lane, Some(journal)));
-        built.map_err(|error| error.in_lane(&name))?;
+        built.map_err(|error| {
+            self.undo_opening(lane, journal);
+            error.in_lane(&name)
+        })?;
         Ok(self.lanes[lane].stacked.first().cloned())
     }
 
@@ -524,17 +527,6 @@ impl LaneSet {
             }
         }
         Ok(())
-    }
-
-    /// Has a guest forget what it set of a disk's queue for a lane that could not be opened: the next lane on that disk would
-    /// find it there.
-    pub(crate) fn leave_no_setting(&mut self, lane: usize) {
-        let state = &self.lanes[lane];
-        let is_set = !state.stacked.is_empty() && state.spec.layers.iter().any(|layer| layer.name == QUEUE);
-        let Some(guest) = self.guest_of(lane).filter(|guest| is_set && guest.lives()) else { return };
-        if guest.ask(&Ask::Unstack { lane: lane as u32 }, &self.stopping).is_ok() {
-            self.lanes[lane].stacked.clear();
-        }
     }
 
     /// Builds them by this machine's own kernel, on a ground that was wiped.

@@ -235,6 +235,11 @@ impl Stack {
         first.and(rebuilt)
     }
 
+    /// Whether anything of it stands.
+    pub(crate) fn stands(&self) -> bool {
+        !self.made.is_empty()
+    }
+
     /// Writes what the kernel caches of all its devices, and forgets it.
     ///
     /// # Errors

@@ -35,38 +35,21 @@ impl LaneSet {
         if self.throttling.is_some() {
             return Ok(None);
         }
-        if self.lanes[index].guest.is_some() {
+        let opened = if self.lanes[index].guest.is_some() {
             let stacked = self.stack(index, ground, Holding::WholeStack, journal, stop);
-            let opened = stacked.and_then(|_| self.open_in_guest(index, ground, BTreeMap::new(), journal, stop));
-            if let Err(error) = opened {
-                self.let_disks_go(index, journal);
-                return Err(error);
-            }
+            stacked.and_then(|_| self.open_in_guest(index, ground, BTreeMap::new(), journal, stop))
         } else {
             let directory = self.lane_directory(index, ground);
-            self.mount(index, ground, directory, BTreeMap::new(), journal, stop)?;
+            self.mount(index, ground, directory, BTreeMap::new(), journal, stop)
+        };
+        if let Err(error) = opened {
+            // What stood on would write to its disks once the next image lies there.
+            self.undo_opening(index, journal);
+            return Err(error);
         }
         let read = self.read_open_lane(index, stop);
-        let closed = self.close(index, journal);
-        if closed.is_err() && !self.lanes[index].spec.layers.is_empty() {
-            self.kill_guest(index);
-        }
-        closed?;
+        self.close(index, journal)?;
         read
-    }
-
-    /// Takes down the layers of a lane that could not be mounted: they would write to its disks once the next image lies there.
-    fn let_disks_go(&mut self, index: usize, journal: &mut Journal) {
-        if !self.lanes[index].stacked.is_empty() && self.take_down_bare(index, journal).is_err() {
-            self.kill_guest(index);
-        }
-    }
-
-    /// What still holds a lane's disks goes with its guest, and the race goes on in a new one.
-    fn kill_guest(&self, index: usize) {
-        if let Some(guest) = self.guest_of(index) {
-            guest.kill();
-        }
     }
 
     fn read_open_lane(&mut self, index: usize, stop: &AtomicBool) -> Result<Option<ColdRead>, LaneFailure> {
