@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 const BOOT_PATIENCE: [(GuestKind, Duration); 2] =
     [(GuestKind::Uml, Duration::from_secs(30)), (GuestKind::Qemu, Duration::from_secs(120))];
 /// How long it may take to answer what works on a disk: an unmount writes all that is dirty.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(600);
+pub(crate) const ANSWER_PATIENCE: Duration = Duration::from_secs(600);
 /// How long to answer what came of one lane that is tried: an emulated mkfs takes seconds.
 const TRIAL_PATIENCE: Duration = Duration::from_secs(120);
 /// How long to answer what only takes a look.

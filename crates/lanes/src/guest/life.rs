@@ -1,6 +1,7 @@
 //! What of a lane's past a guest does while it answers other requests: a life, and reading what was lived.
 
 use super::protocol::{Answer, Ask};
+use super::system::{this_thread, work_of};
 use crate::failure::{LaneFailure, failed};
 use crate::lane_set::past::cold::step_below;
 use crate::lane_set::past::live_below;
@@ -8,21 +9,35 @@ use aging::measures::{ColdStep, Fresh, SteppedTo};
 use model::aged::AgedLane;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 /// Work on a thread of its own, which goes on, or has ended and was not asked for yet.
 struct Background<T> {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<T, LaneFailure>>>,
+    /// Where the kernel tells of that thread, once it has begun.
+    told_of: Arc<OnceLock<PathBuf>>,
 }
 
 impl<T: Send + 'static> Background<T> {
     fn begin(work: impl FnOnce(&AtomicBool) -> Result<T, LaneFailure> + Send + 'static) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let stopped = stop.clone();
-        Background { stop, thread: Some(std::thread::spawn(move || work(&stopped))) }
+        let told_of = Arc::new(OnceLock::new());
+        let (stopped, own) = (stop.clone(), told_of.clone());
+        let thread = std::thread::spawn(move || {
+            if let Some(path) = this_thread() {
+                let _ = own.set(path);
+            }
+            work(&stopped)
+        });
+        Background { stop, thread: Some(thread), told_of }
+    }
+
+    /// A sum that changes while it gets on.
+    fn work(&self) -> u64 {
+        work_of(self.told_of.get().map(PathBuf::as_path))
     }
 
     /// What came of it; `None`: it goes on.
@@ -81,7 +96,10 @@ impl GuestPasts {
             Ask::Lived { target } => {
                 let Some(life) = self.lives.get_mut(&target) else { return Err(failed("nothing lives there")) };
                 match life.lived.look() {
-                    None => Ok(Answer::Living { bytes_written: life.bytes_written.load(Ordering::Relaxed) }),
+                    None => {
+                        let bytes_written = life.bytes_written.load(Ordering::Relaxed);
+                        Ok(Answer::Living { bytes_written, work: life.lived.work().wrapping_add(bytes_written) })
+                    }
                     Some(lived) => lived.map(|facts| Answer::Lived { facts: Box::new(facts) }),
                 }
             }
@@ -97,7 +115,7 @@ impl GuestPasts {
             }
             Ask::HasRead { target } => {
                 let Some(reading) = self.readings.get_mut(&target) else { return Err(failed("nothing is read there")) };
-                let Some(read) = reading.look() else { return Ok(Answer::Reading) };
+                let Some(read) = reading.look() else { return Ok(Answer::Reading { work: reading.work() }) };
                 let (came_to, fresh) = read?;
                 if !fresh.names.is_empty() {
                     self.copied.insert(target, fresh);
@@ -133,7 +151,7 @@ mod tests {
             pasts.answer(Ask::ReadCold { target: base.clone(), step }, base.clone()).unwrap();
             came_to.push(loop {
                 match pasts.answer(Ask::HasRead { target: base.clone() }, PathBuf::new()).unwrap() {
-                    Answer::Reading => std::thread::sleep(Duration::from_millis(1)),
+                    Answer::Reading { .. } => std::thread::sleep(Duration::from_millis(1)),
                     Answer::HasRead { came_to } => break came_to,
                     other => panic!("{other:?}"),
                 }

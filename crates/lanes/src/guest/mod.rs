@@ -26,6 +26,7 @@ pub mod uml;
 pub mod worker;
 
 pub use clocks::Clocks;
+pub(crate) use host::ANSWER_PATIENCE;
 pub use host::{AgentLink, Begun, Boot, Guest, check_room_for_uml};
 pub use initramfs::CarriedTrace;
 pub use kernel::{GuestKind, Kernel, has_image};

@@ -286,6 +286,8 @@ pub enum Answer {
     Living {
         /// Bytes written so far.
         bytes_written: u64,
+        /// A sum that changes while it gets on.
+        work: u64,
     },
     /// To `lived`, at its end.
     Lived {
@@ -293,7 +295,10 @@ pub enum Answer {
         facts: Box<model::aged::AgedLane>,
     },
     /// To `has-read`, while it goes on.
-    Reading,
+    Reading {
+        /// As of [`Answer::Living`].
+        work: u64,
+    },
     /// To `has-read`, at its end.
     HasRead {
         /// What came of it.

@@ -1,6 +1,7 @@
 //! Lanes whose filesystems have a past: it is lived once, its image is kept, and every round begins with that image again.
 
 pub(crate) mod cold;
+mod waiting;
 
 use crate::capacity;
 use crate::contestant::Contestant;
@@ -13,7 +14,7 @@ use crate::lane_set::{LaneSet, LaneState, OpenLane, Settings};
 use crate::undo::Journal;
 use aging::measures::{self, ChiSquared, FreeClass};
 use aging::{Life, Lived, Measures, Progress};
-use cold::{FOLDER, LOOK_EVERY, TREE, open_tree};
+use cold::{FOLDER, TREE, open_tree};
 use model::Bytes;
 use model::aged::{AgedLane, AlikeFiles, FreePieces, states_line};
 use rustix::fs::{Mode, open};
@@ -23,6 +24,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use waiting::{Step, until_ended};
 
 /// Of one past a race, and others beside it, have so many images at most.
 const MOST_COPIES: u32 = 64;
@@ -323,23 +325,16 @@ impl LaneSet {
         let (target, life) = (opened.directory.clone(), Box::new(life.clone()));
         guest.ask(&Ask::Live { target: target.clone(), life }, stop)?;
         let mut told = 0;
-        loop {
-            std::thread::sleep(LOOK_EVERY);
-            if stop.load(Ordering::Relaxed) {
-                // The unmount that follows ends the life.
-                return Err(LaneFailure::Interrupted);
+        let mut read = |answer: Answer| match answer {
+            Answer::Living { bytes_written, work } => {
+                count(bytes_written.saturating_sub(told));
+                told = told.max(bytes_written);
+                Ok(Step::GoesOn(work))
             }
-            match guest.ask(&Ask::Lived { target: target.clone() }, stop)? {
-                Answer::Living { bytes_written } => {
-                    count(bytes_written.saturating_sub(told));
-                    told = told.max(bytes_written);
-                }
-                Answer::Lived { facts } => return Ok(*facts),
-                other => {
-                    return Err(failed(format!("the guest answered {other:?} when it was asked how old a lane is")));
-                }
-            }
-        }
+            Answer::Lived { facts } => Ok(Step::Ended(*facts)),
+            other => Err(failed(format!("the guest answered {other:?} when it was asked how old a lane is"))),
+        };
+        until_ended(guest, (&Ask::Lived { target }, "the life of its filesystem"), stop, &mut read)
     }
 
     /// Writes a lane's kept image over a disk, in place of a mkfs; answers the seconds. `None`: the lane is fresh, or its image is

@@ -1,5 +1,6 @@
 //! What a lane lived, read cold beside a fresh copy of it: on this machine, and by the kernel of a guest.
 
+use super::waiting::{Step, until_ended};
 use crate::failure::{LaneFailure, cannot, failed};
 use crate::guest::Guest;
 use crate::guest::protocol::{Answer, Ask};
@@ -13,14 +14,11 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// The folder of a lane that its life lies in.
 pub(super) const TREE: &str = "aged";
 /// How folders are opened.
 pub(super) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// So often a guest is asked how far it is.
-pub(super) const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 impl LaneSet {
     /// Reads what a lane lived beside a fresh copy, on a disk whose image is kept already. `None`: there is no room for a copy, or the
@@ -48,8 +46,10 @@ impl LaneSet {
             return Err(error);
         }
         let read = self.read_open_lane(index, stop);
-        self.close(index, journal)?;
-        read
+        let closed = self.close(index, journal);
+        // Of a guest that was ended because it hung this is why.
+        let read = read?;
+        closed.map(|_| read)
     }
 
     fn read_open_lane(&mut self, index: usize, stop: &AtomicBool) -> Result<Option<ColdRead>, LaneFailure> {
@@ -120,18 +120,12 @@ impl LaneSet {
 /// Has a guest do a step, which keeps what it copied itself, and asks how far it is until it ends.
 fn step_in_guest(guest: &Guest, target: &Path, step: ColdStep, stop: &AtomicBool) -> Result<SteppedTo, LaneFailure> {
     guest.ask(&Ask::ReadCold { target: target.to_owned(), step }, stop)?;
-    loop {
-        std::thread::sleep(LOOK_EVERY);
-        if stop.load(Ordering::Relaxed) {
-            // The unmount that follows ends it.
-            return Err(LaneFailure::Interrupted);
-        }
-        match guest.ask(&Ask::HasRead { target: target.to_owned() }, stop)? {
-            Answer::Reading => {}
-            Answer::HasRead { came_to } => return Ok(came_to),
-            other => return Err(failed(format!("the guest answered {other:?} when it was asked to read a lane"))),
-        }
-    }
+    let mut read = |answer: Answer| match answer {
+        Answer::Reading { work } => Ok(Step::GoesOn(work)),
+        Answer::HasRead { came_to } => Ok(Step::Ended(came_to)),
+        other => Err(failed(format!("the guest answered {other:?} when it was asked to read a lane"))),
+    };
+    until_ended(guest, (&Ask::HasRead { target: target.to_owned() }, "reading it"), stop, &mut read)
 }
 
 /// Does a step below a mounted filesystem; `fresh` is what the first one copied.
