@@ -83,6 +83,7 @@ fn a_past_is_lived_once_kept_and_raced_beside_the_fresh_lane() {
         "was made anew: its bytes are not those that were kept",
         "AGED",
         "in another class of size in another life of its profile",
+        " % of the lane, by its life ",
         "ext4+aged=churn:1x / ext4: random read",
     ] {
         assert!(out.contains(part), "`{part}` is missing in:\n{out}");

@@ -1,7 +1,7 @@
 //! What age did to lanes, for a terminal and as Markdown.
 
 use crate::clean::name;
-use crate::layout::{Phrase, Tone, align, hang};
+use crate::layout::{GLUE, Phrase, Tone, align, hang};
 use crate::lines::CLOSING_COLUMNS;
 use crate::markdown::{close, code, escape, open};
 use crate::words::aged as wording;
@@ -118,7 +118,10 @@ fn state(aged: &AgedFinding) -> Option<String> {
         let probability = if probability < 0.005 { "below 0.01".to_owned() } else { format!("{probability:.2}") };
         wording::like_profile(what, &figures::share(of.misplaced_share), &probability)
     };
+    // As fine as what counts as filled otherwise.
+    let filled = |share: f64| format!("{:.1}{GLUE}%", share * 100.0);
     let parts = [
+        facts.reached_share.map(|reached| wording::filled(&filled(reached), &filled(facts.used_share))),
         facts.differing_files.filter(|files| *files > 0).map(|files| wording::differing(&figures::whole(files))),
         facts.sizes.map(|of| alike("size", of)),
         facts.ages.map(|of| alike("age", of)),
@@ -135,4 +138,34 @@ fn of_row(row: &AgedRow) -> String {
     let interval = row.low.zip(row.high).map(|(low, high)| (figures::times(low), figures::times(high)));
     let is_decided = matches!(row.verdict, Verdict::Faster | Verdict::Slower | Verdict::Tie);
     wording::row(&crate::clean_text(&row.title), &figures::times(row.ratio), interval, is_decided)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::aged::AgedLane;
+
+    #[test]
+    fn how_a_lane_is_filled_and_its_files_beside_another_life_are_told() {
+        let alike = |probability, misplaced_share| {
+            Some(AlikeFiles { chi_squared: 20.0, degrees: 9, probability, misplaced_share })
+        };
+        let facts = AgedLane {
+            used_share: 0.7,
+            reached_share: Some(0.696),
+            differing_files: Some(3),
+            sizes: alike(0.35, 0.012),
+            ages: alike(0.0, 0.06),
+            ..AgedLane::default()
+        };
+        let said = state(&AgedFinding { lane: "x".to_owned(), facts, beside: None, rows: Vec::new() }).unwrap();
+        assert_eq!(
+            said.replace(GLUE, " "),
+            "x: files take 69.6 % of the lane, by its life 70.0 %; files that are not as its life says: 3; 1 % of the files would \
+             be in another class of size in another life of its profile (chi-squared, p 0.35); 6 % of the files would be in \
+             another class of age in another life of its profile (chi-squared, p below 0.01)."
+        );
+        let unknown = AgedFinding { lane: "x".to_owned(), facts: AgedLane::default(), beside: None, rows: Vec::new() };
+        assert_eq!(state(&unknown), None);
+    }
 }

@@ -30,6 +30,14 @@ export const aged: typeof english = {
     const place = disk === "" ? "" : ` auf ${disk}`;
     return `${aged} je GiB, eine frische Kopie ${fresh}: ${ratio} so lange (${share} der Dateien, je einmal gelesen${place}, als das Abbild entstand)`;
   },
+  state: (lane: Said, known: readonly string[]) => say`${lane}: ${known.join("; ")}.`,
+  filled: (reached: string, byLife: string) => `Dateien belegen ${reached} der Bahn, nach ihrem Leben ${byLife}`,
+  differing: (files: string) => `Dateien, die nicht so sind, wie ihr Leben sagt: ${files}`,
+  sizes: (share: string, probability: string) =>
+    `${share} der Dateien lägen in einem anderen Leben desselben Profils in einer anderen Größenklasse (Chi-Quadrat, p ${probability})`,
+  ages: (share: string, probability: string) =>
+    `${share} der Dateien lägen in einem anderen Leben desselben Profils in einer anderen Altersklasse (Chi-Quadrat, p ${probability})`,
+  below: (probability: string) => `unter ${probability}`,
   alone: (lane: Said) =>
     say`${lane}: dieselbe Bahn lief nicht frisch mit, also ist nicht bekannt, was das Alter ihr tat.`,
   withoutRows: (lane: Said, fresh: Said) => say`${lane} / ${fresh}: keine Zeile hat Zahlen von beiden.`,

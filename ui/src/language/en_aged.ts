@@ -29,6 +29,14 @@ export const aged = {
     const place = disk === "" ? "" : ` on ${disk}`;
     return `${aged} for a GiB, a fresh copy ${fresh}: ${ratio} as long (${share} of the files, each read once${place}, when the image was made)`;
   },
+  state: (lane: Said, known: readonly string[]) => say`${lane}: ${known.join("; ")}.`,
+  filled: (reached: string, byLife: string) => `files take ${reached} of the lane, by its life ${byLife}`,
+  differing: (files: string) => `files that are not as its life says: ${files}`,
+  sizes: (share: string, probability: string) =>
+    `${share} of the files would be in another class of size in another life of its profile (chi-squared, p ${probability})`,
+  ages: (share: string, probability: string) =>
+    `${share} of the files would be in another class of age in another life of its profile (chi-squared, p ${probability})`,
+  below: (probability: string) => `below ${probability}`,
   alone: (lane: Said) => say`${lane}: the same lane fresh was not raced, so what age did to it is not known.`,
   withoutRows: (lane: Said, fresh: Said) => say`${lane} / ${fresh}: no row has figures of both.`,
   ranks: (flips: string, decided: string, open: string) =>

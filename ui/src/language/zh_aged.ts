@@ -30,6 +30,14 @@ export const aged: typeof english = {
     const place = disk === "" ? "" : `在 ${disk} 上`;
     return `每 GiB ${aged}，全新副本 ${fresh}：耗时为 ${ratio}（${share} 的文件，生成映像时${place}各读一次）`;
   },
+  state: (lane: Said, known: readonly string[]) => say`${lane}：${known.join("；")}。`,
+  filled: (reached: string, byLife: string) => `文件占赛道的 ${reached}，按其使用过程应为 ${byLife}`,
+  differing: (files: string) => `与其使用过程不符的文件：${files}`,
+  sizes: (share: string, probability: string) =>
+    `与同一使用模式的另一次使用过程相比，${share} 的文件会落入另一大小类别（卡方检验，p ${probability}）`,
+  ages: (share: string, probability: string) =>
+    `与同一使用模式的另一次使用过程相比，${share} 的文件会落入另一年龄类别（卡方检验，p ${probability}）`,
+  below: (probability: string) => `小于 ${probability}`,
   alone: (lane: Said) => say`${lane}：没有全新的同一赛道参赛，因此老化对它的影响未知。`,
   withoutRows: (lane: Said, fresh: Said) => say`${lane} / ${fresh}：没有一行同时有两者的数值。`,
   ranks: (flips: string, decided: string, open: string) =>

@@ -1,5 +1,15 @@
 // What a past did to lanes: how old they are, aged beside fresh, and which ranks flip.
-import type { AgedFinding, AgedFlip, AgedRanks, AgedRow, ColdRead, FreePieces, RacePage } from "../types";
+import type {
+  AgedFinding,
+  AgedFlip,
+  AgedLane,
+  AgedRanks,
+  AgedRow,
+  AlikeFiles,
+  ColdRead,
+  FreePieces,
+  RacePage,
+} from "../types";
 import { known, useUi, type Ui } from "../ui";
 import { name, say, type Said } from "../words/say";
 import { Section, Speak } from "./basics";
@@ -36,6 +46,14 @@ export function Aged({ race }: { race: RacePage }) {
       <FigureTable data={facts} label={w.title} />
       {compared.length > 0 ? <FigureTable data={beside(ui, compared)} label={w.beside} /> : null}
       <ul class="aged">
+        {aged.map((of) => {
+          const told = likeItsLife(ui, of.facts);
+          return told.length === 0 ? null : (
+            <li key={of.lane}>
+              <Speak said={w.state(name(of.lane), told)} />
+            </li>
+          );
+        })}
         {alone.map((of) => (
           <li key={of.lane}>
             <Speak said={w.alone(name(of.lane))} />
@@ -92,6 +110,26 @@ function factsOf(ui: Ui, aged: AgedFinding): (Said | string)[] {
     facts.directories_split == null ? ABSENT : figures.percent(facts.directories_split),
     freeSpace(ui, facts.free_space ?? []),
     coldRead(ui, facts.cold_read ?? null),
+  ];
+}
+
+/** How the lane is filled, and its files, beside what its life says and beside another life of its profile. */
+function likeItsLife(ui: Ui, facts: AgedLane): string[] {
+  const { figures } = ui;
+  const w = ui.words.aged;
+  const alike = (words: (share: string, probability: string) => string, of: AlikeFiles | null | undefined) => {
+    if (of == null) return [];
+    // A stranger's record may say any number.
+    const probability = Math.min(1, Math.max(0, of.probability));
+    const told = probability < 0.005 ? w.below(figures.fixed(0.01, 2)) : figures.fixed(probability, 2);
+    return [words(figures.percent(of.misplaced_share, 1), told)];
+  };
+  const { reached_share: reached, differing_files: differing } = facts;
+  return [
+    ...(reached == null ? [] : [w.filled(figures.percent(reached, 1), figures.percent(facts.used_share, 1))]),
+    ...(differing == null || differing === 0 ? [] : [w.differing(figures.whole(differing))]),
+    ...alike(w.sizes, facts.sizes),
+    ...alike(w.ages, facts.ages),
   ];
 }
 

@@ -43,6 +43,11 @@ pub(crate) fn like_profile(what: &str, share: &str, probability: &str) -> String
     )
 }
 
+/// Shares of the lane's size.
+pub(crate) fn filled(reached: &str, by_life: &str) -> String {
+    format!("files take {reached} of the lane, by its life {by_life}")
+}
+
 pub(crate) fn differing(files: &str) -> String {
     format!("files that are not as its life says: {files}")
 }
