@@ -1448,6 +1448,10 @@ export interface AgedLane {
    */
   ages?: AlikeFiles | null;
   /**
+   * What the filesystem says that these files take (`st_blocks`), bytes; absent: it was not asked.
+   */
+  allocated_bytes?: number | null;
+  /**
    * See `files`.
    */
   bytes: number;
@@ -1649,6 +1653,10 @@ export interface AgedRanks {
    * Pairs in rows that could have been, and were not decided fresh, aged or both.
    */
   open: number;
+  /**
+   * Pairs of lanes of one past that are left out, because their files do not make them equally full.
+   */
+  unequal?: number;
 }
 /**
  * A rank that flips with age.

@@ -53,6 +53,7 @@ fn a_past_is_lived_once_kept_and_raced_beside_the_fresh_lane() {
     let figure = |of: &Value, key: &str| of[key].as_f64().unwrap_or_else(|| panic!("{key} in {of}"));
     for of in [facts, &full["aged"]] {
         assert_eq!(of["differing_files"].as_u64(), Some(0));
+        assert!(figure(of, "allocated_bytes") >= figure(of, "bytes"), "{of}");
         assert!((figure(of, "reached_share") - figure(of, "used_share")).abs() < 0.005, "{of}");
         assert!(figure(&of["sizes"], "misplaced_share") < 0.2 && figure(&of["sizes"], "degrees") > 2.0, "{of}");
     }

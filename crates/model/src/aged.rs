@@ -177,6 +177,9 @@ pub struct AgedLane {
     pub files: u64,
     /// See `files`.
     pub bytes: u64,
+    /// What the filesystem says that these files take (`st_blocks`), bytes; absent: it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocated_bytes: Option<u64>,
     /// Share of the lane's size that they take by the life, 0 to 1.
     pub used_share: f64,
     /// The same as it was found there: less where acts had no room; absent: it was not looked at.

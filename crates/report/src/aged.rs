@@ -91,6 +91,7 @@ fn comparisons(findings: &Findings) -> Vec<String> {
     let mut lines: Vec<String> = findings.aged.iter().map(of_lane).collect();
     if let Some(ranks) = &findings.aged_ranks {
         lines.push(wording::ranks(ranks.flips.len(), ranks.decided, ranks.open));
+        lines.extend((ranks.unequal > 0).then(|| wording::unequal(&figures::whole(ranks.unequal.into()))));
         lines.extend(ranks.flips.iter().map(|flip| {
             let [fresh, aged] = [&flip.fresh, &flip.aged].map(|lanes| (name(&lanes[0]), name(&lanes[1])));
             wording::flip(&crate::clean_text(&flip.title), (&fresh.0, &fresh.1), (&aged.0, &aged.1))
@@ -122,6 +123,7 @@ fn state(aged: &AgedFinding) -> Option<String> {
     let filled = |share: f64| format!("{:.1}{GLUE}%", share * 100.0);
     let parts = [
         facts.reached_share.map(|reached| wording::filled(&filled(reached), &filled(facts.used_share))),
+        facts.allocated_bytes.map(|taken| wording::taken(&figures::bytes(facts.bytes), &figures::bytes(taken))),
         facts.differing_files.filter(|files| *files > 0).map(|files| wording::differing(&figures::whole(files))),
         facts.sizes.map(|of| alike("size", of)),
         facts.ages.map(|of| alike("age", of)),
@@ -153,6 +155,8 @@ mod tests {
         let facts = AgedLane {
             used_share: 0.7,
             reached_share: Some(0.696),
+            bytes: 1 << 30,
+            allocated_bytes: Some(3 << 29),
             differing_files: Some(3),
             sizes: alike(0.35, 0.012),
             ages: alike(0.0, 0.06),
@@ -161,9 +165,9 @@ mod tests {
         let said = state(&AgedFinding { lane: "x".to_owned(), facts, beside: None, rows: Vec::new() }).unwrap();
         assert_eq!(
             said.replace(GLUE, " "),
-            "x: files take 69.6 % of the lane, by its life 70.0 %; files that are not as its life says: 3; 1 % of the files would \
-             be in another class of size in another life of its profile (chi-squared, p 0.35); 6 % of the files would be in \
-             another class of age in another life of its profile (chi-squared, p below 0.01)."
+            "x: files take 69.6 % of the lane, by its life 70.0 %; they hold 1 GiB and take 1.5 GiB; files that are not as its \
+             life says: 3; 1 % of the files would be in another class of size in another life of its profile (chi-squared, p \
+             0.35); 6 % of the files would be in another class of age in another life of its profile (chi-squared, p below 0.01)."
         );
         let unknown = AgedFinding { lane: "x".to_owned(), facts: AgedLane::default(), beside: None, rows: Vec::new() };
         assert_eq!(state(&unknown), None);

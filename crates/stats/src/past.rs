@@ -5,6 +5,9 @@ use crate::answer::title;
 use model::findings::{AgedFinding, AgedFlip, AgedRanks, AgedRow, Pair, ResultFinding, Verdict};
 use model::lane::{Lane, LaneSpec};
 
+/// Lanes of one past are equally full but for this share of their size (method 8.4).
+const MOST_APART: f64 = 0.005;
+
 /// Lanes with a past, in the order of the race.
 pub(crate) fn aged(lanes: &[Lane], results: &[ResultFinding]) -> Vec<AgedFinding> {
     let mut found = Vec::new();
@@ -41,6 +44,11 @@ pub(crate) fn ranks(lanes: &[Lane], results: &[ResultFinding]) -> Option<AgedRan
             if states(one_aged) != states(other_aged) {
                 continue;
             }
+            if !are_equally_full(one_aged, other_aged) {
+                // A rank could flip by what the fuller one has less room for.
+                ranks.unequal += 1;
+                continue;
+            }
             for result in results {
                 // 1: the first is ahead, -1: the other one, 0: a tie; `Some(None)`: not decided.
                 let better = |a: &Lane, b: &Lane| match seen(&result.pairs, &a.name, &b.name)?.3 {
@@ -72,7 +80,13 @@ pub(crate) fn ranks(lanes: &[Lane], results: &[ResultFinding]) -> Option<AgedRan
             }
         }
     }
-    (ranks.decided + ranks.open > 0).then_some(ranks)
+    (ranks.decided + ranks.open + ranks.unequal > 0).then_some(ranks)
+}
+
+/// Whether their files take the same share of two lanes; of older records it is not known, and they count as such.
+fn are_equally_full(one: &Lane, other: &Lane) -> bool {
+    let reached = |lane: &Lane| lane.aged.as_ref().and_then(|facts| facts.reached_share);
+    reached(one).zip(reached(other)).is_none_or(|(one, other)| (one - other).abs() <= MOST_APART)
 }
 
 fn states(lane: &Lane) -> &str {

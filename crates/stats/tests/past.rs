@@ -100,6 +100,22 @@ fn a_guest_that_lived_the_past_is_not_called_fresh() {
 }
 
 #[test]
+fn lanes_of_one_past_that_are_not_equally_full_flip_no_rank_and_are_counted() {
+    let flips = |reached: Option<f64>| {
+        let mut lanes =
+            [("ext4", ""), ("xfs", ""), ("ext4", "+aged"), ("xfs", "+aged")].map(|(of, past)| of_states(of, past));
+        for (lane, reached) in lanes[2..].iter_mut().zip([Some(0.8), reached]) {
+            lane.aged.as_mut().unwrap().reached_share = reached;
+        }
+        let ranks = judge::findings(&race(lanes.to_vec(), &[1000.0, 800.0, 500.0, 700.0])).aged_ranks.unwrap();
+        (ranks.flips.len(), ranks.unequal)
+    };
+    assert_eq!(flips(Some(0.796)), (1, 0));
+    assert_eq!(flips(Some(0.794)), (0, 1));
+    assert_eq!(flips(None), (1, 0), "an older record does not say");
+}
+
+#[test]
 fn ranks_that_are_not_decided_both_times_are_counted_and_do_not_flip() {
     let lanes = [("ext4", ""), ("xfs", ""), ("ext4", "+aged"), ("xfs", "+aged")].map(|(of, past)| of_states(of, past));
     let findings = judge::findings(&race(lanes.to_vec(), &[1000.0, 1000.0, 500.0, 700.0]));

@@ -32,6 +32,7 @@ export const aged: typeof english = {
   },
   state: (lane: Said, known: readonly string[]) => say`${lane}: ${known.join("; ")}.`,
   filled: (reached: string, byLife: string) => `Dateien belegen ${reached} der Bahn, nach ihrem Leben ${byLife}`,
+  taken: (held: string, taken: string) => `sie enthalten ${held} und belegen ${taken}`,
   differing: (files: string) => `Dateien, die nicht so sind, wie ihr Leben sagt: ${files}`,
   sizes: (share: string, probability: string) =>
     `${share} der Dateien lägen in einem anderen Leben desselben Profils in einer anderen Größenklasse (Chi-Quadrat, p ${probability})`,
@@ -43,6 +44,8 @@ export const aged: typeof english = {
   withoutRows: (lane: Said, fresh: Said) => say`${lane} / ${fresh}: keine Zeile hat Zahlen von beiden.`,
   ranks: (flips: string, decided: string, open: string) =>
     `Vergleiche, die frisch und alt entschieden sind, auch als gleich: ${decided}; Ränge, die sich umkehren: ${flips}; frisch, alt oder beides nicht entschieden: ${open}.`,
+  unequal: (pairs: string) =>
+    `Paare von Bahnen einer Vergangenheit, die hier fehlen, weil sie nicht gleich voll sind: ${pairs}.`,
   flip: (title: Said | string, fresh: Pair, aged: Pair) =>
     say`${title}: frisch liegt ${fresh[0]} vor ${fresh[1]}, alt ${aged[0]} vor ${aged[1]}.`,
 };

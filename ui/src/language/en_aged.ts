@@ -31,6 +31,7 @@ export const aged = {
   },
   state: (lane: Said, known: readonly string[]) => say`${lane}: ${known.join("; ")}.`,
   filled: (reached: string, byLife: string) => `files take ${reached} of the lane, by its life ${byLife}`,
+  taken: (held: string, taken: string) => `they hold ${held} and take ${taken}`,
   differing: (files: string) => `files that are not as its life says: ${files}`,
   sizes: (share: string, probability: string) =>
     `${share} of the files would be in another class of size in another life of its profile (chi-squared, p ${probability})`,
@@ -41,6 +42,8 @@ export const aged = {
   withoutRows: (lane: Said, fresh: Said) => say`${lane} / ${fresh}: no row has figures of both.`,
   ranks: (flips: string, decided: string, open: string) =>
     `Comparisons decided both fresh and aged, ties among them: ${decided}; ranks that flip: ${flips}; not decided fresh, aged or both: ${open}.`,
+  unequal: (pairs: string) =>
+    `Pairs of lanes of one past that are left out of this, because they are not equally full: ${pairs}.`,
   flip: (title: Said | string, fresh: Pair, aged: Pair) =>
     say`${title}: fresh ${fresh[0]} is ahead of ${fresh[1]}, aged ${aged[0]} of ${aged[1]}.`,
 };

@@ -32,6 +32,7 @@ export const aged: typeof english = {
   },
   state: (lane: Said, known: readonly string[]) => say`${lane}：${known.join("；")}。`,
   filled: (reached: string, byLife: string) => `文件占赛道的 ${reached}，按其使用过程应为 ${byLife}`,
+  taken: (held: string, taken: string) => `其内容为 ${held}，占用 ${taken}`,
   differing: (files: string) => `与其使用过程不符的文件：${files}`,
   sizes: (share: string, probability: string) =>
     `与同一使用模式的另一次使用过程相比，${share} 的文件会落入另一大小类别（卡方检验，p ${probability}）`,
@@ -42,6 +43,8 @@ export const aged: typeof english = {
   withoutRows: (lane: Said, fresh: Said) => say`${lane} / ${fresh}：没有一行同时有两者的数值。`,
   ranks: (flips: string, decided: string, open: string) =>
     `全新与老化都有定论的比较（含持平）：${decided}；名次颠倒：${flips}；全新或老化未有定论：${open}。`,
+  unequal: (pairs: string) =>
+    `同一历史的赛道因占用程度不同而未计入的对数：${pairs}。`,
   flip: (title: Said | string, fresh: Pair, aged: Pair) =>
     say`${title}：全新时 ${fresh[0]} 领先 ${fresh[1]}，老化后 ${aged[0]} 领先 ${aged[1]}。`,
 };

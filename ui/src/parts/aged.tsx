@@ -79,6 +79,7 @@ function Ranks({ ranks }: { ranks: AgedRanks }) {
       <li>
         {w.ranks(ui.figures.whole(flips.length), ui.figures.whole(ranks.decided), ui.figures.whole(ranks.open))}
       </li>
+      {(ranks.unequal ?? 0) > 0 ? <li>{w.unequal(ui.figures.whole(ranks.unequal ?? 0))}</li> : null}
       {flips.map((flip, at) => (
         <li key={at}>
           <Speak said={flipped(ui, flip)} />
@@ -124,9 +125,10 @@ function likeItsLife(ui: Ui, facts: AgedLane): string[] {
     const told = probability < 0.005 ? w.below(figures.fixed(0.01, 2)) : figures.fixed(probability, 2);
     return [words(figures.percent(of.misplaced_share, 1), told)];
   };
-  const { reached_share: reached, differing_files: differing } = facts;
+  const { reached_share: reached, allocated_bytes: taken, differing_files: differing } = facts;
   return [
     ...(reached == null ? [] : [w.filled(figures.percent(reached, 1), figures.percent(facts.used_share, 1))]),
+    ...(taken == null ? [] : [w.taken(figures.bytes(facts.bytes), figures.bytes(taken))]),
     ...(differing == null || differing === 0 ? [] : [w.differing(figures.whole(differing))]),
     ...alike(w.sizes, facts.sizes),
     ...alike(w.ages, facts.ages),

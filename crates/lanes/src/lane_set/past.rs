@@ -480,6 +480,7 @@ fn facts_of(life: &Life, lived: &Lived, measures: &Measures) -> AgedLane {
         refused_for_space: lived.refused_for_space + lived.skipped_for_space,
         files: measures.files,
         bytes: measures.bytes,
+        allocated_bytes: measures.differing_files.map(|_| measures.allocated_bytes),
         used_share: lived.used_share,
         // Of a tree that was not walked to its end it is not known.
         reached_share: measures.differing_files.map(|_| share(measures.used_bytes, life.capacity_bytes)),

@@ -47,6 +47,15 @@ pub struct AgedRanks {
     /// Those of which the other one is better aged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flips: Vec<AgedFlip>,
+    /// Pairs of lanes of one past that are left out, because their files do not make them equally full.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unequal: u32,
+}
+
+// serde hands a reference to `skip_serializing_if`.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A rank that flips with age.

@@ -48,6 +48,10 @@ pub(crate) fn filled(reached: &str, by_life: &str) -> String {
     format!("files take {reached} of the lane, by its life {by_life}")
 }
 
+pub(crate) fn taken(held: &str, taken: &str) -> String {
+    format!("they hold {held} and take {taken}")
+}
+
 pub(crate) fn differing(files: &str) -> String {
     format!("files that are not as its life says: {files}")
 }
@@ -73,6 +77,11 @@ pub(crate) fn row(title: &str, ratio: &str, interval: Option<(String, String)>, 
 /// `one` and `other` are pairs: the better lane, then the worse.
 pub(crate) fn flip(title: &str, fresh: (&str, &str), aged: (&str, &str)) -> String {
     format!("{title}: fresh {} is ahead of {}, aged {} of {}.", fresh.0, fresh.1, aged.0, aged.1)
+}
+
+/// Said of one pair and of more.
+pub(crate) fn unequal(pairs: &str) -> String {
+    format!("Pairs of lanes of one past that are left out of this, because they are not equally full: {pairs}.")
 }
 
 pub(crate) fn ranks(flips: usize, decided: u32, open: u32) -> String {
