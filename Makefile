@@ -93,7 +93,8 @@ fuzz:
 	$(if $(FUZZ),,PROPTEST_CASES=$$(($(CASES) / 10)) $(CARGO) test --release --locked -p jobfile --test fuzz)
 
 # Long runs whose tables go into docs/. The simulation behind the verdicts takes FAMILIES per row; EVIDENCE names parts of
-# the races: seeds, equal, slowed, general, causes, screenings, planted, pairs, aging-equal, aging-seeds, aging-btrfs, replays.
+# the races: seeds, equal, slowed, general, causes, screenings, planted, pairs, aging-equal, aging-seeds, aging-btrfs, aging-ext4,
+# replays.
 FAMILIES ?= 200000
 EVIDENCE ?=
 evidence: build race-tools

@@ -122,8 +122,10 @@ fn options_that_cannot_be_are_refused_in_one_sentence() {
     let (place, disk) = place();
     let profile = place.path().join("mine.toml");
     std::fs::write(&profile, "name = \"mine\"\nwriters = 99\n").unwrap();
-    let cases: [(&[&str], i32, &[&str]); 9] = [
+    let cases: [(&[&str], i32, &[&str]); 11] = [
         (&["age", "missing"], 2, &["missing", "name a folder"]),
+        (&["age", "ext4"], 2, &["is a lane and no folder", "fairlane race ext4+aged"]),
+        (&["age", "xfs,noatime+aged=git/crypt@uml"], 2, &["is a lane and no folder", "fairlane race xfs+aged"]),
         (&["age", "disk", "--format", "xml"], 2, &["choose text or json"]),
         (&["age", "disk", "--profile", "chrun", "--size", "24MiB"], 2, &["`churn` is near"]),
         (&["age", "disk", "--profile", "./mine.toml", "--size", "24MiB"], 2, &["mine.toml", "line 1: missing field"]),

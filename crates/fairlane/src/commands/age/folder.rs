@@ -7,6 +7,7 @@ use crate::owner::Owner;
 use aging::beneath::{entries, open_folder, remove_tree};
 use aging::state::{NAMES, State};
 use aging::{AgingError, Life};
+use model::lane::{Contestant, LaneSpec};
 use rustix::fs::{AtFlags, FlockOperation, Mode, flock, fstat, fstatfs, fstatvfs, mkdirat, stat, statfs, unlinkat};
 use rustix::io::Errno;
 use std::ffi::CStr;
@@ -43,6 +44,14 @@ pub struct Space {
     pub is_root: bool,
 }
 
+/// The filesystem of what is written as a lane; `None`: it is none, or a folder's.
+fn filesystem_of_lane(typed: &Path) -> Option<&'static str> {
+    match typed.to_str()?.parse::<LaneSpec>().ok()?.contestant {
+        Contestant::Filesystem(name) => lanes::filesystems::find(&name).map(|row| row.name),
+        _ => None,
+    }
+}
+
 impl Place {
     /// Opens the folder that a life is to lie in.
     ///
@@ -53,7 +62,12 @@ impl Place {
             let shown = model::text::escaped_path(directory);
             let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
             let status = if is_denied { Status::Missing } else { Status::Usage };
-            let message = format!("{shown}: {}; name a folder on the filesystem that is to age", owned::plain(&error));
+            let message = match filesystem_of_lane(directory).filter(|_| error.kind() == io::ErrorKind::NotFound) {
+                Some(name) => format!(
+                    "{shown} is a lane and no folder here; a race has it live before its rounds: fairlane race {name}+aged"
+                ),
+                None => format!("{shown}: {}; name a folder on the filesystem that is to age", owned::plain(&error)),
+            };
             Failure { status, message }
         })?;
         Ok(Place { directory: directory.to_owned(), parent })
