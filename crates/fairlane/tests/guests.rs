@@ -159,7 +159,7 @@ fn a_lane_that_its_guest_cannot_mount_leaves_its_layers_on_no_disk() {
     let go_on = AtomicBool::new(false);
     let settings = Settings {
         // No array has memory that can be mapped, so that no kernel mounts the first one.
-        specs: ["ext4,dax/raid1:2@uml", "ext4/raid1:2@uml"].map(|lane| lane.parse().unwrap()).to_vec(),
+        specs: ["ext4,dax/raid1:2@uml", "ext4/raid1:2@uml"].iter().map(|lane| lane.parse().unwrap()).collect(),
         with_self: false,
         ground: Ground::Images(scratch.0.clone()),
         lane_size: Bytes(96 << 20),

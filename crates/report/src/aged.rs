@@ -165,7 +165,7 @@ mod tests {
         let said = state(&AgedFinding { lane: "x".to_owned(), facts, beside: None, rows: Vec::new() }).unwrap();
         assert_eq!(
             said.replace(GLUE, " "),
-            "x: files take 69.6 % of the lane, by its life 70.0 %; they hold 1 GiB and take 1.5 GiB; files that are not as its \
+            "x: files take 69.6 % of the lane, by its life 70.0 %; the files hold 1 GiB and take 1.5 GiB; files that are not as its \
              life says: 3; 1 % of the files would be in another class of size in another life of its profile (chi-squared, p \
              0.35); 6 % of the files would be in another class of age in another life of its profile (chi-squared, p below 0.01)."
         );

@@ -32,7 +32,7 @@ export const aged: typeof english = {
   },
   state: (lane: Said, known: readonly string[]) => say`${lane}: ${known.join("; ")}.`,
   filled: (reached: string, byLife: string) => `Dateien belegen ${reached} der Bahn, nach ihrem Leben ${byLife}`,
-  taken: (held: string, taken: string) => `sie enthalten ${held} und belegen ${taken}`,
+  taken: (held: string, taken: string) => `die Dateien enthalten ${held} und belegen ${taken}`,
   differing: (files: string) => `Dateien, die nicht so sind, wie ihr Leben sagt: ${files}`,
   sizes: (share: string, probability: string) =>
     `${share} der Dateien lägen in einem anderen Leben desselben Profils in einer anderen Größenklasse (Chi-Quadrat, p ${probability})`,

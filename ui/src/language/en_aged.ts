@@ -31,7 +31,7 @@ export const aged = {
   },
   state: (lane: Said, known: readonly string[]) => say`${lane}: ${known.join("; ")}.`,
   filled: (reached: string, byLife: string) => `files take ${reached} of the lane, by its life ${byLife}`,
-  taken: (held: string, taken: string) => `they hold ${held} and take ${taken}`,
+  taken: (held: string, taken: string) => `the files hold ${held} and take ${taken}`,
   differing: (files: string) => `files that are not as its life says: ${files}`,
   sizes: (share: string, probability: string) =>
     `${share} of the files would be in another class of size in another life of its profile (chi-squared, p ${probability})`,

@@ -32,7 +32,7 @@ export const aged: typeof english = {
   },
   state: (lane: Said, known: readonly string[]) => say`${lane}：${known.join("；")}。`,
   filled: (reached: string, byLife: string) => `文件占赛道的 ${reached}，按其使用过程应为 ${byLife}`,
-  taken: (held: string, taken: string) => `其内容为 ${held}，占用 ${taken}`,
+  taken: (held: string, taken: string) => `文件内容为 ${held}，占用 ${taken}`,
   differing: (files: string) => `与其使用过程不符的文件：${files}`,
   sizes: (share: string, probability: string) =>
     `与同一使用模式的另一次使用过程相比，${share} 的文件会落入另一大小类别（卡方检验，p ${probability}）`,

@@ -455,12 +455,14 @@ impl LaneSet {
         Ok(())
     }
 
-    /// Ends all guests.
+    /// Ends all guests; goes on after an error and answers the first.
     pub(crate) fn end_guests(&mut self, mut journal: Option<&mut Journal>) -> Result<(), LaneFailure> {
+        let mut first = Ok(());
         for index in 0..self.guests.len() {
-            self.end_guest(index, journal.as_deref_mut())?;
+            let ended = self.end_guest(index, journal.as_deref_mut());
+            first = first.and(ended);
         }
-        Ok(())
+        first
     }
 
     /// What a reader must know of lanes in guests.

@@ -49,7 +49,7 @@ pub(crate) fn filled(reached: &str, by_life: &str) -> String {
 }
 
 pub(crate) fn taken(held: &str, taken: &str) -> String {
-    format!("they hold {held} and take {taken}")
+    format!("the files hold {held} and take {taken}")
 }
 
 pub(crate) fn differing(files: &str) -> String {
