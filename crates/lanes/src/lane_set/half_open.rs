@@ -1,8 +1,11 @@
 //! A lane that could not be opened: what was made of it until then is taken down again, from the top.
 
-use crate::guest::protocol::Ask;
+use crate::failure::LaneFailure;
+use crate::guest::Guest;
+use crate::guest::protocol::{Answer, Ask};
 use crate::lane_set::{LaneSet, in_guest};
 use crate::undo::Journal;
+use std::sync::atomic::AtomicBool;
 
 impl LaneSet {
     /// Unmounts what of a lane was mounted and takes down its layers, wherever it lives, each journalled. Why it could not be opened
@@ -24,12 +27,22 @@ impl LaneSet {
         let Some(guest) = self.guest_of(lane) else { return };
         if guest.lives() {
             let unmount = Ask::Unmount { target: in_guest::directory(lane) };
-            let unmounted = guest.ask(&unmount, &self.stopping);
-            let left = unmounted.and_then(|_| guest.ask(&Ask::Unstack { lane: lane as u32 }, &self.stopping));
-            if left.is_err() {
-                guest.kill();
-            }
+            let _ = let_go_in_guest(&guest, &unmount, &self.stopping);
+            let _ = let_go_in_guest(&guest, &Ask::Unstack { lane: lane as u32 }, &self.stopping);
         }
         self.lanes[lane].stacked.clear();
     }
+}
+
+/// Has a guest let go of a mount or of layers. Where it answers with an error it is asked once more, because it may have let go all
+/// the same; what it holds even then goes with it.
+///
+/// # Errors
+/// What it answered first.
+pub(super) fn let_go_in_guest(guest: &Guest, ask: &Ask, stop: &AtomicBool) -> Result<Answer, LaneFailure> {
+    guest.ask(ask, stop).inspect_err(|_| {
+        if guest.lives() && guest.ask(ask, stop).is_err() {
+            guest.kill();
+        }
+    })
 }

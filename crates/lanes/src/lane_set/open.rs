@@ -6,6 +6,7 @@ use crate::failure::{LaneFailure, failed};
 use crate::formatting::{self, MountRequest};
 use crate::guest::GuestKind;
 use crate::guest::protocol::{Answer, Ask};
+use crate::lane_set::half_open::let_go_in_guest;
 use crate::lane_set::rebuilding::Rebuild;
 use crate::lane_set::stacked;
 use crate::lane_set::{Closed, Cold, LaneSet, LaneState, OpenLane, Opened, Settings, make_folder, remove_folder};
@@ -341,9 +342,8 @@ impl LaneSet {
                 }
             };
             if !std::mem::take(&mut lane.stacked).is_empty() {
-                let unstacked = guest.ask(&Ask::Unstack { lane: index as u32 }, &self.stopping);
-                // So does what still holds its disks, which are another lane's next.
-                let answer = unstacked.inspect_err(|_| guest.kill())?;
+                // What still holds its disks then would hold them for another lane.
+                let answer = let_go_in_guest(&guest, &Ask::Unstack { lane: index as u32 }, &self.stopping)?;
                 closed.flags.extend(stacked::rebuilt(&answer));
             }
             rebuilt?;
