@@ -1,4 +1,5 @@
-//! What tests need: a race that stops in a chosen phase, and one that waits less. Release builds heed neither.
+//! What tests need: a race that stops in a chosen phase, one that waits less, and one that runs no round again. Release builds
+//! heed none of it.
 
 use std::time::Duration;
 
@@ -27,4 +28,18 @@ pub fn patience(usual: Duration) -> Duration {
 #[cfg(not(debug_assertions))]
 pub fn patience(usual: Duration) -> Duration {
     usual
+}
+
+/// Whether a round that something disturbed is run again. Where tests race beside each other every round is disturbed, and
+/// half of all rounds would be run for nobody: scripts/test-programs sets FAIRLANE_RUN_AGAIN=no there, and such a round is
+/// marked. Rounds that are void are run again all the same.
+#[cfg(debug_assertions)]
+pub fn runs_disturbed_again() -> bool {
+    std::env::var_os("FAIRLANE_RUN_AGAIN").is_none_or(|value| value != "no")
+}
+
+/// It is.
+#[cfg(not(debug_assertions))]
+pub fn runs_disturbed_again() -> bool {
+    true
 }

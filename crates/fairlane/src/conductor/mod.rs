@@ -281,10 +281,12 @@ impl Race<'_> {
             let broken = self.void(&mut trials, &work);
             let noise = self.noise(&trials);
             let repeats = self.may_repeat(index);
-            if let Some(noise) = noise.as_ref().filter(|_| !repeats) {
+            let repeats_noise = repeats && failpoint::runs_disturbed_again();
+            if let Some(noise) = noise.as_ref().filter(|_| !repeats_noise) {
                 trials.iter_mut().for_each(|trial| noise.mark(trial));
             }
-            let noise = broken.or(noise.map(|noise| noise.reason)).filter(|_| repeats);
+            let noise = noise.filter(|_| repeats_noise).map(|noise| noise.reason);
+            let noise = broken.filter(|_| repeats).or(noise);
             if let Some(noise) = &noise {
                 repeat(&mut trials, noise);
             }

@@ -1,7 +1,7 @@
 //! Latency at a shared rate (method 4.1): the lanes' maxima come first, measured in the same
 //! race, and every round then sends all lanes the same open loop.
 
-use super::{Race, repeat};
+use super::{Race, failpoint, repeat};
 use crate::failure::Failure;
 use model::event::Event;
 use model::job::{PerDirection, Rate, RateProcess};
@@ -35,8 +35,9 @@ impl Race<'_> {
             trials.iter_mut().for_each(|trial| trial.round = BEFORE_ROUNDS);
             let broken = self.void(&mut trials, &work);
             let noise = self.noise(&trials);
+            let runs_again = broken.is_some() || failpoint::runs_disturbed_again();
             let disturbed = broken.or(noise.map(|noise| noise.reason));
-            let again = disturbed.clone().filter(|_| self.may_repeat(index));
+            let again = disturbed.clone().filter(|_| runs_again && self.may_repeat(index));
             if again.is_none() && trials.iter().all(|trial| trial.outcome == Outcome::Ok) {
                 let rate = shared_rate(&workload.name, share, &trials, disturbed)?;
                 return self.append(Line::Rate(Box::new(rate)));
