@@ -21,7 +21,8 @@ export async function launch(): Promise<Browser> {
   const found = ["chromium", "chromium-browser"].map((name) => spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim());
   const executablePath = found.find((path) => path !== "");
   if (executablePath === undefined) throw new Error("chromium is missing; Debian calls the package chromium");
-  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+  // Without a GPU each frame would be put together by an emulated one.
+  return chromium.launch({ executablePath, args: ["--disable-gpu", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])] });
 }
 
 /** A report with its data in it, as `report::html` writes it; deflated from 500 trials on. */
