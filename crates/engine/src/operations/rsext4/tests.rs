@@ -11,6 +11,7 @@ use std::ffi::CString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{LazyLock, PoisonError};
 
 const IMAGE_BYTES: usize = 96 << 20;
 
@@ -29,9 +30,8 @@ impl Image {
         let folder = tempfile::tempdir_in(folder).unwrap();
         let path = folder.path().join("image");
         let mut file = std::fs::File::create(&path).unwrap();
-        let mut noise = Contents::new(9, 1 << 20);
         for megabyte in 0..(IMAGE_BYTES >> 20) as u64 {
-            file.write_all(noise.bytes(megabyte, 0, 0, 1 << 20)).unwrap();
+            file.write_all(&contents(megabyte, NOISE, 1 << 20)).unwrap();
         }
         Image { _folder: folder, path, journal }
     }
@@ -102,8 +102,17 @@ fn names(calls: &mut Rsext4Calls, path: &CStr) -> BTreeSet<Vec<u8>> {
     names
 }
 
+/// The generation of what an image holds before, in which no file is.
+const NOISE: u32 = 0;
+
+/// So many bytes of a file, of a pool that is made once: making it takes longer than what tests do with it.
+fn contents(file: u64, generation: u32, length: usize) -> Vec<u8> {
+    static POOL: LazyLock<Mutex<Contents>> = LazyLock::new(|| Mutex::new(Contents::new(3, 8 << 20)));
+    POOL.lock().unwrap_or_else(PoisonError::into_inner).bytes(file, generation, 0, length).to_vec()
+}
+
 fn some_bytes(file: u64, length: usize) -> Vec<u8> {
-    Contents::new(3, 8 << 20).bytes(file, 1, 0, length).to_vec()
+    contents(file, 1, length)
 }
 
 #[test]
