@@ -19,6 +19,7 @@ use model::trial::{DeviceUse, Group, Outcome, SystemUse, Trial};
 use model::workload::Workload;
 use report::{Input, Style};
 use stats::advice::Race;
+use std::collections::BTreeSet;
 
 /// Command lines whose records ask for something else each. `{a}` and `{b}` are directories.
 const SHAPES: [&str; 19] = [
@@ -257,6 +258,8 @@ fn every_command_that_is_proposed_can_be_run_as_it_is_written() {
     }
     let scenarios = knowledge::scenarios().unwrap();
     let (mut proposed, mut read) = (0, 0);
+    // Many records propose the same commands, and whether one can be run depends on its words alone.
+    let mut run = BTreeSet::new();
     let all_came = [
         Came::Begun,
         Came::Through { rounds: 20, noisy: true },
@@ -314,9 +317,12 @@ fn every_command_that_is_proposed_can_be_run_as_it_is_written() {
             commands.sort();
             commands.dedup();
             for command in commands {
-                let words = words_of(&command);
-                assert_eq!(refused(&words), None, "{line}, {came}\n{command}");
                 read += 1;
+                if run.contains(&command) {
+                    continue;
+                }
+                assert_eq!(refused(&words_of(&command)), None, "{line}, {came}\n{command}");
+                run.insert(command);
             }
         }
     }
