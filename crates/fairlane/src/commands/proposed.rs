@@ -14,7 +14,7 @@ use model::machine::Machine;
 use model::page::Language;
 use model::plan::{Ground, Plan};
 use model::record::{EndOutcome, Header, Record, SCHEMA};
-use model::scenario::Need;
+use model::scenario::{Need, Scenario};
 use model::trial::{DeviceUse, Group, Outcome, SystemUse, Trial};
 use model::workload::Workload;
 use report::{Input, Style};
@@ -250,12 +250,38 @@ fn refused(words: &[String]) -> Option<String> {
     }
 }
 
-#[test]
-fn every_command_that_is_proposed_can_be_run_as_it_is_written() {
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-    for name in ["a", "b"] {
-        std::fs::create_dir(folder.path().join(name)).unwrap();
+/// What advice says of a record with each need, and how many steps it proposes.
+fn advised(record: &Record, findings: &Findings, scenarios: &[Scenario], of: &str) -> (Vec<String>, usize) {
+    let races = [Race { record, findings }];
+    let (mut told, mut proposed) = (Vec::new(), 0);
+    for need in ["", "checksums", "snapshots", "shrink", "reflink"] {
+        let needs: Vec<Need> = need.split_whitespace().map(|need| need.parse().unwrap()).collect();
+        let advice = knowledge::advise(&races, scenarios, &needs).unwrap();
+        for of_advice in advice.iter().filter(|of_advice| !of_advice.next.is_empty()) {
+            let contestants = of_advice.next.iter().skip(1).take_while(|word| !word.starts_with("--")).count();
+            assert!(contestants >= 2, "{of}: {:?} chooses between nothing", of_advice.next);
+            proposed += 1;
+        }
+        let report = model::findings::AdviceReport {
+            schema: SCHEMA,
+            command: vec!["advise".to_owned()],
+            records: Vec::new(),
+            lanes: Vec::new(),
+            margin: record.header.plan.margin,
+            needs: needs.iter().map(ToString::to_string).collect(),
+            advice,
+            warnings: Vec::new(),
+        };
+        for whole in [true, false] {
+            let style = Style { colour: false, width: 100, ..Style::default() };
+            told.push(report::render_advice(&report, "text", &style, whole).unwrap());
+        }
     }
+    (told, proposed)
+}
+
+/// Runs what records of these shapes propose; answers how much is proposed, and how many commands were read.
+fn run_proposals(shapes: &[&str], with_kept: bool, folder: &std::path::Path) -> (usize, usize) {
     let scenarios = knowledge::scenarios().unwrap();
     let (mut proposed, mut read) = (0, 0);
     // Many records propose the same commands, and whether one can be run depends on its words alone.
@@ -266,66 +292,51 @@ fn every_command_that_is_proposed_can_be_run_as_it_is_written() {
         Came::Through { rounds: 6, noisy: false },
         Came::Through { rounds: 1, noisy: false },
     ];
-    let shapes = SHAPES.iter().map(|line| {
-        let plan = planned(line, folder.path());
+    let of_shapes = shapes.iter().map(|line| {
+        let plan = planned(line, folder);
         (*line, all_came.map(|came| (format!("{came:?}"), record(&plan, came))).to_vec())
     });
-    let kept = [("a record that is kept", vec![(String::new(), kept(folder.path()))])];
-    for (line, records) in shapes.chain(kept) {
+    let kept = with_kept.then(|| ("a record that is kept", vec![(String::new(), kept(folder))]));
+    for (line, records) in of_shapes.chain(kept) {
         for (came, record) in records {
-            let plan = &record.header.plan;
             // Without root lanes live in guests, and a race that these cannot do never begins.
-            if !rustix::process::geteuid().is_root() && refused(plan.again()).is_some() {
+            if !rustix::process::geteuid().is_root() && refused(record.header.plan.again()).is_some() {
                 continue;
             }
             let findings = knowledge::findings(&record).unwrap();
-            let races = [Race { record: &record, findings: &findings }];
-            let mut told = Vec::new();
-            for need in ["", "checksums", "snapshots", "shrink", "reflink"] {
-                let needs: Vec<Need> = need.split_whitespace().map(|need| need.parse().unwrap()).collect();
-                let advice = knowledge::advise(&races, &scenarios, &needs).unwrap();
-                for of in advice.iter().filter(|of| !of.next.is_empty()) {
-                    let contestants = of.next.iter().skip(1).take_while(|word| !word.starts_with("--")).count();
-                    assert!(contestants >= 2, "{line}, {came}: {:?} chooses between nothing", of.next);
-                    proposed += 1;
-                }
-                let report = model::findings::AdviceReport {
-                    schema: SCHEMA,
-                    command: vec!["advise".to_owned()],
-                    records: Vec::new(),
-                    lanes: Vec::new(),
-                    margin: plan.margin,
-                    needs: needs.iter().map(ToString::to_string).collect(),
-                    advice,
-                    warnings: Vec::new(),
-                };
-                for whole in [true, false] {
-                    told.push(
-                        report::render_advice(
-                            &report,
-                            "text",
-                            &Style { colour: false, width: 100, ..Style::default() },
-                            whole,
-                        )
-                        .unwrap(),
-                    );
-                }
-            }
+            let of = format!("{line}, {came}");
+            let (told, steps) = advised(&record, &findings, &scenarios, &of);
+            proposed += steps;
             let mut commands = printed(&record, &findings, &told);
             // Its own suite lay in a file that nobody kept.
             commands.retain(|command| !command.contains("tiny.toml"));
             commands.sort();
             commands.dedup();
+            read += commands.len();
             for command in commands {
-                read += 1;
-                if run.contains(&command) {
-                    continue;
+                if !run.contains(&command) {
+                    assert_eq!(refused(&words_of(&command)), None, "{of}\n{command}");
+                    run.insert(command);
                 }
-                assert_eq!(refused(&words_of(&command)), None, "{line}, {came}\n{command}");
-                run.insert(command);
             }
         }
     }
+    (proposed, read)
+}
+
+#[test]
+fn every_command_that_is_proposed_can_be_run_as_it_is_written() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    for name in ["a", "b"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    // Two halves at once: all other tests here have ended long before one thread has done both.
+    let (one, other) = SHAPES.split_at(SHAPES.len() / 2);
+    let (one, other) = std::thread::scope(|scope| {
+        let beside = scope.spawn(|| run_proposals(other, true, folder.path()));
+        (run_proposals(one, false, folder.path()), beside.join().expect("the other half"))
+    });
+    let (proposed, read) = (one.0 + other.0, one.1 + other.1);
     assert!(proposed > 1000 && read > 300, "{proposed} were proposed and {read} were read");
 }
 
