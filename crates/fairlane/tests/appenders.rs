@@ -36,7 +36,7 @@ fn appenders_race_on_three_real_filesystems_and_every_report_shows_how_late_they
     }
     let place = Place::new();
     let suite = suite(&place, "writers = 300\nperiod_seconds = 0.2\nseconds = 1.2\nreaders = 4");
-    let more = ["--suite", &suite, "--lane-size", "512MiB", "--rounds", "2", "-o", "r.jsonl"];
+    let more = ["--suite", &suite, "--lane-size", "320MiB", "--rounds", "2", "-o", "r.jsonl"];
     let arguments: Vec<&str> = ["race", "ext4", "xfs", "btrfs"].into_iter().chain(more).collect();
     let (out, _) = place.expect(0, &arguments);
     assert!(out.contains("LATENESS") && out.contains("own p99"), "{out}");

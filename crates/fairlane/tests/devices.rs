@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Place, assert_one_sentence, root, tool};
 
-/// A loop device on a file of the place; detached at the end.
+/// A loop device on a file of the place; detached at the end. Of 512 MiB and more a race looks at the disk for seconds.
 struct Disk {
     device: String,
 }
@@ -30,7 +30,7 @@ fn a_device_is_formatted_only_when_erase_names_it() {
     }
     let place = Place::new();
     let suite = place.tiny_suite();
-    let disk = Disk::new(&place, "disk", "512M");
+    let disk = Disk::new(&place, "disk", "384M");
     tool("mkfs.ext4", &["-q", &disk.device]);
     let before = tool("sha256sum", &[&disk.device]);
     let lane = format!("xfs@{}", disk.device);
@@ -72,7 +72,7 @@ fn a_device_in_use_is_refused_always() {
     }
     let place = Place::new();
     let suite = place.tiny_suite();
-    let disk = Disk::new(&place, "disk", "512M");
+    let disk = Disk::new(&place, "disk", "384M");
     let attempt = || {
         let lane = format!("xfs@{}", disk.device);
         place.expect(2, &["race", &lane, "--erase", &disk.device, "--suite", &suite, "--rounds", "1"]).1
@@ -135,7 +135,7 @@ fn lanes_on_several_disks_take_turns_on_disks_that_were_named() {
     }
     let place = Place::new();
     let suite = place.tiny_suite();
-    let disks = ["one", "two", "three"].map(|name| Disk::new(&place, name, "512M"));
+    let disks = ["one", "two", "three"].map(|name| Disk::new(&place, name, "384M"));
     let [one, two, three] = [0, 1, 2].map(|disk: usize| disks[disk].device.as_str());
     tool("mkfs.ext4", &["-q", two]);
     let sums = || disks.each_ref().map(|disk| tool("sha256sum", &[&disk.device]));
@@ -210,7 +210,7 @@ fn a_disk_of_several_is_taken_out_and_what_goes_with_no_disks_is_refused() {
     }
     let place = Place::new();
     let suite = place.tiny_suite();
-    let disks = ["one", "two"].map(|name| Disk::new(&place, name, "512M"));
+    let disks = ["one", "two"].map(|name| Disk::new(&place, name, "384M"));
     let [one, two] = disks.each_ref().map(|disk| disk.device.as_str());
     let both = format!("{one},{two}");
     let mirror = "mirror=btrfs:2(-d raid1 -m raid1)";

@@ -45,7 +45,7 @@ fn the_engine_and_the_page_cache_are_not_taken_for_the_filesystem() {
     let suite = place.path().join("limits.toml");
     std::fs::write(&suite, SUITE).unwrap();
     let suite = suite.to_string_lossy();
-    let arguments = ["race", "ext4", "xfs", "--suite", &suite, "--lane-size", "512MiB", "--rounds", "2", "--quiet"];
+    let arguments = ["race", "ext4", "xfs", "--suite", &suite, "--lane-size", "320MiB", "--rounds", "2", "--quiet"];
     place.expect(0, &arguments);
     let (json, _) = place.expect(0, &["report", "--format", "json"]);
     let found: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -4,6 +4,13 @@ use crate::common;
 
 use common::{Place, root};
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// The schema of findings, read once.
+static FINDINGS_SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+    let schema = serde_json::from_str(include_str!("../../../schema/findings.schema.json")).expect("schema is JSON");
+    jsonschema::validator_for(&schema).expect("a schema")
+});
 
 /// Races with the tiny suite and answers the findings.
 #[track_caller]
@@ -22,9 +29,7 @@ fn race(place: &Place, lanes: &[&str], more: &[&str]) -> serde_json::Value {
     place.assert_nothing_left();
     let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
     let findings: serde_json::Value = serde_json::from_str(&json).expect("findings are JSON");
-    let schema: serde_json::Value =
-        serde_json::from_str(include_str!("../../../schema/findings.schema.json")).expect("schema is JSON");
-    if let Err(error) = jsonschema::validate(&schema, &findings) {
+    if let Err(error) = FINDINGS_SCHEMA.validate(&findings) {
         panic!("the findings do not fit their schema: {error}");
     }
     findings

@@ -5,10 +5,17 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
 /// How long a race waits for quiet disks at most, before each measurement. Tests race beside each other on one disk, and the
 /// disk below a guest's images is never quiet: no test looks at what only a long wait would show.
 const QUIET_MILLISECONDS: &str = "50";
+
+/// The schema of records, read once: that takes longer than to look at a whole record with it.
+static RECORD_SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+    let schema = serde_json::from_str(include_str!("../../../../schema/record.schema.json")).expect("JSON");
+    jsonschema::validator_for(&schema).expect("a schema")
+});
 
 /// A folder of a test's own on a real disk, with its records and its undo journal inside.
 pub struct Place {
@@ -71,12 +78,10 @@ impl Place {
     #[track_caller]
     pub fn record(&self) -> Vec<serde_json::Value> {
         let text = std::fs::read_to_string(self.path().join("r.jsonl")).expect("a record");
-        let schema = serde_json::from_str(include_str!("../../../../schema/record.schema.json")).expect("JSON");
-        let validator = jsonschema::validator_for(&schema).expect("a schema");
         let lines: Vec<serde_json::Value> =
             text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
         for line in &lines {
-            assert!(validator.is_valid(line), "{line}");
+            assert!(RECORD_SCHEMA.is_valid(line), "{line}");
         }
         lines
     }
