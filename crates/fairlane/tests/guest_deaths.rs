@@ -14,7 +14,7 @@ use user_mode_linux::user_mode_linux;
 
 /// Starts a race that stops itself at a phase, with its guest running.
 fn held(home: &Home, phase: &str) -> Child {
-    let line = home.race(&["ext4@uml", "xfs@uml"]);
+    let line = home.race_of("1", &["ext4@uml", "xfs@uml"]);
     let child = home
         .fairlane(&words(&line))
         .env("FAIRLANE_HOLD", phase)
@@ -219,10 +219,10 @@ fn what_was_found_before_a_guest_of_power_cuts_died_is_kept() {
         return;
     }
     let home = Home::new();
-    let cut = ["powercut", "xfs", "--on", "uml", "--cuts", "60", "--workload", "append", "--no-speed", "-o", "r.jsonl"];
+    let cut = ["powercut", "xfs", "--on", "uml", "--cuts", "24", "--workload", "append", "--no-speed", "-o", "r.jsonl"];
     let mut child = home.fairlane(&cut).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("fairlane starts");
     let mut said = BufReader::new(child.stderr.take().expect("its errors")).lines().map_while(Result::ok);
-    assert!(said.any(|line| line.starts_with("ext4 append: 0 of 60")), "the first lane was not cut");
+    assert!(said.any(|line| line.starts_with("ext4 append: 0 of 24")), "the first lane was not cut");
     signal(guest_of(&home).0, Signal::KILL);
     let rest: Vec<String> = said.collect();
     assert_eq!(child.wait().expect("it ends").code(), Some(1), "{rest:?}");
@@ -230,7 +230,7 @@ fn what_was_found_before_a_guest_of_power_cuts_died_is_kept() {
     let (json, _) = home.expect(0, &["report", "r.jsonl", "--format", "json"]);
     let found: serde_json::Value = serde_json::from_str(&json).expect("findings");
     let ext4 = found["lanes"].as_array().expect("lanes").iter().find(|lane| lane["lane"] == "ext4");
-    assert_eq!(ext4.map(|lane| lane["cuts"].clone()), Some(60.into()), "{found:#}");
+    assert_eq!(ext4.map(|lane| lane["cuts"].clone()), Some(24.into()), "{found:#}");
     assert_eq!(found["outcome"], "failed");
     home.assert_no_process_stays();
     home.0.assert_nothing_left();
