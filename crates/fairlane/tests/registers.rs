@@ -24,7 +24,7 @@ fn a_race_runs_where_registers_are_taken_only_whole() {
         eprintln!("skipped: this CPU's registers are just what user-mode Linux keeps, so no host can tell them apart");
         return;
     }
-    let home = Home::new();
+    let home = Home::of_a_stranger();
     let arguments = home.race_of("1", &["ext4", "xfs", "jfs", "--on", "uml"]);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (out, err, seen) = expect(&home, Takes::Whole, 0, &arguments);
@@ -52,7 +52,7 @@ fn a_race_runs_where_registers_are_taken_only_whole() {
 
 #[test]
 fn where_user_mode_linux_runs_nothing_a_race_without_root_takes_qemu_and_doctor_says_so() {
-    let home = Home::new();
+    let home = Home::of_a_stranger();
     let suite = home.0.tiny_suite();
     let (out, err, seen) = expect(&home, Takes::Nothing, 0, &["race", "--suite", &suite, "--dry-run"]);
     assert!(seen.refused.load(Ordering::Relaxed) > 0);

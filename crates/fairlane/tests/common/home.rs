@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use crate::common::Place;
+use lanes::guest::uml;
 use model::record::Record;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
@@ -16,7 +17,22 @@ const NOBODY: u32 = 65534;
 pub struct Home(pub Place);
 
 impl Home {
+    /// Its user knows what trials of user-mode Linux found on this machine, as one who raced before: each takes up to two
+    /// boots.
     pub fn new() -> Self {
+        let home = Home::of_a_stranger();
+        if let Some(known) = uml::memory_of_trials().and_then(|path| std::fs::read(path).ok()) {
+            let folder = home.0.path().join(".cache/fairlane");
+            std::fs::create_dir_all(&folder).expect("folder");
+            let file = folder.join("uml-trials");
+            std::fs::write(&file, known).expect("file");
+            [home.0.path().join(".cache"), folder, file].iter().for_each(|path| home.owns(path));
+        }
+        home
+    }
+
+    /// Of a user who tried nothing yet.
+    pub fn of_a_stranger() -> Self {
         let home = Home(Place::new());
         for path in [home.0.path().to_owned(), home.0.path().join("undo")] {
             home.owns(&path);
@@ -33,7 +49,7 @@ impl Home {
 
     pub fn fairlane(&self, arguments: &[&str]) -> Command {
         let mut command = self.0.fairlane(arguments);
-        command.env("HOME", self.0.path()).env_remove("XDG_DATA_HOME");
+        command.env("HOME", self.0.path()).env_remove("XDG_DATA_HOME").env_remove("XDG_CACHE_HOME");
         if rustix::process::geteuid().is_root() {
             command.uid(NOBODY).gid(NOBODY);
         }

@@ -273,8 +273,9 @@ fn this_boot() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
-/// Root's memory lies where only root writes, everybody else's among their own caches.
-fn memory_of_trials() -> Option<PathBuf> {
+/// The file of what trials found: root's lies where only root writes, everybody else's among their own caches. `None`:
+/// this user has no such place.
+pub fn memory_of_trials() -> Option<PathBuf> {
     if crate::host::is_root() {
         return Some(PathBuf::from("/var/cache/fairlane/uml-trials"));
     }
