@@ -62,9 +62,10 @@ page:
 	@./scripts/ui
 
 # The page is tested with the binary that was just built: its reports, its server, its races.
-# It is built once, as the tests take it: `cargo build` chooses other features and would build everything again.
+# It is built once, as the tests take it: `cargo build` chooses other features and would build everything again. Examples
+# are built where they are run, and `make check` looks at them.
 test: test-tools
-	$(CARGO) test --workspace --locked --no-run
+	$(CARGO) test --workspace --locked --tests --no-run
 	@./scripts/in-memory ./scripts/ui test
 	@./scripts/fio-examples target/fio-examples
 	@./scripts/install-fio-consumer
