@@ -108,7 +108,8 @@ fn raced(place: &Place, words: &[&str]) -> Raced {
 fn raced_to(status: i32, place: &Place, words: &[&str]) -> Raced {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut all = words.to_vec();
-    all.extend(["--rounds", "3", "--lane-size", "512MiB", "-o", "r.jsonl"]);
+    // The least of all rounds counts: a second one is for what else the machine does in the first.
+    all.extend(["--rounds", "2", "--lane-size", "512MiB", "-o", "r.jsonl"]);
     place.expect(status, &all);
     let record = std::fs::read_to_string(place.path().join("r.jsonl")).expect("a record");
     let (json, _) = place.expect(0, &["report", "r.jsonl", "--format", "json"]);
@@ -156,7 +157,7 @@ fn direct_io_that_passes_the_page_cache_is_seen_of_reads_and_of_writes() {
     let looked = |(lane, group): &(&str, &Value)| {
         group["cached_files"]["looked_bytes"].as_u64() == Some(32 << 20) && !lane.is_empty()
     };
-    assert_eq!(found.groups().filter(looked).count(), 3 * 2 * 4, "every trial was looked at");
+    assert_eq!(found.groups().filter(looked).count(), 2 * 2 * 4, "every trial was looked at");
     place.assert_nothing_left();
 }
 
@@ -223,7 +224,7 @@ fn files_within_metadata_are_named_where_they_lie_there() {
     // Nothing is there any more to be looked at.
     assert!(found.groups().all(|(_, group)| group["name"] != "delete 1 KiB" || group["kept_files"].is_null()));
     let looked = found.groups().filter(|(_, group)| group["kept_files"]["files"] == 8).count();
-    assert_eq!(looked, 3 * 3 * 3, "every lane, round and step that left files");
+    assert_eq!(looked, 3 * 2 * 3, "every lane, round and step that left files");
     assert!(found.text.contains("keeps these files in its metadata"), "{}", found.text);
     place.assert_nothing_left();
 }
