@@ -88,7 +88,7 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
                 "--suite",
                 &suite,
                 "--rounds",
-                "2",
+                "1",
                 "--set",
                 &set,
                 "--set",
@@ -106,7 +106,8 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
         // Where others keep the machine busy, rounds are repeated.
         let trials = lines.iter().filter(|line| line["kind"] == "trial" && line["outcome"] != "repeated");
         let trials: Vec<_> = trials.collect();
-        assert_eq!(trials.len(), 4);
+        // One in each lane: each makes its server anew, which takes most of the time.
+        assert_eq!(trials.len(), 2);
         trials.into_iter().for_each(|trial| assert_every_load_measured(trial, server));
         // The same settings beside others are told.
         let other = [
