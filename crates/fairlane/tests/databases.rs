@@ -23,6 +23,9 @@ warm_up_seconds = 0.05
 seconds = 0.6
 "#;
 
+/// Room for the files of each server. The usual lanes are written for longer than anything here takes.
+const LANE_SIZE: &str = "768MiB";
+
 fn suite(place: &Place) -> String {
     let path = place.path().join("small.toml");
     std::fs::write(&path, SUITE).expect("suite");
@@ -87,6 +90,8 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
                 "xfs",
                 "--suite",
                 &suite,
+                "--lane-size",
+                LANE_SIZE,
                 "--rounds",
                 "1",
                 "--set",
@@ -120,10 +125,8 @@ fn a_database_race_has_a_group_for_each_load_and_says_what_makes_a_commit_safe()
                 "synchronous_commit=off"
             },
         ];
-        place.expect(
-            0,
-            &["race", "ext4", "--suite", &suite, "--rounds", "1", "--set", &set, other[0], other[1], "-o", "s.jsonl"],
-        );
+        let race = ["race", "ext4", "--suite", &suite, "--lane-size", LANE_SIZE, "--rounds", "1", "-o", "s.jsonl"];
+        place.expect(0, &[&race[..], &["--set", &set], &other].concat());
         let text = std::fs::read_to_string(place.path().join("s.jsonl")).unwrap();
         assert!(text.lines().next().unwrap().contains("may lose acknowledged transactions"), "{text}");
         let (out, err) = place.expect(0, &["compare", "r.jsonl", "s.jsonl"]);
@@ -143,8 +146,8 @@ fn a_killed_race_leaves_no_server() {
         let place = Place::new();
         let suite = suite(&place);
         let set = format!("server={server}");
-        let mut command =
-            place.fairlane(&["race", "ext4", "--suite", &suite, "--rounds", "1", "--set", &set, "-o", "r.jsonl"]);
+        let race = ["race", "ext4", "--suite", &suite, "--lane-size", LANE_SIZE, "--rounds", "1"];
+        let mut command = place.fairlane(&[&race[..], &["--set", &set, "-o", "r.jsonl"]].concat());
         command.env("FAIRLANE_HOLD", "verify").stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
         let mut child = command.spawn().expect("fairlane starts");
         let begun = Instant::now();
