@@ -71,7 +71,7 @@ test: test-tools
 	@./scripts/install-fio-consumer
 	@./scripts/install-fleet-consumer
 	@CARGO="$(CARGO)" ./scripts/in-memory ./scripts/test-programs
-	@CARGO="$(CARGO)" FAIRLANE="$${CARGO_TARGET_DIR:-target}/debug/fairlane" ./scripts/test-mpi
+	@CARGO="$(CARGO)" FAIRLANE="$${CARGO_TARGET_DIR:-target}/debug/fairlane" ./scripts/in-memory ./scripts/test-mpi
 
 # Timings are printed here and asserted nowhere: machines are shared. About an hour, as root, alone
 # on the machine; docs/performance.md keeps a run. BENCH=rows, agreement, memory, operations, sysbench,
