@@ -35,11 +35,29 @@ pub fn patience(usual: Duration) -> Duration {
 /// marked. Rounds that are void are run again all the same.
 #[cfg(debug_assertions)]
 pub fn runs_disturbed_again() -> bool {
-    std::env::var_os("FAIRLANE_RUN_AGAIN").is_none_or(|value| value != "no")
+    says_again(std::env::var_os("FAIRLANE_RUN_AGAIN").as_deref())
+}
+
+/// Nothing but the one word changes what a race does.
+#[cfg(debug_assertions)]
+fn says_again(value: Option<&std::ffi::OsStr>) -> bool {
+    value.is_none_or(|value| value != "no")
 }
 
 /// It is.
 #[cfg(not(debug_assertions))]
 pub fn runs_disturbed_again() -> bool {
     true
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::says_again;
+    use std::ffi::OsStr;
+
+    #[test]
+    fn only_one_word_keeps_a_disturbed_round_from_being_run_again() {
+        let says = [None, Some(""), Some("yes"), Some("No"), Some("no")].map(|word| says_again(word.map(OsStr::new)));
+        assert_eq!(says, [true, true, true, true, false]);
+    }
 }
