@@ -4,11 +4,15 @@
 //! socket: that one races on rank 0 and works on all of them, this one calls MPI. No call of MPI waits, so that a rank that
 //! hangs holds no other; between two looks it sleeps in poll(2).
 //!
-//! From `fairlane`: `to RANK TEXT`, `barrier`, `end STATUS`, `abort STATUS`. To it: `rank RANK SIZE VERSION` first, then
-//! `from RANK TEXT`, `released` when all have come to the barrier, and `lost RANK WHY`.
+//! From `fairlane`: `to RANK TEXT`, `barrier`, `clocks RANK`, `end STATUS`, `abort STATUS`. To it: `rank RANK SIZE VERSION` first,
+//! then `from RANK TEXT`, `released` when all have come to the barrier, `lost RANK WHY`, and `clocks RANK` with three numbers: by how
+//! many nanoseconds that rank's CLOCK_MONOTONIC and its wall clock go ahead of this one's, and how far both may be wrong; or with
+//! `none`.
 
+mod clocks;
 mod own;
 
+use clocks::{Asking, Reading};
 use mpi::request::{Request, StaticScope};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
@@ -26,12 +30,18 @@ const TEXT: Tag = 1;
 const LOST: Tag = 2;
 /// The job ends; from rank 0.
 const END: Tag = 3;
+/// The sender wants to know what clocks tell here.
+const CLOCKS: Tag = 4;
+/// What they tell there.
+const TOLD: Tag = 5;
 /// Between two looks at MPI just after something happened, and while something is under way.
 const SHORTEST_NAP: Duration = Duration::from_micros(100);
 /// The same where nothing has happened for a while.
 const LONGEST_NAP: Duration = Duration::from_millis(2);
 /// The same from a barrier until the own `fairlane` says something: ranks measure meanwhile.
 const NAP_WHILE_MEASURED: Duration = Duration::from_millis(20);
+/// So long behind a question for its clocks a rank looks at MPI without a pause: the next one comes at once.
+const AWAKE: Duration = Duration::from_millis(5);
 /// How long ranks may take to end together.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Exit status where something that is needed is missing, as of `fairlane`.
@@ -83,6 +93,12 @@ struct Relay<'a> {
     receiving: Vec<Receiving>,
     barrier: Option<Request<'static, ()>>,
     nap: Duration,
+    /// Whose clocks are asked for, and how far that is.
+    asking: Option<(Rank, Asking)>,
+    /// Number of the next question for clocks.
+    next_question: u64,
+    /// Until then it does not sleep.
+    awake: Option<Instant>,
     /// The job ends, with this exit status.
     end: Option<i32>,
 }
@@ -100,6 +116,9 @@ impl<'a> Relay<'a> {
             receiving: Vec::new(),
             barrier: None,
             nap: SHORTEST_NAP,
+            asking: None,
+            next_question: 0,
+            awake: None,
             end: None,
         };
         match own {
@@ -129,7 +148,11 @@ impl<'a> Relay<'a> {
                 false if self.nap < LONGEST_NAP => (self.nap * 2).min(LONGEST_NAP),
                 false => self.nap,
             };
-            let nap = if self.is_under_way() { SHORTEST_NAP } else { self.nap };
+            let nap = match () {
+                () if self.is_awake() => Duration::ZERO,
+                () if self.is_under_way() => SHORTEST_NAP,
+                () => self.nap,
+            };
             if let Some(own) = &self.own {
                 own.wait(nap);
             } else {
@@ -141,6 +164,12 @@ impl<'a> Relay<'a> {
     /// Whether MPI has something to do that only gets on while it is called.
     fn is_under_way(&self) -> bool {
         self.barrier.is_some() || !self.sending.is_empty() || !self.receiving.is_empty()
+    }
+
+    /// Whether each moment counts: clocks are compared.
+    fn is_awake(&mut self) -> bool {
+        self.awake = self.awake.filter(|until| Instant::now() < *until);
+        self.awake.is_some() || self.asking.is_some()
     }
 
     /// One look at everything; answers whether something happened.
@@ -157,11 +186,17 @@ impl<'a> Relay<'a> {
             match tag {
                 TEXT => self.tell(&[format!("from {from} ").as_bytes(), &text[..], b"\n"].concat()),
                 LOST => self.tell(&[format!("lost {from} ").as_bytes(), &text[..], b"\n"].concat()),
+                CLOCKS => {
+                    self.send(from, TOLD, &Reading::behind().answer(&text));
+                    self.awake = Some(Instant::now() + AWAKE);
+                }
+                TOLD => self.hear_clocks(from, &text),
                 // Nobody but rank 0 has a status that somebody reads.
                 _ => self.end = Some(0),
             }
         }
         self.test_sent();
+        self.tell_clocks();
         match self.barrier.take().map(Request::test) {
             Some(Ok(_)) => {
                 self.tell(b"released\n");
@@ -208,10 +243,41 @@ impl<'a> Relay<'a> {
             // It gave one up that MPI has begun, and no rank can leave that in order any more.
             (b"barrier", _) if self.barrier.is_some() => self.world.abort(1),
             (b"barrier", _) => self.barrier = Some(self.world.immediate_barrier()),
+            (b"clocks", Some(rank)) if (0..self.world.size()).contains(&rank) => self.ask_clocks(rank),
             (b"end", Some(status)) => self.end = Some(status),
             (b"abort", Some(status)) => self.world.abort(status),
             _ => eprintln!("fairlane-mpi: its fairlane said what nobody knows; build both anew with `make mpi`"),
         }
+    }
+
+    /// Begins to ask a rank for its clocks; who is asked in its place is asked no more.
+    fn ask_clocks(&mut self, rank: Rank) {
+        if let Some((_, before)) = self.asking.take() {
+            self.next_question = before.next_number();
+        }
+        let mut asking = Asking::new(self.next_question);
+        self.send(rank, CLOCKS, &asking.question());
+        self.asking = Some((rank, asking));
+    }
+
+    fn hear_clocks(&mut self, from: Rank, answer: &[u8]) {
+        let heard = Reading::behind();
+        let Some((rank, asking)) = self.asking.as_mut().filter(|(rank, _)| *rank == from) else { return };
+        if asking.hear(answer, heard) {
+            let (rank, question) = (*rank, asking.question());
+            self.send(rank, CLOCKS, &question);
+        }
+    }
+
+    /// Tells the own `fairlane` of the clocks that were asked for, once that is known or given up.
+    fn tell_clocks(&mut self) {
+        let Some((rank, asking)) = &self.asking else { return };
+        let Some(found) = asking.found() else { return };
+        self.next_question = asking.next_number();
+        let words = found.map_or_else(|| "none".to_owned(), clocks::Ahead::words);
+        let line = format!("clocks {rank} {words}\n");
+        self.asking = None;
+        self.tell(line.as_bytes());
     }
 
     fn tell(&mut self, line: &[u8]) {

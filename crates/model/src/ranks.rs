@@ -39,6 +39,31 @@ pub struct LadderStep {
     pub ranks: u32,
 }
 
+/// How far the clocks of a job's machines go apart: asked over MPI before the race and behind it, outside of all windows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeClocks {
+    /// Seconds between both.
+    pub seconds: f64,
+    /// Each machine that answered twice, but rank 0's, which the others are compared with.
+    pub nodes: Vec<NodeClock>,
+}
+
+/// The clocks of one machine beside those of rank 0's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct NodeClock {
+    /// Its number, from 1 in the order of the ranks.
+    pub node: u32,
+    /// Seconds by which its time of day (CLOCK_REALTIME) was ahead before the race.
+    pub ahead_seconds: f64,
+    /// How far that may be wrong: half the shortest way there and back.
+    pub ahead_uncertainty_seconds: f64,
+    /// Seconds by which its CLOCK_MONOTONIC went on more in the race.
+    pub drift_seconds: f64,
+    /// How far that may be wrong.
+    pub drift_uncertainty_seconds: f64,
+}
+
 /// The title of work as so many ranks do it.
 pub fn titled(title: &str, ranks: u32) -> String {
     format!("{title}{}", behind_title(ranks))
@@ -120,6 +145,13 @@ pub struct RankFigures {
     pub fastest_node: u32,
     /// Seconds from the first rank's start to the last one's; of several windows their sum.
     pub start_spread_seconds: f64,
+    /// Seconds from when the first node was let go into the trial's first window to when the last one was, by clocks that were
+    /// compared just before. 0, as the uncertainty: not known.
+    #[serde(skip_serializing_if = "is_no_time")]
+    pub release_spread_seconds: f64,
+    /// How far that may be wrong.
+    #[serde(skip_serializing_if = "is_no_time")]
+    pub release_uncertainty_seconds: f64,
     /// Seconds from the common start to when the first rank was done; of several windows their sum.
     pub first_done_seconds: f64,
     /// The same of the last rank: the time of the group's figures.

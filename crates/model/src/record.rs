@@ -7,6 +7,7 @@ use crate::lane::Lane;
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::profile::Profile as KernelProfile;
+use crate::ranks::NodeClocks;
 use crate::search::SearchStep;
 use crate::trial::{SystemUse, Trial};
 use schemars::JsonSchema;
@@ -37,6 +38,8 @@ pub enum Line {
     Step(Box<SearchStep>),
     /// Where the kernel's time went while a lane worked, in a pass that counts in no verdict.
     Profile(Box<KernelProfile>),
+    /// How far clocks of the machines of an MPI job go apart.
+    Clocks(Box<NodeClocks>),
     /// What a reader should know, found out while the race went on.
     Note {
         /// One sentence.
@@ -96,6 +99,7 @@ impl Line {
             "trial" => Line::Trial(parsed(line)?),
             "profile" => Line::Profile(parsed(line)?),
             "step" => Line::Step(parsed(line)?),
+            "clocks" => Line::Clocks(parsed(line)?),
             "unreached" => Line::Unreached(*parsed::<Unreached>(line)?),
             "note" | "resume" | "end" => serde_json::from_str::<Short>(line).map_err(told)?.into(),
             _ => return Ok(None),
@@ -270,6 +274,8 @@ pub struct Record {
     pub profiles: Vec<KernelProfile>,
     /// Workloads that the budget had no room for.
     pub unreached: Vec<Unreached>,
+    /// How far clocks of the machines of an MPI job go apart; `None`: there was one machine, or nobody could tell.
+    pub clocks: Option<Box<NodeClocks>>,
     /// How the last run ended; `None`: it crashed or still runs.
     pub end: Option<EndOutcome>,
     /// How often it was taken up again.
@@ -384,6 +390,7 @@ impl Record {
             steps: Vec::new(),
             profiles: Vec::new(),
             unreached: Vec::new(),
+            clocks: None,
             end: None,
             resumes: 0,
             warnings: Vec::new(),
@@ -435,6 +442,7 @@ impl Record {
             Some(Line::Profile(profile)) => self.profiles.push(*profile),
             Some(Line::Step(step)) => self.steps.push(*step),
             Some(Line::Unreached(unreached)) => self.unreached.push(unreached),
+            Some(Line::Clocks(clocks)) => self.clocks = Some(clocks),
             Some(Line::Note { said }) => self.warnings.push(said),
             Some(Line::Resume { without_passes, .. }) => {
                 self.resumes += 1;
@@ -519,6 +527,9 @@ mod tests {
         let resume = "{\"kind\":\"resume\",\"started\":\"t\",\"boot_id\":\"b\",\"without_passes\":true}";
         assert_eq!(read(&[end]).unwrap().end, Some(EndOutcome::Unexplained));
         assert_eq!(read(&[&end.replace(",\"rounds_done\":true", "")]).unwrap().end, Some(EndOutcome::Interrupted));
+        let clocks = "{\"kind\":\"clocks\",\"seconds\":9.5,\"nodes\":[{\"node\":1,\"drift_seconds\":-2e-6}]}";
+        let read = read(&[clocks, end]).unwrap().clocks.expect("clocks");
+        assert_eq!((read.seconds, read.nodes[0].node, read.nodes[0].drift_seconds), (9.5, 1, -2e-6));
         let mut header: serde_json::Value = serde_json::from_str(header).unwrap();
         header["plan"]["explain"] = true.into();
         header["plan"]["command_line"] = serde_json::json!(["fairlane", "race", "ext4", "--explain", "--seed", "1"]);

@@ -3,6 +3,7 @@
 use crate::common;
 
 use common::{advice, gates, operations, races, record, screenings, told};
+use model::ranks::{NodeClock, NodeClocks};
 use model::record::{EndOutcome, Line};
 use report::{Input, Style, schema};
 use serde_json::Value;
@@ -145,6 +146,8 @@ fn record_lines_validate_and_a_broken_one_does_not() {
         boot_id: "b0071d".to_owned(),
         without_passes: true,
     });
+    let node = NodeClock { node: 1, drift_seconds: -1e-6, ..NodeClock::default() };
+    lines.push(Line::Clocks(Box::new(NodeClocks { seconds: 60.0, nodes: vec![node] })));
     lines.push(Line::End {
         finished: "2026-07-01T10:03:00Z".to_owned(),
         outcome: EndOutcome::Complete,

@@ -1,13 +1,14 @@
 //! What a record itself warns of, before anything is made of its trials.
 
-use crate::recorded;
+use crate::{node_clocks, recorded};
 use crate::statements::race as statement;
 use model::Sentence;
 use model::plan::Rounds;
 use model::record::Record;
 use model::sentence::Weight;
 
-/// The warnings that were recorded, what the method of an article can tell, and that the race was taken up again.
+/// The warnings that were recorded, what the method of an article can tell, that the race was taken up again, and what is known
+/// of the clocks of a job's machines.
 pub(crate) fn warnings(record: &Record) -> Vec<Sentence> {
     let header = &record.header;
     let recorded = header.warnings.iter().chain(&record.warnings).cloned();
@@ -20,6 +21,7 @@ pub(crate) fn warnings(record: &Record) -> Vec<Sentence> {
         1 => warnings.push(statement::taken_up_once().weigh(Weight::Detail)),
         times => warnings.push(statement::taken_up_often(times).weigh(Weight::Detail)),
     }
+    warnings.extend(node_clocks::remarks(record));
     warnings
 }
 

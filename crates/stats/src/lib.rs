@@ -41,6 +41,7 @@ pub mod limit;
 mod load;
 mod marks;
 mod more_rounds;
+mod node_clocks;
 pub mod noise;
 pub mod operations;
 pub mod order;

@@ -3,7 +3,7 @@
 use crate::common::{io, lane, record, trial};
 use model::findings::Scaling;
 use model::plan::Rounds;
-use model::ranks::{JobRanks, LadderStep, RankFigures, RankLadder};
+use model::ranks::{JobRanks, LadderStep, NodeClock, NodeClocks, RankFigures, RankLadder};
 use model::record::Record;
 use model::workload::Pattern;
 use stats::judge;
@@ -54,6 +54,36 @@ fn a_record_of_a_job_tells_what_its_ranks_did_in_each_lane_and_who_holds_them_up
     let mut alone = raced();
     alone.header.plan.ranks = None;
     assert!(judge::findings(&alone).ranks.is_empty(), "no job raced");
+}
+
+#[test]
+fn clocks_of_nodes_are_told_with_all_that_is_not_known_of_them() {
+    let told = |race: &Record| {
+        let all = judge::findings(race).warnings;
+        all.iter().map(|said| said.as_str().to_owned()).filter(|said| said.contains("nodes")).collect::<Vec<_>>()
+    };
+    let mut race = raced();
+    assert_eq!(told(&race), Vec::<String>::new());
+    let node = NodeClock {
+        node: 1,
+        ahead_seconds: -0.25,
+        ahead_uncertainty_seconds: 0.01,
+        drift_seconds: 3e-5,
+        drift_uncertainty_seconds: 1e-5,
+    };
+    race.clocks = Some(Box::new(NodeClocks { seconds: 60.0, nodes: vec![node] }));
+    for (trial, spread) in race.trials.iter_mut().zip([2e-4, 3e-4]) {
+        let ranks = trial.groups[0].ranks.as_mut().expect("ranks");
+        (ranks.release_spread_seconds, ranks.release_uncertainty_seconds) = (spread, 1e-4);
+    }
+    let expected = [
+        "clocks of nodes (2 of 2) told times at most 260 ms apart, and drifted by at most 40 us in 60 s: no figure rests on \
+         their agreement",
+        "nodes were let go at most 400 us apart (windows that were looked at: 2), which counts as one moment",
+    ];
+    assert_eq!(told(&race), expected);
+    race.header.plan.ranks = None;
+    assert_eq!(told(&race), Vec::<String>::new(), "no job raced");
 }
 
 #[test]

@@ -169,6 +169,7 @@ fn record(plan: &Plan, came: Came) -> Record {
         steps: Vec::new(),
         profiles: Vec::new(),
         unreached: Vec::new(),
+        clocks: None,
         end: Some(end),
         resumes: 0,
         warnings: Vec::new(),

@@ -123,6 +123,7 @@ fn hear_ranks(mut listening: Listening, events: &Sender<Event>, orders: &Sender<
                 let _ = events.send(told.map_or_else(unread, |told| Event::Told(rank, told)));
             }
             Heard::Lost { rank, why } => _ = events.send(Event::Lost(rank, why)),
+            Heard::Clocks { rank, ahead } => _ = events.send(Event::Clocks(rank, ahead)),
             Heard::Released => _ = orders.send(Order::Released(monotonic_ns())),
             Heard::Rank { .. } => {}
         }
@@ -166,7 +167,7 @@ fn hear_rank_0(mut listening: Listening, link: &Link, orders: &Sender<Order>, st
                 }
             },
             Some(Heard::Released) => _ = orders.send(Order::Released(monotonic_ns())),
-            Some(Heard::Lost { .. } | Heard::Rank { .. }) => {}
+            Some(Heard::Lost { .. } | Heard::Rank { .. } | Heard::Clocks { .. }) => {}
             // The kernel ends the agents, and rank 0 removes what they wrote.
             None => std::process::exit(0),
         }

@@ -12,6 +12,7 @@ use lanes::guest::Clocks;
 use lanes::undo::{EntryId, Thing, server_note};
 use lanes::{Closed, Cold, Journal, LaneFailure, LaneSet, Opened};
 use model::agent::{Devices, Reply, Request};
+use model::ranks::NodeClocks;
 use profile::{ProfileError, Profiler};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -143,6 +144,13 @@ impl RacedLanes for BuiltLanes {
         match &mut self.agents {
             Agents::Own(agents) => agents.iter_mut().filter_map(Option::take).for_each(AgentProcess::end),
             Agents::OfRanks(job) => job.end_agents(),
+        }
+    }
+
+    fn node_clocks(&mut self) -> Option<NodeClocks> {
+        match &mut self.agents {
+            Agents::Own(_) => None,
+            Agents::OfRanks(job) => job.clocks_behind(&self.stop),
         }
     }
 

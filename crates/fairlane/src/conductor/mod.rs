@@ -111,10 +111,12 @@ impl Race<'_> {
             Err(failure) if failure.status == Status::Interrupted => (EndOutcome::Interrupted, None),
             Err(failure) => (EndOutcome::Failed, Some(failure.message.clone())),
         };
+        let compared = self.runner.lanes.node_clocks();
         self.runner.lanes.end_agents();
+        let clocks = compared.map_or(Ok(()), |clocks| self.append(Line::Clocks(Box::new(clocks))));
         let rounds_done = self.rounds_done && outcome == EndOutcome::Interrupted;
         let end = self.append(Line::End { finished: trial_run::now(), outcome, reason, rounds_done });
-        result.and(end)
+        result.and(clocks).and(end)
     }
 
     fn race_all(&mut self) -> Result<(), Failure> {

@@ -11,6 +11,7 @@ use super::wait_idle::{Activity, Disks};
 use lanes::guest::Clocks;
 use lanes::{Closed, Cold, LaneFailure, Opened};
 use model::agent::{Devices, Reply, Request};
+use model::ranks::NodeClocks;
 use profile::{ProfileError, Profiler};
 use std::path::PathBuf;
 
@@ -39,6 +40,11 @@ pub trait RacedLanes {
 
     /// Ends all agents: the next calls start others.
     fn end_agents(&mut self);
+
+    /// How far clocks of the machines that worked go apart, asked once, behind the race; `None`: there is one, or nobody can tell.
+    fn node_clocks(&mut self) -> Option<NodeClocks> {
+        None
+    }
 
     /// Formats a lane on a ground and mounts it.
     ///

@@ -79,6 +79,7 @@ impl Race<'_> {
                 Line::Step(step) => self.record.steps.push(*step),
                 Line::Profile(profile) => self.record.profiles.push(*profile),
                 Line::Unreached(unreached) => self.record.unreached.push(unreached),
+                Line::Clocks(clocks) => self.record.clocks = Some(clocks),
                 Line::End { rounds_done: true, .. } => self.record.end = Some(EndOutcome::Unexplained),
                 Line::End { outcome, .. } => self.record.end = Some(outcome),
                 Line::Header(_) | Line::Resume { .. } => {}

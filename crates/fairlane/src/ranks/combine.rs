@@ -1,6 +1,7 @@
 //! The answers of all ranks as one: what they did together, from the common start to when the last was done.
 
 use super::check::named;
+use super::link::Ahead;
 use super::message::Moments;
 use engine::{Latencies, Tally, Window, primary_metric};
 use model::Flag;
@@ -33,6 +34,7 @@ pub(super) struct RankGroup {
     last_done_seconds: f64,
     /// Operations, bytes and seconds at the deadline, of work that wears out.
     deadline: (u64, u64, f64),
+    release: Release,
 }
 
 impl RankGroup {
@@ -40,6 +42,30 @@ impl RankGroup {
     pub(super) fn name(&self) -> &str {
         self.tally.name()
     }
+
+    /// It holds the trial's first window, into which machines were let go so.
+    pub(super) fn release(&mut self, release: Release) {
+        self.release = release;
+    }
+}
+
+/// How far clocks of a machine go ahead of rank 0's, and when that was told, by rank 0's CLOCK_MONOTONIC in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ClockAhead {
+    pub(super) told_ns: u64,
+    pub(super) ahead: Ahead,
+}
+
+/// By no more than a thousandth of the time clocks drift apart (chosen: NTP turns a clock by at most 500 ppm, this one or that).
+const DRIFT: i128 = 1000;
+
+/// How far apart machines were let go into a window.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Release {
+    /// From the first machine to the last.
+    pub(super) spread_seconds: f64,
+    /// How far that may be wrong.
+    pub(super) uncertainty_seconds: f64,
 }
 
 /// Bytes that ranks compared which others wrote.
@@ -100,13 +126,46 @@ pub(super) fn plain(replies: &[RankReply]) -> Reply {
     seconds.reduce(f64::max).map_or(Reply::Done, |seconds| Reply::Took { seconds })
 }
 
-/// The windows of all ranks as one, which is added to what the trial has so far. `sent_ns`: when rank 0 asked.
-pub(super) fn measured(replies: &[RankReply], so_far: &mut Vec<RankGroup>, sent_ns: u64) -> Reply {
+/// When the first rank of each machine was let go, by that machine's clock.
+fn first_released(replies: &[RankReply]) -> BTreeMap<u32, u64> {
     let mut released: BTreeMap<u32, u64> = BTreeMap::new();
     for of in replies {
         let at_ns = of.moments.map_or(0, |moments| moments.released_ns);
         released.entry(of.node).and_modify(|first| *first = at_ns.min(*first)).or_insert(at_ns);
     }
+    released
+}
+
+/// How far apart machines were let go, by clocks that were compared just before; `None`: there is one, or of some nothing is known.
+pub(super) fn release(replies: &[RankReply], clocks: &BTreeMap<u32, ClockAhead>) -> Option<Release> {
+    // By rank 0's clock, each with what it may be wrong by.
+    let (mut moments, mut doubts) = (Vec::new(), Vec::new());
+    for (node, at_ns) in first_released(replies) {
+        let at_ns = i128::from(at_ns);
+        let (moment, doubt) = match clocks.get(&node) {
+            Some(ClockAhead { told_ns, ahead }) => {
+                let moment = at_ns - i128::from(ahead.monotonic_ns);
+                let since = (moment - i128::from(*told_ns)).max(0);
+                (moment, i128::from(ahead.uncertainty_ns) + since / DRIFT)
+            }
+            // Rank 0's own.
+            None if node == 0 => (at_ns, 0),
+            None => return None,
+        };
+        moments.push(moment);
+        doubts.push(doubt);
+    }
+    // Only the first and the last one are told, which are two: each may be wrong by its own.
+    doubts.sort_unstable();
+    let [.., one, other] = doubts[..] else { return None };
+    let (first, last) = (moments.iter().min()?, moments.iter().max()?);
+    let seconds = |nanoseconds: i128| nanoseconds as f64 * 1e-9;
+    Some(Release { spread_seconds: seconds(last - first), uncertainty_seconds: seconds(one + other) })
+}
+
+/// The windows of all ranks as one, which is added to what the trial has so far. `sent_ns`: when rank 0 asked.
+pub(super) fn measured(replies: &[RankReply], so_far: &mut Vec<RankGroup>, sent_ns: u64) -> Reply {
+    let released = first_released(replies);
     let mut opened = Vec::new();
     for of in replies {
         let (Reply::Measured { groups, system, opened_after_seconds }, Some(moments)) = (&of.reply, of.moments) else {
@@ -230,6 +289,7 @@ fn add(so_far: &mut Vec<RankGroup>, window: Window, windows: &[RankWindow]) {
                 first_done_seconds: 0.0,
                 last_done_seconds: 0.0,
                 deadline: (0, 0, 0.0),
+                release: Release::default(),
             });
             let last = so_far.len() - 1;
             &mut so_far[last]
@@ -308,6 +368,8 @@ fn figures(so_far: &RankGroup, compared: Compared, replies: &[RankReply]) -> Ran
         fastest_rank,
         fastest_node,
         start_spread_seconds: so_far.start_spread_seconds,
+        release_spread_seconds: so_far.release.spread_seconds,
+        release_uncertainty_seconds: so_far.release.uncertainty_seconds,
         first_done_seconds: so_far.first_done_seconds,
         last_done_seconds: so_far.last_done_seconds,
         deadline_operations: so_far.deadline.0,

@@ -1,11 +1,12 @@
 //! Rank 0's side: it asks all ranks, waits for all of them, and ends the race where one is gone.
 
+mod clocks;
 mod shifted;
 
 use super::check::{self, Place, Program, named};
-use super::combine::{self, Compared, RankGroup, RankReply};
+use super::combine::{self, Compared, RankGroup, RankReply, Release};
 use super::host::{Order, TOKEN};
-use super::link::Link;
+use super::link::{Ahead, Link};
 use super::message::{Answer, Ask, Asked, Told};
 use super::sharing::{all_elsewhere, only_reads, peers, picked, wears_out, works_in_one_folder};
 use super::waits::{GONE_AFTER, Waits};
@@ -37,6 +38,8 @@ pub enum Event {
     Told(u32, Told),
     /// The process of a rank is gone; why, in words.
     Lost(u32, String),
+    /// How far clocks of a rank go ahead of this one's; `None`: it did not tell.
+    Clocks(u32, Option<Ahead>),
     /// MPI is gone.
     Gone,
 }
@@ -67,6 +70,7 @@ pub struct Job {
     number: u64,
     /// By the lane's number.
     lanes: BTreeMap<usize, LaneWork>,
+    clocks: clocks::Clocks,
     /// Why nothing more comes of it.
     over: Option<String>,
     /// Its agents were waited for since.
@@ -89,6 +93,8 @@ struct LaneWork {
     /// Each rank has the files of another.
     is_shifted: bool,
     groups: Vec<RankGroup>,
+    /// Into the first window.
+    release: Option<Release>,
     /// What is done, with the round's seed.
     prepared: Option<(Box<Workload>, u64)>,
     /// What of it ranks compared that others wrote; operations are compared in a pass of their own, before those that count.
@@ -107,6 +113,7 @@ impl LaneWork {
             shifts: is_shared || only_reads(workload),
             is_shifted: false,
             groups: Vec::new(),
+            release: None,
             prepared: Some((Box::new(workload.clone()), seed)),
             compared: if is_known { self.compared } else { Compared::default() },
         };
@@ -116,8 +123,18 @@ impl LaneWork {
 impl Job {
     /// So many ranks, of which nothing is known yet.
     pub fn new(size: u32, lines: Lines) -> Self {
-        let (nodes, at_work, lanes) = (vec![0; size as usize], BTreeMap::new(), BTreeMap::new());
-        Job { lines, size, nodes, at_work, number: 0, lanes, over: None, is_awaited: false, silent: Vec::new() }
+        Job {
+            lines,
+            size,
+            nodes: vec![0; size as usize],
+            at_work: BTreeMap::new(),
+            number: 0,
+            lanes: BTreeMap::new(),
+            clocks: clocks::Clocks::default(),
+            over: None,
+            is_awaited: false,
+            silent: Vec::new(),
+        }
     }
 
     /// From here on so many ranks do each step of these ladders.
@@ -126,16 +143,17 @@ impl Job {
         self.at_work = steps.map(|step| (step.workload.clone(), step.ranks)).collect();
     }
 
-    /// Asks every rank who it is.
+    /// Asks every rank who it is, and compares clocks of their machines.
     ///
     /// # Errors
     /// Where one runs another program, or does not answer.
     pub fn greet(&mut self, stop: &AtomicBool) -> Result<JobRanks, Failure> {
-        let answers = self.ask(&|_| Some(Ask::Hello), stop, &mut || {}).map_err(|error| match error {
+        let failed = |error: CallError| match error {
             CallError::Interrupted => Failure::interrupted(),
             CallError::JobLost(reason) | CallError::Lost(reason) => Failure::failed(reason),
             other => Failure::failed(format!("the ranks do not answer: {other:?}")),
-        })?;
+        };
+        let answers = self.ask(&|_| Some(Ask::Hello), stop, &mut || {}).map_err(failed)?;
         let (mut programs, mut boots): (Vec<Program>, Vec<String>) = Default::default();
         for (rank, answer) in answers {
             let Answer::Hello { version, build, boot } = answer else {
@@ -151,6 +169,7 @@ impl Job {
             }
         }
         check::one_program(&programs, &self.nodes)?;
+        self.compare_clocks_before(stop).map_err(failed)?;
         Ok(self.ranks())
     }
 
@@ -262,6 +281,7 @@ impl Job {
             _ => {}
         }
         self.compare(lane, request, stop, waiting)?;
+        let clocks = self.clocks_before_window(lane, request, stop)?;
         let is_shared = self.lanes.get(&lane).is_some_and(|work| work.is_shared);
         let replies = self.ask_agents(lane, request, &|rank| (!is_shared).then_some(rank), stop, waiting)?;
         let work = self.lanes.entry(lane).or_default();
@@ -272,6 +292,7 @@ impl Job {
             }
             return checked(refusal, stop);
         }
+        work.release = combine::release(&replies, &clocks).or(work.release);
         let wears_out = work.prepared.as_ref().is_some_and(|(of, _)| wears_out(of));
         let reply = match request {
             Request::Slice { .. } if wears_out && replies.len() > 1 => {
@@ -279,8 +300,11 @@ impl Job {
             }
             Request::Slice { .. } | Request::Phase { .. } => combine::measured(&replies, &mut work.groups, sent_ns),
             Request::Finish => {
-                let compared = std::mem::take(&mut work.compared);
-                combine::finished(&replies, std::mem::take(&mut work.groups), compared)
+                let (mut groups, compared) = (std::mem::take(&mut work.groups), std::mem::take(&mut work.compared));
+                if let (Some(first), Some(release)) = (groups.first_mut(), work.release.take()) {
+                    first.release(release);
+                }
+                combine::finished(&replies, groups, compared)
             }
             Request::Sync if std::mem::take(&mut work.shifts) => {
                 self.shift(lane, stop, waiting)?;
@@ -444,14 +468,10 @@ impl Job {
                         left -= 1;
                     }
                 }
-                Ok(Event::Lost(rank, why)) => {
-                    let who = self.named(rank);
-                    return Err(self.gone(format!("{who} is gone: {why}; {AGAIN}"), stop));
-                }
-                Ok(Event::Gone) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err(self.gone(format!("the MPI job has ended under the race; {AGAIN}"), stop));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Event::Lost(rank, why)) => return Err(self.is_lost(rank, &why, stop)),
+                Ok(Event::Gone) | Err(RecvTimeoutError::Disconnected) => return Err(self.has_ended(stop)),
+                // Of clocks that nobody waits for any more.
+                Ok(Event::Clocks(..)) | Err(RecvTimeoutError::Timeout) => {}
             }
             if stop.load(Ordering::Relaxed) {
                 if waits.stops() {
@@ -490,6 +510,15 @@ impl Job {
             }
         };
         if told { Ok(()) } else { Err(self.over(format!("the MPI job has ended under the race; {AGAIN}"))) }
+    }
+
+    fn is_lost(&mut self, rank: u32, why: &str, stop: &AtomicBool) -> CallError {
+        let who = self.named(rank);
+        self.gone(format!("{who} is gone: {why}; {AGAIN}"), stop)
+    }
+
+    fn has_ended(&mut self, stop: &AtomicBool) -> CallError {
+        self.gone(format!("the MPI job has ended under the race; {AGAIN}"), stop)
     }
 
     /// Nothing more comes of the job; where it was to end anyway, that is why.

@@ -37,6 +37,13 @@ pub enum Heard {
     },
     /// All ranks came to the barrier.
     Released,
+    /// How far the clocks of another rank go ahead of this one's.
+    Clocks {
+        /// Which.
+        rank: u32,
+        /// `None`: it did not answer.
+        ahead: Option<Ahead>,
+    },
     /// The process of another rank is gone.
     Lost {
         /// Which.
@@ -44,6 +51,17 @@ pub enum Heard {
         /// One phrase.
         why: String,
     },
+}
+
+/// How far clocks of another rank go ahead of this one's, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ahead {
+    /// CLOCK_MONOTONIC.
+    pub monotonic_ns: i64,
+    /// The time of day.
+    pub wall_ns: i64,
+    /// How far both may be wrong: half the shortest way there and back.
+    pub uncertainty_ns: u64,
 }
 
 /// Takes the relay's socket, which is this process's standard input.
@@ -87,6 +105,14 @@ impl Link {
         self.line("barrier\n")
     }
 
+    /// Asks for the clocks of another rank.
+    ///
+    /// # Errors
+    /// Where the relay is gone.
+    pub fn clocks(&self, rank: u32) -> std::io::Result<()> {
+        self.line(&format!("clocks {rank}\n"))
+    }
+
     /// The job ends with an exit status; all of its ranks are well, or (`broken`) MPI ends those that are not.
     pub fn end(&self, status: u8, broken: bool) {
         // A relay that is gone needs not be told.
@@ -119,6 +145,7 @@ fn read(line: &str) -> Option<Heard> {
         ("from", Some(rank)) => Some(Heard::From { rank, text: rest }),
         ("lost", Some(rank)) => Some(Heard::Lost { rank, why: rest }),
         ("released", None) => Some(Heard::Released),
+        ("clocks", Some(rank)) => Some(Heard::Clocks { rank, ahead: ahead(&rest) }),
         ("rank", Some(rank)) => {
             let (size, version) = rest.split_once(' ')?;
             let size = size.parse().ok().filter(|size| rank < *size)?;
@@ -126,6 +153,16 @@ fn read(line: &str) -> Option<Heard> {
         }
         _ => None,
     }
+}
+
+/// What is no three numbers is not known.
+fn ahead(words: &str) -> Option<Ahead> {
+    let mut words = words.split(' ');
+    Some(Ahead {
+        monotonic_ns: words.next()?.parse().ok()?,
+        wall_ns: words.next()?.parse().ok()?,
+        uncertainty_ns: words.next()?.parse().ok()?,
+    })
 }
 
 #[cfg(test)]
@@ -139,6 +176,11 @@ mod tests {
         assert_eq!(read("from 3 {\"a\": 1}"), Some(Heard::From { rank: 3, text: "{\"a\": 1}".to_owned() }));
         assert_eq!(read("lost 2 it ended"), Some(Heard::Lost { rank: 2, why: "it ended".to_owned() }));
         assert_eq!(read("released"), Some(Heard::Released));
+        let ahead = Ahead { monotonic_ns: -7, wall_ns: 8, uncertainty_ns: 90 };
+        assert_eq!(read("clocks 2 -7 8 90"), Some(Heard::Clocks { rank: 2, ahead: Some(ahead) }));
+        for unknown in ["clocks 2 none", "clocks 2 1 2", "clocks 2 1 2 -3"] {
+            assert_eq!(read(unknown), Some(Heard::Clocks { rank: 2, ahead: None }));
+        }
         for wrong in ["", "rank 4 4 0.1.0", "rank 1 x y", "from x y", "hello", "rank 0 1"] {
             assert_eq!(read(wrong), None, "{wrong}");
         }

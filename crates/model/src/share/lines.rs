@@ -72,6 +72,8 @@ impl Sharer {
                 }
             }
             Line::Profile(profile) => self.profile(profile),
+            // Numbers alone.
+            Line::Clocks(_) => {}
             Line::Note { said } => self.clean(said),
             Line::Unreached(unreached) => self.clean(&mut unreached.workload),
             Line::Resume { started, boot_id, without_passes: _ } => {

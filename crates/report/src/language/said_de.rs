@@ -324,6 +324,15 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("as_published_often", "wie veröffentlicht: die Methode des Artikels, öfter ausgeführt als im Artikel"),
     ("taken_up_once", "das Rennen wurde unterbrochen und einmal wieder aufgenommen"),
     ("taken_up_often", "das Rennen wurde unterbrochen und {times}-mal wieder aufgenommen"),
+    (
+        "clocks_apart",
+        "die Uhren der Knoten ({compared} von {nodes}) gingen um höchstens {apart} auseinander und drifteten in {time} um \
+         höchstens {drift}: keine Zahl beruht darauf, dass sie übereinstimmen",
+    ),
+    (
+        "nodes_let_go",
+        "die Knoten wurden höchstens {apart} auseinander losgelassen (angesehene Fenster: {windows}), was als ein Augenblick gilt",
+    ),
     ("no_time_for", "{work} kam nicht mehr an die Reihe: eine Runde davon dauert etwa {round}, und die Zeit war um"),
     ("not_raced_for_time", "{work} kam nicht mehr an die Reihe: die Zeit war um"),
     ("not_raced_at_all", "{work} kam nicht mehr an die Reihe: das Rennen endete vorher"),

@@ -451,6 +451,7 @@ pub fn record(findings: &Findings) -> Record {
         steps: Vec::new(),
         profiles: Vec::new(),
         unreached: Vec::new(),
+        clocks: None,
         probes: Vec::new(),
         layer_probes: Vec::new(),
         disks: Vec::new(),

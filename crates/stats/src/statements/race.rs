@@ -12,6 +12,11 @@ templates! {
     other_defaults(size) = "mkfs chooses other defaults on large disks than on lanes of {size}: journal, log, chunk sizes";
     taken_up_once() = "the race was interrupted and continued once";
     taken_up_often(times) = "the race was interrupted and continued {times} times";
+    clocks_apart(compared, nodes, apart, drift, time) =
+        "clocks of nodes ({compared} of {nodes}) told times at most {apart} apart, and drifted by at most {drift} in {time}: no \
+         figure rests on their agreement";
+    nodes_let_go(apart, windows) =
+        "nodes were let go at most {apart} apart (windows that were looked at: {windows}), which counts as one moment";
     no_time_for(work, round) = "{work} was not raced: a round of it takes about {round}, and the time was up";
     not_raced_for_time(work) = "{work} was not raced: the time was up";
     not_raced_at_all(work) = "{work} was not raced: the race ended before it";

@@ -96,6 +96,7 @@ pub fn record(lanes: Vec<Lane>, workloads: Vec<Workload>, rounds: Rounds, first_
         steps: Vec::new(),
         profiles: Vec::new(),
         unreached: Vec::new(),
+        clocks: None,
         end: Some(EndOutcome::Complete),
         resumes: 0,
         warnings: Vec::new(),

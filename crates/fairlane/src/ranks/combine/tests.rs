@@ -65,6 +65,37 @@ fn machines_have_clocks_of_their_own_and_the_barrier_is_their_common_moment() {
 }
 
 #[test]
+fn machines_are_let_go_as_far_apart_as_their_clocks_tell_and_as_uncertain() {
+    let go = |rank: u32, node: u32, released_ns: u64| {
+        window(rank, node, (released_ns, 0.0), group("write", 1, 1.0))
+    };
+    let clock = |told_ns: u64, monotonic_ns: i64, uncertainty_ns: u64| {
+        let ahead = Ahead { monotonic_ns, wall_ns: 0, uncertainty_ns };
+        ClockAhead { told_ns, ahead }
+    };
+    // Node 1 is let go 300 us before node 0, and node 2 500 us behind it; a second rank of a node counts as its first.
+    let replies = [
+        go(0, 0, 7 * SECOND),
+        go(1, 1, 107 * SECOND - 300_000),
+        go(2, 2, 5 * SECOND + 500_000),
+        go(3, 2, 6 * SECOND),
+    ];
+    // Node 1 was asked 10 ms before: in these its clock may drift by 10 us.
+    let told_ns = 7 * SECOND - 300_000 - 10_000_000;
+    let hundred_seconds = (100 * SECOND).cast_signed();
+    let mut clocks = BTreeMap::from([
+        (1, clock(told_ns, hundred_seconds, 40_000)),
+        (2, clock(8 * SECOND, -(2 * SECOND).cast_signed(), 20_000)),
+    ]);
+    let found = release(&replies, &clocks).expect("all are known");
+    assert!((found.spread_seconds - 800e-6).abs() < 1e-12, "{found:?}");
+    assert!((found.uncertainty_seconds - 70e-6).abs() < 1e-12, "50 us of node 1 and 20 of node 2: {found:?}");
+    clocks.remove(&2);
+    assert_eq!(release(&replies, &clocks), None, "of node 2 nothing is known");
+    assert_eq!(release(&replies[..1], &clocks), None, "one machine has nobody beside it");
+}
+
+#[test]
 fn a_sync_that_is_charged_counts_from_the_last_work_to_the_last_done() {
     let synced = Group { sync_seconds: 1.0, ..group("create", 100, 3.0) };
     let replies = [window(0, 0, (SECOND, 0.0), synced), window(1, 0, (SECOND, 0.0), group("create", 100, 2.5))];

@@ -40,10 +40,14 @@ fn yes(ask: &Ask) -> Answer {
     Answer::Agent { reply: Box::new(reply), moments }
 }
 
+/// What the relay tells of clocks of every other node.
+const CLOCKS: Ahead = Ahead { monotonic_ns: -3_000_000, wall_ns: 250_000_000, uncertainty_ns: 20_000 };
+
 /// A job with ranks on these nodes, and what each of them is asked.
 fn job_of(nodes: &[u32]) -> (Job, Receiver<(u32, Ask)>) {
     let (ours, relay) = UnixStream::pair().expect("sockets");
     let ((answers, events), (own, orders), (asked, told)) = (channel(), channel(), channel());
+    let told_by_relay = answers.clone();
     let hear = move |rank: u32, Asked { number, ask }: Asked| {
         let answer = yes(&ask);
         asked.send((rank, ask)).is_ok() && answers.send(Event::Told(rank, Told { number, answer })).is_ok()
@@ -60,6 +64,11 @@ fn job_of(nodes: &[u32]) -> (Job, Receiver<(u32, Ask)>) {
     std::thread::spawn(move || {
         for line in BufReader::new(relay).lines().map_while(Result::ok) {
             let words: Vec<&str> = line.splitn(3, ' ').collect();
+            if let ["clocks", rank] = words[..] {
+                let of_rank = Event::Clocks(rank.parse().expect("a rank"), Some(CLOCKS));
+                let _ = told_by_relay.send(of_rank);
+                continue;
+            }
             let ["to", rank, text] = words[..] else { break };
             let asked = serde_json::from_str(text).expect("a question");
             if !hear(rank.parse().expect("a rank"), asked) {
@@ -178,4 +187,28 @@ fn ranks_of_a_ladders_step_wear_out_and_compare_among_themselves() {
     for (request, expected) in [(SLICE, 4), (Request::Finish, 1)] {
         assert_eq!(asked(request.clone()).1.len(), expected, "{request:?}");
     }
+}
+
+#[test]
+fn clocks_of_other_nodes_are_compared_before_the_first_window_and_around_the_race() {
+    let (mut job, told) = job_of(&[0, 0, 1, 1]);
+    let stop = AtomicBool::new(false);
+    assert_eq!(job.clocks_behind(&stop), None, "they were not compared before");
+    job.compare_clocks_before(&stop).unwrap_or_else(|error| panic!("{error:?}"));
+    let mut asked = |request: Request| called(&mut job, &told, &request).0;
+    asked(attach());
+    asked(Request::prepare(write(), 7));
+    asked(SLICE);
+    let reply = asked(Request::Finish);
+    let Reply::Finished { groups, .. } = &reply else { panic!("{reply:?}") };
+    let ranks = groups[0].ranks.as_deref().expect("ranks");
+    // All were let go at 1 ns by their own clocks, and those of node 1 are 3 ms behind.
+    assert!((ranks.release_spread_seconds - 3e-3).abs() < 1e-12, "{ranks:?}");
+    assert!((ranks.release_uncertainty_seconds - 20e-6).abs() < 1e-12, "{ranks:?}");
+    let clocks = job.clocks_behind(&stop).expect("node 1 answered twice");
+    let [of] = clocks.nodes[..] else { panic!("{clocks:?}") };
+    assert_eq!((of.node, of.ahead_seconds, of.drift_seconds), (1, 0.25, 0.0));
+    let (mut alone, _told) = job_of(&[0, 0]);
+    alone.compare_clocks_before(&stop).unwrap_or_else(|error| panic!("{error:?}"));
+    assert_eq!(alone.clocks_behind(&stop), None, "one node has one clock");
 }
