@@ -142,8 +142,9 @@ test("ranks and IO500's score stand in tables, and nowhere where no job raced", 
     last_done_seconds: 3.1,
   };
   const straggler = { rank: 3, node: 1, rounds: 5, of: 6, below: 0.35 };
+  const network = { received_bytes_per_second: 120e6, sent_bytes_per_second: 3.5e6 };
   race.findings.ranks = [
-    { workload: "files", title: "new files", group: "create", rows: [row, { ...row, lane: "ext4", nodes: 1 }] },
+    { workload: "files", title: "new files", group: "create", rows: [{ ...row, network }, { ...row, lane: "ext4", nodes: 1 }] },
     { workload: "files", title: "new files", group: "delete", rows: [{ ...row, straggler }] },
   ];
   const phase = { name: "ior-easy-write", counts: "bandwidth" as const, figure: 2, seconds: 3, rounds: 5 };
@@ -157,10 +158,11 @@ test("ranks and IO500's score stand in tables, and nowhere where no job raced", 
   const of = async (part: string) =>
     (await tab.locator(part).allInnerTexts()).map((of) => of.replace(/\s+/g, " ").trim());
   assert.deepEqual(await of("#ranks tbody tr"), [
-    "new files: create <i>xfs</i> 8 on 2 nodes 1.2k ops/s 2k ops/s 2.5k ops/s 25% 2.5 s 3.1 s",
+    "new files: create <i>xfs</i> 8 on 2 nodes 1.2k ops/s 2k ops/s 2.5k ops/s 25% 2.5 s 3.1 s 120 MB/s 3.5 MB/s",
     "new files: create ext4 8 1.2k ops/s 2k ops/s 2.5k ops/s 25% 2.5 s 3.1 s",
     "new files: delete <i>xfs</i> 8 on 2 nodes 1.2k ops/s 2k ops/s 2.5k ops/s 25% 2.5 s 3.1 s",
   ]);
+  assert.match((await of("#ranks"))[0] ?? "", /Received and sent: by network interfaces of all nodes together/);
   assert.deepEqual(await of("#ranks li"), [
     "new files: delete, <i>xfs</i>: rank 3 (node 1) was the slowest and far behind in 5 of 6 rounds, in these 35% below the mean of the others (median). Why is not told: its node, its network, or what it worked on.",
   ]);

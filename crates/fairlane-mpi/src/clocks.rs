@@ -112,9 +112,8 @@ impl Asking {
 /// The other clocks were read between two readings of the own ones.
 fn between(sent: Reading, theirs: Reading, heard: Reading) -> Ahead {
     let way = heard.monotonic.saturating_sub(sent.monotonic).max(0);
-    let ahead = |theirs: i64, sent: i64, heard: i64| {
-        theirs.saturating_sub(sent.saturating_add(heard.saturating_sub(sent) / 2))
-    };
+    let ahead =
+        |theirs: i64, sent: i64, heard: i64| theirs.saturating_sub(sent.saturating_add(heard.saturating_sub(sent) / 2));
     Ahead {
         monotonic: ahead(theirs.monotonic, sent.monotonic, heard.monotonic),
         wall: ahead(theirs.wall, sent.wall, heard.wall),

@@ -48,7 +48,7 @@ pub use io500::{IO500_PHASES, IO500_STONEWALL_SECONDS, Io500Finding, Io500Kind, 
 pub use ladder::{LadderFinding, LadderLane, LadderRow, LadderShare, Scaling};
 pub use layers::{LayerCost, LayerSpeed};
 pub use level::Level;
-pub use ranks::{RanksFinding, RanksRow, Straggler};
+pub use ranks::{NetworkUse, RanksFinding, RanksRow, Straggler};
 pub use screening::{
     Confirmation, ConfirmationOutcome, ConfirmedRow, CutShort, Effect, EffectVerdict, ExpectedGain, FEWEST_SPARE,
     Interaction, Proposal, ScreenedResult, ScreeningFinding, TunedLevel,

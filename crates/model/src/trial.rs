@@ -321,6 +321,13 @@ pub struct SystemUse {
     pub dirtied_bytes: Option<u64>,
     /// Largest `Dirty` of /proc/meminfo seen at a window's end.
     pub dirty_bytes_max: u64,
+    /// Bytes that the machine's network interfaces received, of all programs, those left out that pass on what others carry. What
+    /// goes past the kernel (RDMA) is not in it. 0: none, or not known.
+    #[serde(skip_serializing_if = "is_none_of")]
+    pub network_received_bytes: u64,
+    /// The same, sent.
+    #[serde(skip_serializing_if = "is_none_of")]
+    pub network_sent_bytes: u64,
     /// Seconds in which some task waited for I/O (pressure stall information).
     pub pressure_io_some_seconds: f64,
 }
@@ -409,6 +416,8 @@ impl SystemUse {
             self.busiest_thread = other.busiest_thread.clone();
         }
         self.dirty_bytes_max = self.dirty_bytes_max.max(other.dirty_bytes_max);
+        self.network_received_bytes += other.network_received_bytes;
+        self.network_sent_bytes += other.network_sent_bytes;
         self.pressure_io_some_seconds += other.pressure_io_some_seconds;
     }
 
@@ -422,6 +431,12 @@ impl SystemUse {
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(figure: &f64) -> bool {
     *figure == 0.0
+}
+
+// As above.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_none_of(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 // As above.

@@ -17,11 +17,11 @@ pub(crate) fn text(out: &mut String, findings: &Findings, style: &Style) {
         return;
     }
     out.push('\n');
-    hang(out, wording::RANKS, CLOSING_COLUMNS, &Phrase::new(wording::LEGEND), None, style);
-    let mut table = vec![wording::COLUMNS.map(str::to_owned).to_vec()];
+    hang(out, wording::RANKS, CLOSING_COLUMNS, &Phrase::new(legend(findings)), None, style);
+    let mut table = vec![columns(findings)];
     table.extend(rows(findings).map(|(work, row)| {
         let work = shorten(&work, WORK_COLUMNS);
-        [vec![work, name(&row.lane)], cells(row)].concat()
+        [vec![work, name(&row.lane)], cells(findings, row)].concat()
     }));
     for (at, line) in align(&table).iter().enumerate() {
         let tone = if at == 0 { Tone::Quiet } else { Tone::Plain };
@@ -47,12 +47,15 @@ pub(crate) fn markdown(out: &mut String, findings: &Findings) {
         return;
     }
     open(out, wording::TITLE);
-    out.push_str(&format!("{}\n\n", escape(wording::LEGEND)));
-    crate::markdown::row(out, &wording::COLUMNS.map(str::to_owned));
-    crate::markdown::row(out, &["---", "---", "---:", "---:", "---:", "---:", "---:", "---:"].map(str::to_owned));
+    out.push_str(&format!("{}\n\n", escape(&legend(findings))));
+    let columns = columns(findings);
+    crate::markdown::row(out, &columns);
+    let side = |at: usize| if at < 2 { "---" } else { "---:" };
+    let sides: Vec<String> = (0..columns.len()).map(|at| side(at).to_owned()).collect();
+    crate::markdown::row(out, &sides);
     for (work, row) in rows(findings) {
         let lane = code(&name(&row.lane), true);
-        let cells = cells(row).iter().map(|cell| escape(cell)).collect();
+        let cells = cells(findings, row).iter().map(|cell| escape(cell)).collect();
         crate::markdown::row(out, &[vec![escape(&work), lane], cells].concat());
     }
     out.push('\n');
@@ -72,17 +75,40 @@ fn work(findings: &Findings, of: &RanksFinding) -> String {
     if several { format!("{title}: {}", crate::clean_text(&of.group)) } else { title }
 }
 
-/// The cells of a row behind its work and its lane, in the order of [`wording::COLUMNS`].
-fn cells(row: &RanksRow) -> Vec<String> {
+/// Whether what networks carried is told of any row.
+fn has_network(findings: &Findings) -> bool {
+    rows(findings).any(|(_, row)| row.network.is_some())
+}
+
+fn legend(findings: &Findings) -> String {
+    match has_network(findings) {
+        true => format!("{} {}", wording::LEGEND, wording::NETWORK_LEGEND),
+        false => wording::LEGEND.to_owned(),
+    }
+}
+
+fn columns(findings: &Findings) -> Vec<String> {
+    let network = has_network(findings).then_some(wording::NETWORK);
+    wording::COLUMNS.into_iter().chain(network).map(str::to_owned).collect()
+}
+
+/// The cells of a row behind its work and its lane, in the order of [`columns`].
+fn cells(findings: &Findings, row: &RanksRow) -> Vec<String> {
     let rate = |value: f64| figures::rate("operations/s", value);
-    vec![
+    let bytes = |value: f64| figures::rate("B/s", value);
+    let network =
+        row.network.map(|of| format!("{}, {}", bytes(of.received_bytes_per_second), bytes(of.sent_bytes_per_second)));
+    let network = has_network(findings).then(|| network.unwrap_or_default());
+    let mut cells = vec![
         wording::ranks(row.ranks, row.nodes),
         rate(row.lowest_operations_per_second),
         rate(row.mean_operations_per_second),
         rate(row.highest_operations_per_second),
         figures::share(row.spread),
         figures::range(&figures::time(row.first_done_seconds), &figures::time(row.last_done_seconds)),
-    ]
+    ];
+    cells.extend(network);
+    cells
 }
 
 /// Ranks that stay far behind.

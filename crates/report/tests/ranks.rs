@@ -1,7 +1,7 @@
 //! What each rank of an MPI job did, in reports.
 
 use crate::common::{RECORD_PATH, races, record, told};
-use model::findings::{Findings, RanksFinding, RanksRow, Straggler};
+use model::findings::{Findings, NetworkUse, RanksFinding, RanksRow, Straggler};
 use report::{Input, Style, render};
 
 fn row(lane: &str, straggler: Option<Straggler>) -> RanksRow {
@@ -17,6 +17,7 @@ fn row(lane: &str, straggler: Option<Straggler>) -> RanksRow {
         start_spread_seconds: 0.001,
         first_done_seconds: 2.5,
         last_done_seconds: 3.1,
+        network: None,
         straggler,
     }
 }
@@ -50,5 +51,22 @@ fn what_ranks_did_stands_in_a_table_and_the_one_that_the_others_wait_for_has_its
         assert_eq!(words.matches(said).count(), 2, "{text}");
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text:?}");
         assert!(format == "text" || !text.contains("<b>"), "{text}");
+    }
+}
+
+#[test]
+fn what_networks_carried_is_a_column_where_it_is_told_of_a_row() {
+    let network = Some(NetworkUse { received_bytes_per_second: 120e6, sent_bytes_per_second: 3.5e6 });
+    let finding = |network: Option<NetworkUse>| RanksFinding {
+        workload: "read".to_owned(),
+        title: "read".to_owned(),
+        group: "read".to_owned(),
+        rows: vec![RanksRow { network, ..row("ext4", None) }, row("xfs", None)],
+    };
+    for format in ["text", "markdown"] {
+        let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let [without, with] = [None, network].map(|network| words(rendered(vec![finding(network)], format)));
+        assert!(!without.contains("eceived, sent"), "{without}");
+        assert!(with.contains("received, sent") && with.contains("120 MB/s, 3.5 MB/s"), "{with}");
     }
 }

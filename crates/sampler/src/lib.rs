@@ -7,6 +7,7 @@
 mod cpu;
 mod diskstats;
 mod memory;
+mod network;
 mod own;
 mod pressure;
 mod processes;
@@ -33,6 +34,7 @@ pub struct Sampler {
     cpu: cpu::Cpu,
     disks: diskstats::Disks,
     memory: memory::Memory,
+    network: network::Network,
     pressure: pressure::Pressure,
     processes: processes::Processes,
     threads: Option<threads::Threads>,
@@ -51,6 +53,7 @@ struct Counters {
     own: own::OwnTime,
     filesystem_user_ticks: u64,
     disks: diskstats::Watched,
+    network: network::Carried,
     pressure_microseconds: u64,
     dirtied_bytes: Option<u64>,
 }
@@ -68,6 +71,7 @@ impl Sampler {
             cpu: cpu::Cpu::open(),
             disks: diskstats::Disks::open(devices),
             memory: memory::Memory::open(),
+            network: network::Network::open(),
             pressure: pressure::Pressure::open(),
             processes: processes::Processes::open(&devices.filesystem),
             threads: None,
@@ -176,6 +180,8 @@ impl Sampler {
                 .zip(before.dirtied_bytes)
                 .map(|(after, before)| after.saturating_sub(before)),
             dirty_bytes_max: closed.dirty_bytes,
+            network_received_bytes: after.network.received.saturating_sub(before.network.received),
+            network_sent_bytes: after.network.sent.saturating_sub(before.network.sent),
             pressure_io_some_seconds: microseconds(after.pressure_microseconds, before.pressure_microseconds),
             // Only the agent knows what a server used, and what the work wrote outside of windows.
             server_cpu_user_seconds: 0.0,
@@ -197,6 +203,7 @@ impl Sampler {
             own: own::read(),
             filesystem_user_ticks: self.processes.user_ticks(),
             disks: self.disks.read(),
+            network: self.network.read(),
             pressure_microseconds: self.pressure.some_microseconds(),
             dirtied_bytes: self.memory.dirtied_bytes(),
         }

@@ -1,7 +1,7 @@
 //! What a record itself warns of, before anything is made of its trials.
 
-use crate::{node_clocks, recorded};
 use crate::statements::race as statement;
+use crate::{node_clocks, recorded};
 use model::Sentence;
 use model::plan::Rounds;
 use model::record::Record;

@@ -3,13 +3,16 @@
 use crate::estimate::median;
 use crate::series::{LaneSeries, Series};
 use crate::student::incomplete_beta;
-use model::findings::{RanksFinding, RanksRow, ResultFinding, Straggler};
+use model::findings::{NetworkUse, RanksFinding, RanksRow, ResultFinding, Straggler};
 use model::ranks::RankFigures;
 use model::record::Record;
+use model::trial::SystemUse;
 use std::collections::BTreeMap;
 
 /// From this share below the mean of the others on the slowest rank of a round is far behind (chosen).
 const FAR: f64 = 0.2;
+/// From so many bytes a second on one machine's network is told of too (chosen: what machines tell each other all day is less).
+const TOLD_BYTES_PER_SECOND: f64 = 1e6;
 /// How often chance alone may name a straggler, in a whole race.
 const CHANCE: f64 = 0.05;
 
@@ -26,7 +29,10 @@ pub(crate) fn findings(record: &Record, results: &[ResultFinding]) -> Vec<RanksF
     for result in results {
         let name = result.workload.as_str();
         let series = known.entry(name).or_insert_with(|| Series::new(record, name));
-        let of_lane = |lane: &LaneSeries| row(&lane.lane.name, &rounds(lane, &result.group), tries);
+        let of_lane = |lane: &LaneSeries| {
+            let row = row(&lane.lane.name, &rounds(lane, &result.group), tries)?;
+            Some(RanksRow { network: network(lane, &result.group, row.nodes), ..row })
+        };
         let rows: Vec<RanksRow> = series.lanes.iter().filter_map(of_lane).collect();
         if !rows.is_empty() {
             let (workload, title, group) = (result.workload.clone(), result.title.clone(), result.group.clone());
@@ -72,8 +78,20 @@ fn row(lane: &str, rounds: &[RankFigures], tries: usize) -> Option<RanksRow> {
         start_spread_seconds: middle(|of| of.start_spread_seconds),
         first_done_seconds: middle(|of| of.first_done_seconds),
         last_done_seconds: middle(|of| of.last_done_seconds),
+        network: None,
         straggler: straggler(rounds, tries),
     })
+}
+
+/// What networks of all machines carried while the group was measured; `None`: nothing, or hardly anything of one machine.
+fn network(lane: &LaneSeries, group: &str, nodes: u32) -> Option<NetworkUse> {
+    let all = lane.group(group).map(|(trial, of)| of.system.as_ref().unwrap_or(&trial.system));
+    let measured: Vec<&SystemUse> = all.filter(|of| of.window_seconds.is_finite() && of.window_seconds > 0.0).collect();
+    let middle = |bytes: fn(&SystemUse) -> u64| median(measured.iter().map(|of| bytes(of) as f64 / of.window_seconds));
+    let (received, sent) = (middle(|of| of.network_received_bytes)?, middle(|of| of.network_sent_bytes)?);
+    let least = if nodes > 1 { f64::MIN_POSITIVE } else { TOLD_BYTES_PER_SECOND };
+    let is_told = received.max(sent) >= least;
+    is_told.then_some(NetworkUse { received_bytes_per_second: received, sent_bytes_per_second: sent })
 }
 
 /// The rank that was the slowest and far behind in most rounds, where chance would not name any so often: of N equal

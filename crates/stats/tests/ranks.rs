@@ -57,6 +57,23 @@ fn a_record_of_a_job_tells_what_its_ranks_did_in_each_lane_and_who_holds_them_up
 }
 
 #[test]
+fn networks_are_told_of_several_nodes_and_of_one_where_much_passed() {
+    let told = |nodes: u32, bytes: u64| {
+        let mut race = raced();
+        for trial in &mut race.trials {
+            let system = &mut trial.system;
+            system.window_seconds = 2.0;
+            (system.network_received_bytes, system.network_sent_bytes) = (bytes, bytes / 10);
+            trial.groups[0].ranks.as_mut().expect("ranks").nodes = nodes;
+        }
+        let of = judge::findings(&race).ranks[0].rows[0].network;
+        of.map(|of| (of.received_bytes_per_second, of.sent_bytes_per_second))
+    };
+    assert_eq!([told(2, 0), told(1, 1_000_000)], [None; 2]);
+    assert_eq!([told(2, 1_000_000), told(1, 4_000_000)], [Some((5e5, 5e4)), Some((2e6, 2e5))]);
+}
+
+#[test]
 fn clocks_of_nodes_are_told_with_all_that_is_not_known_of_them() {
     let told = |race: &Record| {
         let all = judge::findings(race).warnings;

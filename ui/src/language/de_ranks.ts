@@ -6,6 +6,8 @@ export const ranks: typeof english = {
   title: "Was jeder Rang tat",
   legend:
     "Operationen je Sekunde einzelner Ränge: des langsamsten einer Runde, ihr Mittel, und des schnellsten. Streuung: Standardabweichung durch Mittel. Erster und letzter fertig: vom gemeinsamen Beginn an. Mediane über die Runden.",
+  networkLegend:
+    " Empfangen und gesendet: von den Netzschnittstellen aller Knoten zusammen, von allen Programmen; was am Kernel vorbeigeht (RDMA), ist nicht darin.",
   columns: {
     work: "Arbeit",
     lane: "Bahn",
@@ -16,6 +18,8 @@ export const ranks: typeof english = {
     spread: "Streuung",
     first: "Erster fertig",
     last: "Letzter fertig",
+    received: "Empfangen",
+    sent: "Gesendet",
   },
   ranks: (ranks: string, nodes: string | null) => (nodes === null ? ranks : `${ranks} auf ${nodes} Knoten`),
   rank: (rank: string, node: string | null) => (node === null ? `Rang ${rank}` : `Rang ${rank} (Knoten ${node})`),

@@ -5,6 +5,8 @@ export const ranks = {
   title: "What each rank did",
   legend:
     "Operations a second of single ranks: of the slowest of a round, their mean, and the fastest. Spread: standard deviation by mean. First and last done: from the common start. Medians over rounds.",
+  networkLegend:
+    " Received and sent: by network interfaces of all nodes together, of all programs; what goes past the kernel (RDMA) is not in it.",
   columns: {
     work: "Work",
     lane: "Lane",
@@ -15,6 +17,8 @@ export const ranks = {
     spread: "Spread",
     first: "First done",
     last: "Last done",
+    received: "Received",
+    sent: "Sent",
   },
   ranks: (ranks: string, nodes: string | null) => (nodes === null ? ranks : `${ranks} on ${nodes} nodes`),
   rank: (rank: string, node: string | null) => (node === null ? `rank ${rank}` : `rank ${rank} (node ${node})`),

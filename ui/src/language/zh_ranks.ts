@@ -6,6 +6,8 @@ export const ranks: typeof english = {
   title: "各进程（rank）的表现",
   legend:
     "单个进程每秒的操作数：一轮中最慢的、平均的和最快的。离散度：标准差除以平均值。最先与最后完成：从共同起点算起。各轮的中位数。",
+  networkLegend:
+    "接收与发送：所有节点的网络接口合计，包括所有程序；绕过内核的流量（RDMA）不在其中。",
   columns: {
     work: "工作",
     lane: "赛道",
@@ -16,6 +18,8 @@ export const ranks: typeof english = {
     spread: "离散度",
     first: "最先完成",
     last: "最后完成",
+    received: "接收",
+    sent: "发送",
   },
   ranks: (ranks: string, nodes: string | null) => (nodes === null ? ranks : `${ranks}，在 ${nodes} 个节点上`),
   rank: (rank: string, node: string | null) => (node === null ? `进程 ${rank}` : `进程 ${rank}（节点 ${node}）`),

@@ -18,17 +18,21 @@ export function Ranks({ race }: { race: RacePage }) {
   if (found.length === 0) return null;
   const w = ui.words.ranks;
   const rows = found.flatMap((of) => of.rows.map((row) => ({ work: workOf(ui, found, of), row })));
-  const { work, lane, ranks, slowest, mean, fastest, spread, first, last } = w.columns;
+  const { work, lane, ranks, slowest, mean, fastest, spread, first, last, received, sent } = w.columns;
+  const hasNetwork = rows.some(({ row }) => row.network != null);
+  const labels = [work, lane, ranks, slowest, mean, fastest, spread, first, last, ...(hasNetwork ? [received, sent] : [])];
   const data = {
-    columns: [work, lane, ranks, slowest, mean, fastest, spread, first, last].map((label, at) => ({
-      label,
-      numeric: at >= FIRST_FIGURE,
-    })),
-    rows: rows.map(({ work, row }): (Said | string)[] => [work, name(row.lane), ...cells(ui, row)]),
+    columns: labels.map((label, at) => ({ label, numeric: at >= FIRST_FIGURE })),
+    rows: rows.map(({ work, row }): (Said | string)[] => [
+      work,
+      name(row.lane),
+      ...cells(ui, row),
+      ...(hasNetwork ? network(ui, row) : []),
+    ]),
   };
   const stragglers = rows.flatMap(({ work, row }) => straggler(ui, work, row));
   return (
-    <Section id="ranks" title={w.title} note={w.legend}>
+    <Section id="ranks" title={w.title} note={hasNetwork ? w.legend + w.networkLegend : w.legend}>
       <FigureTable data={data} label={w.title} />
       <ul class="notes">
         {stragglers.map((said) => (
@@ -59,6 +63,12 @@ function cells(ui: Ui, row: RanksRow): string[] {
     figures.time(row.first_done_seconds),
     figures.time(row.last_done_seconds),
   ];
+}
+
+/** What network interfaces of all nodes received and sent. */
+function network({ figures }: Ui, { network: of }: RanksRow): string[] {
+  if (of == null) return ["", ""];
+  return [figures.bandwidth(of.received_bytes_per_second), figures.bandwidth(of.sent_bytes_per_second)];
 }
 
 function straggler(ui: Ui, work: Said, row: RanksRow): Said[] {

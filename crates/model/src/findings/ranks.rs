@@ -41,9 +41,21 @@ pub struct RanksRow {
     pub first_done_seconds: f64,
     /// The same of the last rank.
     pub last_done_seconds: f64,
+    /// What networks of their machines carried; absent: there is one machine and hardly anything, or it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkUse>,
     /// The rank that stays far behind; absent: no one can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub straggler: Option<Straggler>,
+}
+
+/// What network interfaces of all machines together carried while ranks worked, of all programs: medians over rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NetworkUse {
+    /// Bytes received per second.
+    pub received_bytes_per_second: f64,
+    /// Bytes sent per second.
+    pub sent_bytes_per_second: f64,
 }
 
 /// A rank that was the slowest in so many rounds, and so far behind, that chance hardly makes it (method 10.2).

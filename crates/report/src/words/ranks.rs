@@ -7,6 +7,10 @@ pub(crate) const LEGEND: &str = "operations a second of single ranks: of the slo
      rank was done. Medians over rounds.";
 pub(crate) const COLUMNS: [&str; 8] = ["work", "lane", "ranks", "slowest", "mean", "fastest", "spread", "done"];
 
+pub(crate) const NETWORK: &str = "received, sent";
+pub(crate) const NETWORK_LEGEND: &str = "Received, sent: by network interfaces of all nodes together, of all programs; what \
+     goes past the kernel (RDMA) is not in it.";
+
 /// How many ranks on how many nodes; one node is not told.
 pub(crate) fn ranks(ranks: u32, nodes: u32) -> String {
     if nodes > 1 { format!("{ranks} on {nodes} nodes") } else { ranks.to_string() }

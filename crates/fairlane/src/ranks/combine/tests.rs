@@ -66,20 +66,14 @@ fn machines_have_clocks_of_their_own_and_the_barrier_is_their_common_moment() {
 
 #[test]
 fn machines_are_let_go_as_far_apart_as_their_clocks_tell_and_as_uncertain() {
-    let go = |rank: u32, node: u32, released_ns: u64| {
-        window(rank, node, (released_ns, 0.0), group("write", 1, 1.0))
-    };
+    let go = |rank: u32, node: u32, released_ns: u64| window(rank, node, (released_ns, 0.0), group("write", 1, 1.0));
     let clock = |told_ns: u64, monotonic_ns: i64, uncertainty_ns: u64| {
         let ahead = Ahead { monotonic_ns, wall_ns: 0, uncertainty_ns };
         ClockAhead { told_ns, ahead }
     };
     // Node 1 is let go 300 us before node 0, and node 2 500 us behind it; a second rank of a node counts as its first.
-    let replies = [
-        go(0, 0, 7 * SECOND),
-        go(1, 1, 107 * SECOND - 300_000),
-        go(2, 2, 5 * SECOND + 500_000),
-        go(3, 2, 6 * SECOND),
-    ];
+    let replies =
+        [go(0, 0, 7 * SECOND), go(1, 1, 107 * SECOND - 300_000), go(2, 2, 5 * SECOND + 500_000), go(3, 2, 6 * SECOND)];
     // Node 1 was asked 10 ms before: in these its clock may drift by 10 us.
     let told_ns = 7 * SECOND - 300_000 - 10_000_000;
     let hundred_seconds = (100 * SECOND).cast_signed();
@@ -222,6 +216,8 @@ fn one_rank_speaks_for_its_machine_and_all_for_their_agents() {
         foreign_cpu_seconds: Some(0.9),
         looked_seconds: 1.0,
         pressure_io_some_seconds: 2.0 * user,
+        network_received_bytes: 1000,
+        network_sent_bytes: 7,
         device: DeviceUse { write_bytes: 100, ..DeviceUse::default() },
         ..SystemUse::default()
     };
@@ -229,6 +225,7 @@ fn one_rank_speaks_for_its_machine_and_all_for_their_agents() {
     let all = system_of_all(&[(0, &a), (0, &b), (1, &c)]);
     assert_eq!((all.cpus, all.window_seconds, all.windows), (8, 1.0, 1));
     assert_eq!((all.cpu_user_seconds, all.agent_cpu_user_seconds, all.device.write_bytes), (4.0, 2.5, 200));
+    assert_eq!((all.network_received_bytes, all.network_sent_bytes), (2000, 14), "of each machine once");
     assert_eq!(all.pressure_io_some_seconds, 1.5, "the mean of the machines, because it is a share of the time");
     assert_eq!(all.foreign_cpu_seconds, None, "the agents of a machine are no other programs");
     assert_eq!(system_of_all(&[(0, &a), (1, &c)]).foreign_cpu_seconds, Some(1.8), "one a machine tells them");

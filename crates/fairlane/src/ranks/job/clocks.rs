@@ -149,7 +149,10 @@ mod tests {
         let found = drifted(&before, &behind).expect("one machine answered twice");
         let [of] = found.nodes[..] else { panic!("{found:?}") };
         assert_eq!((found.seconds, of.node, of.ahead_seconds), (60.0, 1, -0.002), "the time of day was set meanwhile");
-        assert!((of.drift_seconds - 4e-4).abs() < 1e-12 && (of.drift_uncertainty_seconds - 5e-5).abs() < 1e-12, "{of:?}");
+        assert!(
+            (of.drift_seconds - 4e-4).abs() < 1e-12 && (of.drift_uncertainty_seconds - 5e-5).abs() < 1e-12,
+            "{of:?}"
+        );
         assert_eq!(drifted(&before, &BTreeMap::new()), None);
     }
 }
