@@ -137,7 +137,8 @@ fn nothing_is_left(place: &Place, lanes: &[PathBuf]) {
 }
 
 const SMALL: &str = "--suite shared --set write.size=4MiB --set read.size=4MiB --set random-read.size=4MiB --set files.count=30 \
-    --set write-one.size=4MiB --set read-one.size=4MiB --set files-together.count=30 --set slices=2 --set slice_seconds=0.05 --rounds 2 --no-report -o r.jsonl";
+    --set write-one.size=4MiB --set read-one.size=4MiB --set files-together.count=30 --set appends.operations=30 \
+    --set locks.operations=20 --set opens.operations=30 --set slices=2 --set slice_seconds=0.05 --rounds 2 --no-report -o r.jsonl";
 
 fn words<'a>(lanes: &'a [PathBuf], more: &'a str) -> Vec<&'a str> {
     let lanes = lanes.iter().map(|lane| lane.to_str().expect("a name"));
@@ -177,13 +178,13 @@ fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() 
     assert_eq!(end.said, "end 0", "{}", end.output);
     // One workload that writes files of its own and two that read them, in two lanes and two rounds of two slices.
     assert!(slices[0] >= 8 && slices[1] >= 16, "{slices:?}");
-    // Three whose files or directories are everybody's, before they are made and again after that.
-    assert!(together >= 2 * 3 * 2 * 2, "{together}");
+    // Six whose files or directories are everybody's, before they are made and again after that.
+    assert!(together >= 2 * 6 * 2 * 2, "{together}");
     nothing_is_left(&place, &lanes);
     let record = place.record();
     assert_eq!(record[0]["plan"]["ranks"], serde_json::json!({ "ranks": 3, "nodes": 1 }));
     let trials: Vec<_> = record.iter().filter(|line| line["kind"] == "trial" && line["outcome"] == "ok").collect();
-    assert!(trials.len() >= 2 * 2 * 7 - 2, "{}", trials.len());
+    assert!(trials.len() >= 2 * 2 * 10 - 2, "{}", trials.len());
     for group in trials.iter().flat_map(|trial| trial["groups"].as_array().expect("groups")) {
         let ranks = &group["ranks"];
         let figure = |key: &str| ranks[key].as_f64().unwrap_or_else(|| panic!("{key}: {group}"));
@@ -195,8 +196,12 @@ fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() 
             assert_eq!(group["operations"], 90, "{group}");
         }
     }
-    let is_files = |trial: &serde_json::Value| trial["workload"].as_str().is_some_and(|name| name.starts_with("files"));
-    for trial in trials.iter().filter(|trial| !is_files(trial) || trial["round"] == 1) {
+    let is_of =
+        |trial: &serde_json::Value, name: &str| trial["workload"].as_str().is_some_and(|of| of.starts_with(name));
+    // Opening leaves nothing to be compared.
+    let leaves =
+        |trial: &&&serde_json::Value| !is_of(trial, "opens") && (!is_of(trial, "files") || trial["round"] == 1);
+    for trial in trials.iter().filter(leaves) {
         let compared = trial["groups"][0]["ranks"]["compared_by_same_node_bytes"].as_u64();
         assert!(compared > Some(0), "another rank compares what one wrote: {trial}");
     }
@@ -282,7 +287,11 @@ fn what_ranks_cannot_race_is_refused_in_one_sentence() {
         (&lanes[..1], "ext4 --suite shared", "lane ext4 is no directory"),
         (&[], "--suite shared", "and none is named"),
         (&lanes[..], "--suite appenders", "is of kind appenders, and ranks of an MPI job do workloads of kind io"),
-        (&lanes[..], "--suite database", "ranks of an MPI job do workloads of kind io, small-files and operations"),
+        (
+            &lanes[..],
+            "--suite database",
+            "ranks of an MPI job do workloads of kind io, small-files, operations and one-file",
+        ),
         (
             &lanes[..],
             "--suite shared --set files-together.loops=2",

@@ -135,6 +135,8 @@ pub enum Kind {
     Mix(Box<Mix>),
     /// One act at a time, by one thread and by several at once, each on files of its own or all on one.
     Contention(crate::kinds::contention::Contention),
+    /// Clients that append to one file, count under one lock, and open one file, all at the same time.
+    OneFile(crate::kinds::one_file::OneFile),
     /// Records that are made durable one by one, in the ways of applications.
     Durable(crate::kinds::durable::Durable),
     /// What a program asked of files, done again: as a whole, lane after lane.

@@ -11,6 +11,7 @@ mod fio_result;
 mod jobs;
 mod memory;
 mod mix;
+mod one_file;
 mod pace;
 mod populate;
 pub(crate) mod replay;
@@ -246,6 +247,7 @@ pub fn prepare_noted(
         Kind::Programs(programs) => Box::new(ProgramsWork::prepare(place, programs, stop)?),
         Kind::Mix(mix) => Box::new(MixWork::prepare(place, mix, seed, stop)?),
         Kind::Contention(contention) => Box::new(contention::ContentionWork::prepare(place, contention, seed, stop)?),
+        Kind::OneFile(one) => Box::new(one_file::OneFileWork::prepare(place, one, (seed, clients), stop)?),
         Kind::Replay(of) => Box::new(replay::ReplayWork::prepare(place, of, seed, stop)?),
         Kind::Durable(durable) => Box::new(crate::durable::DurableWork::prepare(place, durable, seed, stop)?),
         Kind::Foreign(foreign) => {

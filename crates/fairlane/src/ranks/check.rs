@@ -70,7 +70,7 @@ pub fn command_line(options: &Race) -> Result<(), Failure> {
 pub fn work(plan: &Plan, ranks: u32) -> Result<(), Failure> {
     if let Some((workload, why)) = plan.workloads.iter().find_map(|workload| Some((workload, cannot(workload)?))) {
         return Err(Failure::usage(format!(
-            "workload {} {why}, and ranks of an MPI job do workloads of kind io, small-files and operations, each at its own \
+            "workload {} {why}, and ranks of an MPI job do workloads of kind io, small-files, operations and one-file, each at its own \
              speed and without starting programs; name such a suite or workloads: --suite shared",
             workload.name
         )));
@@ -91,7 +91,7 @@ fn cannot(workload: &Workload) -> Option<String> {
     match &workload.kind {
         Kind::Io(io) if io.rate_of_slowest.is_some() => Some("has a rate of the slowest lane's".to_owned()),
         Kind::Operations(operations) if operations.method != Method::InProcess => Some("starts programs".to_owned()),
-        Kind::Io(_) | Kind::SmallFiles(_) | Kind::Operations(_) => None,
+        Kind::Io(_) | Kind::SmallFiles(_) | Kind::Operations(_) | Kind::OneFile(_) => None,
         _ => {
             let table = toml::Table::try_from(workload).unwrap_or_default();
             let kind = table.get("kind").and_then(|kind| kind.as_str()).unwrap_or("another").to_owned();

@@ -19,6 +19,7 @@ pub fn works_in_one_folder(workload: &Workload) -> bool {
         Kind::Io(io) => io.file != FileLayout::Own,
         Kind::Operations(operations) => operations.shares_directories(),
         Kind::SmallFiles(small) => small.sharing == Sharing::Shared,
+        Kind::OneFile(_) => true,
         _ => false,
     }
 }
@@ -39,11 +40,11 @@ pub(super) fn picked(nodes: &[u32], count: usize) -> Vec<u32> {
     picked
 }
 
-/// Whether each rank compares what another one wrote before it does this, outside of all windows: when the slices of block I/O are
-/// done, where operations are compared anyway, and before small files are removed.
+/// Whether each rank compares what another one wrote before it does this, outside of all windows: when the slices of block I/O or
+/// the acts on one file are done, where operations are compared anyway, and before small files are removed.
 pub(super) fn compares_before(workload: &Workload, request: &Request) -> bool {
     match (&workload.kind, request) {
-        (Kind::Io(_), Request::Finish) | (Kind::Operations(_), Request::Verify) => true,
+        (Kind::Io(_) | Kind::OneFile(_), Request::Finish) | (Kind::Operations(_), Request::Verify) => true,
         (Kind::SmallFiles(_), Request::Phase { group, part: Part { index: 0, .. }, .. }) => group == "delete",
         _ => false,
     }
@@ -141,6 +142,7 @@ mod tests {
             ("kind = \"io\"\nrw = \"write\"\nbs = \"4KiB\"\nsize = \"1MiB\"", 0),
             (operations, 1),
             ("kind = \"small-files\"\nfiles = 10\nsize = \"1KiB\"", 2),
+            ("kind = \"one-file\"\noperations = 10", 0),
         ] {
             let workload = of(kind);
             let found: Vec<usize> =
@@ -153,6 +155,6 @@ mod tests {
     fn work_on_one_file_or_in_the_same_directories_is_done_in_one_folder() {
         let all = crate::suites::find("shared").unwrap().workload;
         let names: Vec<&str> = all.iter().filter(|of| works_in_one_folder(of)).map(|of| of.name.as_str()).collect();
-        assert_eq!(names, ["write-one", "read-one", "files-together"]);
+        assert_eq!(names, ["write-one", "read-one", "files-together", "appends", "locks", "opens"]);
     }
 }

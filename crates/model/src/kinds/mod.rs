@@ -7,6 +7,7 @@ pub mod foreign;
 pub mod job;
 pub mod mix;
 pub mod oltp;
+pub mod one_file;
 pub mod operations;
 pub mod programs;
 pub mod replay;
@@ -362,6 +363,7 @@ impl Kind {
             Kind::Programs(programs) => &**programs,
             Kind::Mix(mix) => &**mix,
             Kind::Contention(contention) => contention,
+            Kind::OneFile(one) => one,
             Kind::Durable(durable) => durable,
             Kind::Replay(replay) => &**replay,
             Kind::Foreign(foreign) => foreign,
@@ -382,6 +384,7 @@ impl Kind {
             Kind::Programs(programs) => &mut **programs,
             Kind::Mix(mix) => &mut **mix,
             Kind::Contention(contention) => contention,
+            Kind::OneFile(one) => one,
             Kind::Durable(durable) => durable,
             Kind::Replay(replay) => &mut **replay,
             Kind::Foreign(foreign) => foreign,

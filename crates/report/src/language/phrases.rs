@@ -151,6 +151,13 @@ pub(super) static PHRASES: &[(&str, &str, &str)] = &[
     ("create 3,901 B", "创建 3,901 B", "anlegen, 3.901 B"),
     ("delete empty", "删除空文件", "löschen, leer"),
     ("delete 3,901 B", "删除 3,901 B", "löschen, 3.901 B"),
+    ("appends of 4 KiB to one file", "向一个文件追加 4 KiB", "Anhängen von 4 KiB an eine Datei"),
+    ("a number counted under one lock", "在一把锁下计数", "eine Zahl, unter einer Sperre gezählt"),
+    ("one file and own files opened", "打开同一文件和各自的文件", "eine Datei und eigene Dateien geöffnet"),
+    ("append to one file", "追加到一个文件", "an eine Datei anhängen"),
+    ("count under one lock", "在一把锁下加一", "unter einer Sperre zählen"),
+    ("open one file", "打开同一文件", "eine Datei öffnen"),
+    ("open own files", "打开各自的文件", "eigene Dateien öffnen"),
     // Of suite io500: its own names.
     ("stonewall of 300 s", "300 秒的 stonewall", "Stonewall von 300 s"),
     ("IO500 ior-easy-write", "IO500 ior-easy-write", "IO500 ior-easy-write"),
