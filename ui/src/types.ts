@@ -3143,6 +3143,10 @@ export interface RanksRow {
    */
   mean_operations_per_second: number;
   /**
+   * What networks of their machines carried; absent: there is one machine and hardly anything, or it is not known.
+   */
+  network?: NetworkUse | null;
+  /**
    * Machines that they were on.
    */
   nodes: number;
@@ -3166,6 +3170,22 @@ export interface RanksRow {
    * The rank that stays far behind; absent: no one can be told.
    */
   straggler?: Straggler | null;
+}
+/**
+ * What network interfaces of all machines together carried while ranks worked, of all programs: medians over rounds.
+ *
+ * This interface was referenced by `Page`'s JSON-Schema
+ * via the `definition` "NetworkUse".
+ */
+export interface NetworkUse {
+  /**
+   * Bytes received per second.
+   */
+  received_bytes_per_second: number;
+  /**
+   * Bytes sent per second.
+   */
+  sent_bytes_per_second: number;
 }
 /**
  * A rank that was the slowest in so many rounds, and so far behind, that chance hardly makes it (method 10.2).
