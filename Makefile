@@ -47,7 +47,7 @@ mpi:
 		"or libmpich-dev mpich)" >&2; exit 4; }
 	@test -n "$$LIBCLANG_PATH" || { for place in /usr/lib/llvm-*/lib /usr/lib* /usr/lib/*; do compgen -G "$$place/libclang*.so*"; done; } | grep -q . || \
 		{ echo "libclang is missing: install it (Debian: libclang-dev), or set LIBCLANG_PATH to its folder" >&2; exit 4; }
-	MPICC=$(MPICC) $(CARGO) build --release --locked -p fairlane -p fairlane-mpi --features fairlane-mpi/mpi
+	MPICC=$(MPICC) $(CARGO) build --release --locked --features fairlane-mpi/mpi
 	@echo "$${CARGO_TARGET_DIR:-target}/release/fairlane-mpi, which starts the fairlane beside it"
 
 # The tools come first: a fresh machine has no linker.

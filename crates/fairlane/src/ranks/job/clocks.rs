@@ -117,16 +117,16 @@ fn drifted(before: &BTreeMap<u32, ClockAhead>, behind: &BTreeMap<u32, ClockAhead
     let mut clocks = NodeClocks::default();
     for (node, first) in before {
         let Some(last) = behind.get(node) else { continue };
-        let between = last.told_ns.saturating_sub(first.told_ns) as f64 * 1e-9;
+        let between = last.told_ns.saturating_sub(first.told_ns) as f64 / 1e9;
         let (first, last) = (first.ahead, last.ahead);
         let uncertainty_ns = first.uncertainty_ns.saturating_add(last.uncertainty_ns);
         clocks.seconds = clocks.seconds.max(between);
         clocks.nodes.push(NodeClock {
             node: *node,
-            ahead_seconds: first.wall_ns as f64 * 1e-9,
-            ahead_uncertainty_seconds: first.uncertainty_ns as f64 * 1e-9,
-            drift_seconds: last.monotonic_ns.saturating_sub(first.monotonic_ns) as f64 * 1e-9,
-            drift_uncertainty_seconds: uncertainty_ns as f64 * 1e-9,
+            ahead_seconds: first.wall_ns as f64 / 1e9,
+            ahead_uncertainty_seconds: first.uncertainty_ns as f64 / 1e9,
+            drift_seconds: last.monotonic_ns.saturating_sub(first.monotonic_ns) as f64 / 1e9,
+            drift_uncertainty_seconds: uncertainty_ns as f64 / 1e9,
         });
     }
     (!clocks.nodes.is_empty()).then_some(clocks)
