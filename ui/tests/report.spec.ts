@@ -290,7 +290,7 @@ test("what age did stands in two tables with the ranks that flip, and nowhere wh
     "Log 1.01×",
   ]);
   assert.deepEqual(await of("li"), [
-    "<i>xfs</i>: files take 69.6% of the lane, by its life 70%; the files hold 1 GiB and take 1.5 GiB; files that are not as its life says: 3; 1.2% of the files would be in another class of size in another life of its profile (chi-squared, p 0.35); 5.5% of the files would be in another class of age in another life of its profile (chi-squared, p below 0.01).",
+    "<i>xfs</i>: files take 69.6% of the lane, by its life 70%; the files hold 1 GiB and take 1.5 GiB; files that are not as its life says: 3; 1% of the files would be in another class of size in another life of its profile (chi-squared, p 0.35); 6% of the files would be in another class of age in another life of its profile (chi-squared, p below 0.01).",
     "<i>xfs</i>: the same lane fresh was not raced, so what age did to it is not known.",
     "btrfs+aged / btrfs: no row has figures of both.",
     "Comparisons decided both fresh and aged, ties among them: 2; ranks that flip: 1; not decided fresh, aged or both: 1.",

@@ -29,6 +29,45 @@ fn prepare_as(place: &OpenTarget, clients: Clients) -> Box<dyn Work> {
     engine::prepare_noted(place, &workload(), (seed_of(clients.number), clients), None, Arc::default()).unwrap()
 }
 
+/// More is appended than one client reads afterwards.
+#[test]
+fn of_a_long_file_each_client_looks_at_another_part() {
+    let text =
+        "name = \"t\"\ntitle = \"t\"\nkind = \"one-file\"\nacts = [\"append\"]\noperations = 80\nrecord = \"300000B\"";
+    let workload: Workload = toml::from_str(text).unwrap();
+    let folder = on_disk();
+    let place = directory(folder.path());
+    let mut works: Vec<_> = (0..CLIENTS)
+        .map(|number| {
+            let clients = Clients { number, reads: (number + 1) % CLIENTS, of: CLIENTS };
+            engine::prepare_noted(&place, &workload, (seed_of(number), clients), None, Arc::default()).unwrap()
+        })
+        .collect();
+    // In turns, so that records of all lie in each part.
+    for index in 0..8 {
+        for work in &mut works {
+            work.phase(&place, "append to one file", Part { index, of: 8 }, &mut ()).unwrap();
+        }
+    }
+    let file = folder.path().join("fairlane-one-file/appended");
+    let whole = std::fs::read(&file).unwrap();
+    for (number, work) in (0..CLIENTS).zip(&mut works) {
+        let reads = (number + 1) % CLIENTS;
+        let other = OtherClient { number: reads, rank: reads, seed: seed_of(reads) };
+        let compared = work.check_other(&place, other).unwrap();
+        assert!(compared > 0 && compared < 80 * 300_000, "{compared}");
+        // The last record of the other one lies in the last client's part alone. Whose it is stands behind its number.
+        let is_theirs = |at: &usize| whole[at * 300_000 + 8..][..8] == u64::from(reads).to_le_bytes();
+        let last = (0..240).rev().find(is_theirs).unwrap();
+        let mut torn = whole.clone();
+        torn[last * 300_000 + 299_999] ^= 1;
+        std::fs::write(&file, &torn).unwrap();
+        let told = work.check_other(&place, other);
+        assert_eq!(told.is_err(), number == CLIENTS - 1, "client {number}: {told:?}");
+        std::fs::write(&file, &whole).unwrap();
+    }
+}
+
 /// Every act, in parts.
 fn do_all(work: &mut dyn Work, place: &OpenTarget) {
     for group in workload().groups() {

@@ -201,6 +201,8 @@ impl<'a> Relay<'a> {
             Some(Ok(_)) => {
                 self.tell(b"released\n");
                 self.nap = NAP_WHILE_MEASURED;
+                // Nobody stays awake for clocks in a measured window.
+                self.awake = None;
                 // What happened is over: all that is to come is the own `fairlane`'s word.
                 happened = false;
             }

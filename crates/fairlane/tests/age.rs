@@ -122,9 +122,12 @@ fn options_that_cannot_be_are_refused_in_one_sentence() {
     let (place, disk) = place();
     let profile = place.path().join("mine.toml");
     std::fs::write(&profile, "name = \"mine\"\nwriters = 99\n").unwrap();
-    let cases: [(&[&str], i32, &[&str]); 11] = [
+    let cases: [(&[&str], i32, &[&str]); 13] = [
         (&["age", "missing"], 2, &["missing", "name a folder"]),
         (&["age", "ext4"], 2, &["is a lane and no folder", "fairlane race ext4+aged"]),
+        // No race has these live.
+        (&["age", "tmpfs"], 2, &["name a folder on the filesystem that is to age"]),
+        (&["age", "zfs"], 2, &["name a folder on the filesystem that is to age"]),
         (&["age", "xfs,noatime+aged=git/crypt@uml"], 2, &["is a lane and no folder", "fairlane race xfs+aged"]),
         (&["age", "disk", "--format", "xml"], 2, &["choose text or json"]),
         (&["age", "disk", "--profile", "chrun", "--size", "24MiB"], 2, &["`churn` is near"]),

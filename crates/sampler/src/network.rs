@@ -36,11 +36,15 @@ impl Network {
     }
 }
 
-/// Interfaces that have a device of their own.
+/// Interfaces that have a device of their own, but for those whose master has one too and counts what they carry (a virtual function
+/// beside the paravirtual interface that leads it, as on Azure).
 fn with_devices(interfaces: &Path) -> BTreeSet<Vec<u8>> {
     let found = std::fs::read_dir(interfaces).into_iter().flatten().flatten();
-    let has_device = |name: &OsStr| interfaces.join(name).join("device").exists();
-    found.map(|entry| entry.file_name()).filter(|name| has_device(name)).map(|name| name.as_bytes().to_vec()).collect()
+    let counts = |name: &OsStr| {
+        let place = interfaces.join(name);
+        place.join("device").exists() && !place.join("master/device").exists()
+    };
+    found.map(|entry| entry.file_name()).filter(|name| counts(name)).map(|name| name.as_bytes().to_vec()).collect()
 }
 
 /// The name stands before a colon; behind it the first figure is bytes received, and the ninth bytes sent.
@@ -85,6 +89,10 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(place.path().join("eth0/device")).unwrap();
         std::fs::create_dir(place.path().join("bond0")).unwrap();
+        // Parts of a bond count, and a virtual function does not whose leader has a device.
+        std::os::unix::fs::symlink("../bond0", place.path().join("eth0/master")).unwrap();
+        std::fs::create_dir_all(place.path().join("vf0/device")).unwrap();
+        std::os::unix::fs::symlink("../eth0", place.path().join("vf0/master")).unwrap();
         assert_eq!(with_devices(place.path()), BTreeSet::from([b"eth0".to_vec()]));
         assert!(with_devices(&place.path().join("gone")).is_empty());
         // Whatever this machine has, its counters do not go back.

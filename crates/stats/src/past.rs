@@ -5,7 +5,7 @@ use crate::answer::title;
 use model::findings::{AgedFinding, AgedFlip, AgedRanks, AgedRow, Pair, ResultFinding, Verdict};
 use model::lane::{Lane, LaneSpec};
 
-/// Lanes of one past are equally full but for this share of their size (method 8.4).
+/// Lanes of one past are equally full but for this share of their size (method 8.6).
 const MOST_APART: f64 = 0.005;
 
 /// Lanes with a past, in the order of the race.

@@ -7,7 +7,7 @@ export const ranks: typeof english = {
   legend:
     "Operationen je Sekunde einzelner Ränge: des langsamsten einer Runde, ihr Mittel, und des schnellsten. Streuung: Standardabweichung durch Mittel. Erster und letzter fertig: vom gemeinsamen Beginn an. Mediane über die Runden.",
   networkLegend:
-    " Empfangen und gesendet: von den Netzschnittstellen aller Knoten zusammen, von allen Programmen; was am Kernel vorbeigeht (RDMA), ist nicht darin.",
+    " Empfangen und gesendet: von den Netzschnittstellen aller arbeitenden Knoten zusammen, von allen Programmen; was am Kernel vorbeigeht (RDMA), ist nicht darin.",
   columns: {
     work: "Arbeit",
     lane: "Bahn",

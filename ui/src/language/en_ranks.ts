@@ -6,7 +6,7 @@ export const ranks = {
   legend:
     "Operations a second of single ranks: of the slowest of a round, their mean, and the fastest. Spread: standard deviation by mean. First and last done: from the common start. Medians over rounds.",
   networkLegend:
-    " Received and sent: by network interfaces of all nodes together, of all programs; what goes past the kernel (RDMA) is not in it.",
+    " Received and sent: by network interfaces of all nodes at work together, of all programs; what goes past the kernel (RDMA) is not in it.",
   columns: {
     work: "Work",
     lane: "Lane",

@@ -44,7 +44,7 @@ export const aged: typeof english = {
   ranks: (flips: string, decided: string, open: string) =>
     `全新与老化都有定论的比较（含持平）：${decided}；名次颠倒：${flips}；全新或老化未有定论：${open}。`,
   unequal: (pairs: string) =>
-    `同一历史的赛道因占用程度不同而未计入的对数：${pairs}。`,
+    `因占用程度不同而未计入比较的同一历史赛道对：${pairs} 对。`,
   flip: (title: Said | string, fresh: Pair, aged: Pair) =>
     say`${title}：全新时 ${fresh[0]} 领先 ${fresh[1]}，老化后 ${aged[0]} 领先 ${aged[1]}。`,
 };

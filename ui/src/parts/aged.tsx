@@ -123,7 +123,7 @@ function likeItsLife(ui: Ui, facts: AgedLane): string[] {
     // A stranger's record may say any number.
     const probability = Math.min(1, Math.max(0, of.probability));
     const told = probability < 0.005 ? w.below(figures.fixed(0.01, 2)) : figures.fixed(probability, 2);
-    return [words(figures.percent(of.misplaced_share, 1), told)];
+    return [words(figures.percent(of.misplaced_share), told)];
   };
   const { reached_share: reached, allocated_bytes: taken, differing_files: differing } = facts;
   return [

@@ -58,7 +58,8 @@ pub(super) fn this_thread() -> Option<PathBuf> {
 }
 
 /// A sum that changes while a thread gets on, the one that [`this_thread`] tells of: seconds of CPU time, and requests that disks
-/// have done, as one long call keeps them busy. A call that hangs takes less than a second in any time that is waited.
+/// have done, as one long call keeps them busy. A call that sleeps for ever takes no CPU time; one that loops in the kernel, and what
+/// other disks of the guest do meanwhile, look like work.
 pub(super) fn work_of(thread: Option<&Path>) -> u64 {
     let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
     let ticks = thread.and_then(|thread| ticks_of(&read(&thread.join("stat")))).unwrap_or(0);

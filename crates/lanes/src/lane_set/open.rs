@@ -129,7 +129,8 @@ impl LaneSet {
                 // A mount command that was killed half-way may have mounted. What cannot be unmounted now counts as open, to be
                 // tried again.
                 match unmount_all(&base) {
-                    Ok(()) => journal.done(entry)?,
+                    // Why it was not mounted is told; an entry that stays is found undone later.
+                    Ok(()) => drop(journal.done(entry)),
                     Err(_) => lane.open = Some(open),
                 }
                 return Err(error.into());

@@ -290,8 +290,8 @@ fn of_mount(dialect: &Dialect, text: &str) -> Result<Typed, LaneFailure> {
         let is_of_mount = |level: &Level| level.mount.iter().any(|word| mount_key(word) == mount_key(name));
         if !option.levels().any(is_of_mount) {
             let labels: Vec<&str> = option.levels().map(|level| level.label).collect();
-            let own =
-                own_words(option, values).map_or_else(String::new, |words| format!(", or its own words: '{words}'"));
+            let own = own_words(option, (name, values))
+                .map_or_else(String::new, |words| format!(", or its own words: '{words}'"));
             return Err(usage(format!(
                 "{name} of {} has the levels {}; write some of these{own}",
                 dialect.name,
@@ -318,10 +318,19 @@ fn level_called(option: &'static ScreenedOption, label: &str) -> Option<&'static
 
 /// How values are typed as words of mkfs or of the queue, of which the option is made: `-l size=64m|128m`. `None`: it takes more
 /// than one word.
-fn own_words(option: &ScreenedOption, values: &str) -> Option<String> {
+fn own_words(option: &ScreenedOption, (name, values): (&str, &str)) -> Option<String> {
     let first = option.others.first()?;
     match (first.mkfs, first.queue) {
-        ([], [setting]) => Some(format!("{QUEUE}{}={values}", setting.split_once('=')?.0)),
+        ([], [setting]) => {
+            let key = setting.split_once('=')?.0;
+            // The kernel's own name counts in KiB, and the queue's word takes a size.
+            let of_kernel = |value: &str| match value.bytes().all(|byte| byte.is_ascii_digit()) {
+                true if name.ends_with("_kb") => format!("{value}K"),
+                _ => value.to_owned(),
+            };
+            let values: Vec<String> = values.split('|').map(of_kernel).collect();
+            Some(format!("{QUEUE}{key}={}", values.join("|")))
+        }
         ([flag, word], []) => match word.split_once('=') {
             Some((key, _)) => Some(format!("{flag} {key}={values}")),
             // What mkfs calls a level may be no value of it: 1024 of 1K.

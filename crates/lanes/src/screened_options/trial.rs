@@ -181,7 +181,9 @@ pub(crate) fn try_in_guest(
             custom.mount[0] = program.display().to_string();
             None
         }
-        _ => return Err(failed("a guest tries filesystems of the table alone; this is a fault of Fairlane, report it")),
+        _ => {
+            return Err(failed("a guest tries filesystems of the table alone; this is a fault of Fairlane, report it"));
+        }
     };
     let mut commands = contestant.commands(lane)?;
     match (mkfs, commands.mkfs.first_mut()) {

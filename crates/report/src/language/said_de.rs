@@ -326,8 +326,8 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("taken_up_often", "das Rennen wurde unterbrochen und {times}-mal wieder aufgenommen"),
     (
         "clocks_apart",
-        "die Uhren der Knoten ({compared} von {nodes}) gingen um höchstens {apart} auseinander und drifteten in {time} um \
-         höchstens {drift}: keine Zahl beruht darauf, dass sie übereinstimmen",
+        "die Uhren der Knoten ({compared} von {nodes}) gingen vor dem Rennen um höchstens {apart} auseinander und drifteten von seinem \
+         Anfang bis zu seinem Ende, {time}, um höchstens {drift}: keine Zahl beruht darauf, dass sie übereinstimmen",
     ),
     (
         "nodes_let_go",

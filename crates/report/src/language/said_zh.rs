@@ -224,7 +224,7 @@ pub(super) static SENTENCES: &[(&str, &str)] = &[
     ("not_raced_for_time", "{work} 没有测到：时间已用完"),
     (
         "clocks_apart",
-        "各节点的时钟（{nodes} 个中比较了 {compared} 个）彼此相差最多 {apart}，在 {time} 内漂移最多 {drift}：没有任何数字依赖它们的一致",
+        "各节点的时钟（{nodes} 个中比较了 {compared} 个）在对比之前彼此相差最多 {apart}，从对比开始到结束（{time}）漂移最多 {drift}：没有任何数字依赖它们的一致",
     ),
     ("nodes_let_go", "各节点被放行的时刻相差最多 {apart}（查看过的窗口：{windows} 个），这被算作同一时刻"),
     ("not_raced_at_all", "{work} 没有测到：对比在此之前就结束了"),

@@ -8,7 +8,7 @@ pub(crate) const LEGEND: &str = "operations a second of single ranks: of the slo
 pub(crate) const COLUMNS: [&str; 8] = ["work", "lane", "ranks", "slowest", "mean", "fastest", "spread", "done"];
 
 pub(crate) const NETWORK: &str = "received, sent";
-pub(crate) const NETWORK_LEGEND: &str = "Received, sent: by network interfaces of all nodes together, of all programs; what \
+pub(crate) const NETWORK_LEGEND: &str = "Received, sent: by network interfaces of all nodes at work together, of all programs; what \
      goes past the kernel (RDMA) is not in it.";
 
 /// How many ranks on how many nodes; one node is not told.

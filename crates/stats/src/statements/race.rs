@@ -13,7 +13,7 @@ templates! {
     taken_up_once() = "the race was interrupted and continued once";
     taken_up_often(times) = "the race was interrupted and continued {times} times";
     clocks_apart(compared, nodes, apart, drift, time) =
-        "clocks of nodes ({compared} of {nodes}) told times at most {apart} apart, and drifted by at most {drift} in {time}: no \
+        "clocks of nodes ({compared} of {nodes}) told times at most {apart} apart before the race, and from its begin to its end, {time}, drifted by at most {drift}: no \
          figure rests on their agreement";
     nodes_let_go(apart, windows) =
         "nodes were let go at most {apart} apart (windows that were looked at: {windows}), which counts as one moment";

@@ -7,6 +7,7 @@ use crate::owner::Owner;
 use aging::beneath::{entries, open_folder, remove_tree};
 use aging::state::{NAMES, State};
 use aging::{AgingError, Life};
+use lanes::filesystems::Home;
 use model::lane::{Contestant, LaneSpec};
 use rustix::fs::{AtFlags, FlockOperation, Mode, flock, fstat, fstatfs, fstatvfs, mkdirat, stat, statfs, unlinkat};
 use rustix::io::Errno;
@@ -47,7 +48,9 @@ pub struct Space {
 /// The filesystem of what is written as a lane; `None`: it is none, or a folder's.
 fn filesystem_of_lane(typed: &Path) -> Option<&'static str> {
     match typed.to_str()?.parse::<LaneSpec>().ok()?.contestant {
-        Contestant::Filesystem(name) => lanes::filesystems::find(&name).map(|row| row.name),
+        Contestant::Filesystem(name) => {
+            lanes::filesystems::find(&name).filter(|row| row.home == Home::Block).map(|row| row.name)
+        }
         _ => None,
     }
 }

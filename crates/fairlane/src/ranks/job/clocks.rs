@@ -17,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_BEFORE_A_WINDOW: usize = 64;
 /// Nor of any job more.
 const MOST: usize = 1024;
+/// How long all are asked around the race, and before a window; who is not reached by then is left out.
+const AROUND: Duration = Duration::from_secs(30);
+const BEFORE_A_WINDOW: Duration = Duration::from_secs(2);
 
 /// What is known of clocks.
 #[derive(Default)]
@@ -34,7 +37,7 @@ impl Job {
     /// Where the job is gone.
     pub(super) fn compare_clocks_before(&mut self, stop: &AtomicBool) -> Result<(), CallError> {
         let all = self.other_nodes((0..self.size).collect());
-        self.clocks.before = self.compare_clocks(&all, stop)?;
+        self.clocks.before = self.compare_clocks(&all, AROUND, stop)?;
         Ok(())
     }
 
@@ -46,7 +49,7 @@ impl Job {
         let before = std::mem::take(&mut self.clocks.before);
         let nodes: Vec<u32> = before.keys().copied().collect();
         // A job that is gone has no clocks; that it is gone is told by who needs it.
-        drifted(&before, &self.compare_clocks(&nodes, stop).ok()?)
+        drifted(&before, &self.compare_clocks(&nodes, AROUND, stop).ok()?)
     }
 
     /// Before the first measured window of a trial clocks of those that work are compared: how far apart they are let go can
@@ -65,7 +68,7 @@ impl Job {
         if nodes.len() > MOST_BEFORE_A_WINDOW {
             return Ok(BTreeMap::new());
         }
-        self.compare_clocks(&nodes, stop)
+        self.compare_clocks(&nodes, BEFORE_A_WINDOW, stop)
     }
 
     /// The machines of these ranks but rank 0's, ascending.
@@ -77,11 +80,17 @@ impl Job {
     }
 
     /// Who does not answer is left out.
-    fn compare_clocks(&mut self, nodes: &[u32], stop: &AtomicBool) -> Result<BTreeMap<u32, ClockAhead>, CallError> {
+    fn compare_clocks(
+        &mut self,
+        nodes: &[u32],
+        most: Duration,
+        stop: &AtomicBool,
+    ) -> Result<BTreeMap<u32, ClockAhead>, CallError> {
         let mut ahead = BTreeMap::new();
+        let begun = Instant::now();
         for node in nodes.iter().take(MOST) {
             let Some(rank) = self.nodes.iter().position(|of| of == node) else { continue };
-            if self.clocks.is_over || stop.load(Ordering::Relaxed) {
+            if self.clocks.is_over || stop.load(Ordering::Relaxed) || begun.elapsed() >= most {
                 break;
             }
             if let Some(found) = self.ahead(rank as u32, stop)? {
@@ -92,6 +101,8 @@ impl Job {
     }
 
     fn ahead(&mut self, rank: u32, stop: &AtomicBool) -> Result<Option<ClockAhead>, CallError> {
+        // The question that counts may be the first one: from here on clocks drift.
+        let told_ns = monotonic_ns();
         if self.lines.link.clocks(rank).is_err() {
             return Err(self.has_ended(stop));
         }
@@ -99,7 +110,7 @@ impl Job {
         while !stop.load(Ordering::Relaxed) && begun.elapsed() < PATIENCE {
             match self.lines.events.recv_timeout(GLANCE) {
                 Ok(Event::Clocks(of, ahead)) if of == rank => {
-                    return Ok(ahead.map(|ahead| ClockAhead { told_ns: monotonic_ns(), ahead }));
+                    return Ok(ahead.map(|ahead| ClockAhead { told_ns, ahead }));
                 }
                 Ok(Event::Lost(rank, why)) => return Err(self.is_lost(rank, &why, stop)),
                 Ok(Event::Gone) | Err(RecvTimeoutError::Disconnected) => return Err(self.has_ended(stop)),

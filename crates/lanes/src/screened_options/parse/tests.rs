@@ -186,6 +186,7 @@ fn what_no_lane_may_say_is_no_option() {
         ("xfs", "log_size=64m|100m", "or its own words: '-l size=64m|100m'"),
         ("xfs", "reflink=1|0", "or its own words: '-m reflink=1|0'"),
         ("xfs", "read_ahead=128K|1M", "or its own words: 'queue:read_ahead=128K|1M'"),
+        ("ext4", "read_ahead_kb=4096|1024", "or its own words: 'queue:read_ahead=4096K|1024K'"),
         ("ext4", "block_size=8K|4K", "or its own words: '-b 1024|2048'"),
         ("ext4", "bigalloc=1|0", "has the levels off, 64K, 1M; write some of these"),
         ("xfs", "logbsize=32k", "write two levels: 'logbsize=32k|256k'"),
