@@ -1,5 +1,6 @@
 //! `fairlane import`: what other tools wrote down becomes a trace, or a record.
 
+mod io500;
 mod logs;
 mod of_processes;
 mod record;

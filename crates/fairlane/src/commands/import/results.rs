@@ -1,7 +1,7 @@
 //! Results of other benchmarks, made a record.
 
 use super::record::{self, Imported};
-use super::{Named, cannot_read};
+use super::{Named, cannot_read, io500};
 use crate::commands::contest::new_record_name;
 use crate::commands::report::print;
 use crate::conductor::trial_run::now;
@@ -31,8 +31,9 @@ pub(super) fn run(files: &[Named], output: Option<&Path>) -> Result<(), Failure>
                 escaped_path(&file.path)
             )));
         }
-        let results =
+        let mut results =
             foreign::read(&text).map_err(|error| Failure::usage(format!("{}: {error}", escaped_path(&file.path))))?;
+        io500::check_score(&mut results);
         runs += results.series.iter().map(|series| series.runs.len()).sum::<usize>();
         record::check_runs(runs).map_err(Failure::usage)?;
         read.push(Imported { lane: file.lane.clone(), stem: stem(&file.path), results });
