@@ -162,7 +162,7 @@ test("ranks and IO500's score stand in tables, and nowhere where no job raced", 
     "new files: create ext4 8 1.2k ops/s 2k ops/s 2.5k ops/s 25% 2.5 s 3.1 s",
     "new files: delete <i>xfs</i> 8 on 2 nodes 1.2k ops/s 2k ops/s 2.5k ops/s 25% 2.5 s 3.1 s",
   ]);
-  assert.match((await of("#ranks"))[0] ?? "", /Received and sent: by network interfaces of all nodes together/);
+  assert.match((await of("#ranks"))[0] ?? "", /Received and sent: by network interfaces of all nodes at work together/);
   assert.deepEqual(await of("#ranks li"), [
     "new files: delete, <i>xfs</i>: rank 3 (node 1) was the slowest and far behind in 5 of 6 rounds, in these 35% below the mean of the others (median). Why is not told: its node, its network, or what it worked on.",
   ]);

@@ -396,10 +396,10 @@ fn what_a_guests_kernel_makes_of_options_is_found_before_a_screening_is_laid_out
     home.0.assert_nothing_left();
     home.assert_no_process_stays();
     // What a program there mounts is tried by that program.
-    let by_program = ["screen", "ntfs@uml", "--option", "big_writes", "--option", "no_such_option"];
+    let by_program = ["screen", "ntfs@uml", "--option", "big_writes", "--option", "uid"];
     let (_, err) = home.expect(2, &[&by_program[..], &fixed[..]].concat());
     assert!(err.contains("in a guest that is started for it") && !err.contains("big_writes ("), "{err}");
-    assert!(err.contains("what --option names is refused: no_such_option (ntfs"), "{err}");
+    assert!(err.contains("what --option names is refused: uid (ntfs-3g refuses it: "), "{err}");
     home.0.assert_nothing_left();
     home.assert_no_process_stays();
     // The kernel shows that one of them changes nothing.

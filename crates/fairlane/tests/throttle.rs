@@ -89,7 +89,7 @@ fn three_filesystems_tie_on_random_reads_of_an_emulated_disk() {
     let _turn = alone();
     let place = Place::new();
     let suite = suite(&place);
-    let race = ["race", "ext4", "xfs", "btrfs", "--suite", &suite, "--workload", "random-read", "--rounds", "3"];
+    let race = ["race", "ext4", "xfs", "btrfs", "--suite", &suite, "--workload", "random-read", "--rounds", "4"];
     let disk = ["--lane-size", "320MiB", "--throttle", "20MiB/s,2000iops", "-o", "r.jsonl"];
     let (out, _) = place.expect(0, &[&race[..], &disk[..]].concat());
     // Whether the three tie is a matter of how wide their intervals are, as below.

@@ -94,7 +94,7 @@ fn clocks_of_nodes_are_told_with_all_that_is_not_known_of_them() {
         (ranks.release_spread_seconds, ranks.release_uncertainty_seconds) = (spread, 1e-4);
     }
     let expected = [
-        "clocks of nodes (2 of 2) told times at most 260 ms apart, and drifted by at most 40 us in 60 s: no figure rests on \
+        "clocks of nodes (2 of 2) told times at most 260 ms apart before the race, and from its begin to its end, 60 s, drifted by at most 40 us: no figure rests on \
          their agreement",
         "nodes were let go at most 400 us apart (windows that were looked at: 2), which counts as one moment",
     ];
