@@ -210,9 +210,11 @@ pub(crate) fn with_sudo(line: String, style: &Style) -> String {
 }
 
 /// What goes on with a race, with what a record may not choose by itself: its lanes where they say more than a name, its
-/// place, devices and programs that were allowed. `None`: its record was shared, or screens what is no lane, and goes on nowhere.
+/// place, devices and programs that were allowed. `None`: its record was shared, is of a race
+/// over MPI, or screens what is no lane, and goes on nowhere.
 pub(crate) fn resume_command(findings: &Findings, path: &str) -> Option<String> {
-    if is_untold(&findings.machine.machine_id_hash) {
+    let over_mpi = findings.command_line.first().is_some_and(|program| program == model::plan::OVER_MPI);
+    if over_mpi || is_untold(&findings.machine.machine_id_hash) {
         return None;
     }
     // Its lanes follow from the lane that is screened.

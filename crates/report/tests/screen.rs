@@ -128,6 +128,11 @@ fn a_race_that_ends_early_still_says_what_it_found() {
     assert!(data.contains("Undecided (interrupted): commit 4 KiB. --resume goes on with it (about 2 min)."), "{data}");
     assert!(!data.contains("noisy"), "{data}");
     assert!(data.contains("fairlane race --resume ~/.local/state"), "{data}");
+    // A race over MPI is not gone on with.
+    let mut over_mpi = findings;
+    over_mpi.command_line = ["fairlane-mpi", "race", "/a", "/b"].map(str::to_owned).to_vec();
+    let (data, _) = shown(&over_mpi, false, &[Event::Finished(Box::new(common::told(&over_mpi)))]);
+    assert!(data.contains("The race was interrupted") && !data.contains("race --resume"), "{data}");
 }
 
 #[test]

@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 
 /// From this share of what added ranks should bring on a ladder goes straight up.
 const HALF: f64 = 0.5;
+/// An interval that leaves open whether half is brought is told up to this width: ten times what was due. Chosen.
+const WIDEST: f64 = 10.0;
 /// Two-sided p of all shares of a race together.
 const TOGETHER: f64 = 0.05;
 
@@ -123,7 +125,13 @@ fn share(before: &Figures, after: &Figures, p: f64) -> Option<LadderShare> {
     let due = f64::from(after.row.ranks) / f64::from(before.row.ranks) - 1.0;
     let of = |difference: f64| difference.exp_m1() / due;
     let (low, high) = (of(found.difference - found.half), of(found.difference + found.half));
-    (low.is_finite() && high.is_finite()).then(|| LadderShare { share: of(found.difference), low, high })
+    // From too few rounds it may reach from nothing to any number: it tells neither that half is brought nor that it is not.
+    let tells_nothing = low < HALF && high >= HALF && high - low > WIDEST;
+    (low.is_finite() && high.is_finite() && !tells_nothing).then(|| LadderShare {
+        share: of(found.difference),
+        low,
+        high,
+    })
 }
 
 /// The first step at which the whole interval lies below half.
@@ -210,5 +218,17 @@ mod tests {
         assert!(matches!(climb(0.001, 2), Scaling::Bends { from: 1, to: 2, .. }));
         assert_eq!(climb(0.05, 2), Scaling::Open);
         assert_eq!(climb(0.001, 1), Scaling::Open);
+    }
+
+    #[test]
+    fn an_interval_of_more_than_ten_times_what_is_due_is_told_only_where_it_decides() {
+        let two_rounds =
+            |ranks: u32, rate: f64| Figures { logs: vec![rate.ln() - 0.3, rate.ln() + 0.3], ..at(ranks, rate, 0.0) };
+        let (shares, scaling) = climbed(vec![two_rounds(1, 100.0), two_rounds(2, 90.0)]);
+        assert_eq!((shares, scaling), (vec![None, None], Scaling::Open));
+        // A hundredth more ranks bring far less than they should: wide, and wholly below half.
+        let (shares, scaling) = climbed(vec![at(100, 100.0, 0.01), at(101, 60.0, 0.01)]);
+        assert!(shares[1].is_some_and(|of| of.high < HALF), "{shares:?}");
+        assert!(matches!(scaling, Scaling::Bends { .. }), "{scaling:?}");
     }
 }
