@@ -2,8 +2,7 @@
 //!
 //! A word stands in each 4 KiB of a block, in the place of the random one that [`crate::data`] puts there: its lower half is made
 //! of the writer, the file and the offset, its upper half tells which chunk the block is a copy of and what wrote it. Fourteen bits
-//! are random, so that a block that is written again differs, but for one in
-//! 16,384.
+//! are random, so that a block that is written again differs, but for one in 16,384.
 
 use crate::operations::contents::mix;
 

@@ -156,8 +156,7 @@ pub trait Work {
     }
 
     /// Reads some of what another client wrote, all where that is little, and compares every byte of it with what its seed says;
-    /// answers the bytes that were compared. 0: there are none, each is
-    /// larger than is read, or what they should be cannot be told by a seed.
+    /// answers the bytes that were compared. 0: there are none, each is larger than is read, or what they should be cannot be told by a seed.
     ///
     /// # Errors
     /// [`EngineError::Corrupt`] or [`EngineError::Contents`] at the first mismatch; a call that fails.

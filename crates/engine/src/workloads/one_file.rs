@@ -17,6 +17,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use rustix::io::{Errno, pread, pwrite, write};
+use std::ffi::CString;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -315,7 +316,8 @@ fn head(record: &[u8]) -> (u64, u64) {
 /// The file that an act works on.
 struct Acted {
     top: OwnedFd,
-    name: String,
+    /// As the kernel takes it: nothing is made of it for each open.
+    name: CString,
     path: PathBuf,
     file: OwnedFd,
 }
@@ -323,18 +325,19 @@ struct Acted {
 impl Acted {
     fn open(top: Result<OwnedFd, Errno>, folder: &Path, name: &str, flags: OFlags) -> Result<Self, EngineError> {
         let path = folder.join(name);
+        let name = CString::new(name).expect("names of this work have no zero");
         let opened = top.and_then(|top| {
-            let file = openat(&top, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            let file = openat(&top, name.as_c_str(), flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
             Ok((top, file))
         });
         let (top, file) = opened.map_err(|errno| EngineError::file("open", &path, errno))?;
-        Ok(Acted { top, name: name.to_owned(), path, file })
+        Ok(Acted { top, name, path, file })
     }
 
     #[inline]
     fn open_and_close(&self) -> Result<(), EngineError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = openat(&self.top, self.name.as_str(), flags, Mode::empty());
+        let opened = openat(&self.top, self.name.as_c_str(), flags, Mode::empty());
         opened.map(drop).map_err(|errno| EngineError::file("open", &self.path, errno))
     }
 
