@@ -5,7 +5,7 @@ import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const names = ["words", "report", "explain", "appenders", "screening", "dashboard", "real"];
+const names = ["words", "report", "sections", "explain", "appenders", "screening", "dashboard", "real"];
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, "tests/built/specs");
 if (process.argv[2] === undefined) await rm(join(here, "tests/shots"), { recursive: true, force: true });
