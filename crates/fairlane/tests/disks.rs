@@ -290,7 +290,7 @@ fn settings_of_the_kernel_are_options_of_a_screening_but_for_what_is_so_already(
     let work = ["screen", "ext4", "--suite", &suite, "--workload", "commit", "--lane-size", "64MiB"];
     let (out, _) = place.expect(0, &[&work[..], &options, &["--rounds", "3", "--dry-run"]].concat());
     let left_out = format!("left out: dirty_ratio {}: it is so here already", before[0]);
-    assert!(out.contains(&left_out) && out.contains("2 options in 4 lanes"), "{out}");
+    assert!(out.contains(&left_out) && out.contains("2 options in 8 lanes"), "{out}");
     assert!(out.contains("set vm, dirty_expire_centisecs=123 on this machine"), "{out}");
     assert_eq!(kernel(), before, "a dry run sets nothing");
     place.assert_nothing_left();

@@ -408,7 +408,7 @@ fn what_a_guests_kernel_makes_of_options_is_found_before_a_screening_is_laid_out
     assert!(err.contains("trying 3 options in a guest that is started for it, on a sparse disk of 320MiB"), "{err}");
     let said = out.split_whitespace().collect::<Vec<_>>().join(" ");
     let left_out = "left out: relatime on: it is so here already";
-    assert!(said.contains("2 options in 4 lanes") && said.contains(left_out), "{out}");
+    assert!(said.contains("2 options in 8 lanes") && said.contains(left_out), "{out}");
     assert!(!said.contains("tried beforehand") && !said.contains("ended twice"), "{out}");
     home.0.assert_nothing_left();
     home.assert_no_process_stays();

@@ -153,7 +153,7 @@ fn what_the_kernel_turns_off_beside_another_option_is_not_screened() {
     ] {
         assert!(out.contains(line), "{line}: {out}");
     }
-    assert!(out.contains("2 options in 4 lanes") && err.contains("on a sparse image of 64MiB"), "{out}{err}");
+    assert!(out.contains("2 options in 8 lanes") && err.contains("on a sparse image of 64MiB"), "{out}{err}");
     place.assert_nothing_left();
 }
 
@@ -229,9 +229,9 @@ fn a_small_screening_is_raced_reported_and_gone_on_with() {
     let raced = place.record();
     let screening = &raced[0]["plan"]["screening"];
     assert_eq!(screening["base"], "ext4");
-    assert_eq!(screening["runs"].as_array().unwrap().len(), 4);
+    assert_eq!(screening["runs"].as_array().unwrap().len(), 8);
     assert_eq!(screening["runs"][0]["lane"], "default");
-    assert_eq!(trials(&raced), 8, "four lanes in two rounds");
+    assert_eq!(trials(&raced), 16, "eight lanes in two rounds");
     for format in ["text", "markdown", "json"] {
         let (shown, _) = place.expect(0, &["report", "r.jsonl", "--format", format]);
         assert!(shown.contains("max_batch_time"), "{format}: {shown}");
@@ -249,7 +249,7 @@ fn a_small_screening_is_raced_reported_and_gone_on_with() {
     let again = [&["screen", "--resume", "cut.jsonl", "--no-confirm", "--no-report"][..], two].concat();
     place.expect(0, &again);
     place.assert_nothing_left();
-    assert_eq!(trials(&lines(&place, "cut.jsonl")), 8);
+    assert_eq!(trials(&lines(&place, "cut.jsonl")), 16);
     let (_, err) = place.expect(2, &again);
     assert_one_sentence(&err, &["cut.jsonl is complete"]);
 }
@@ -359,7 +359,7 @@ fn a_dry_run_of_a_file_of_ones_own_tries_its_options_by_its_commands_and_designs
     write_own(&place);
     let more = ["--suite", &suite, "--workload", "commit", "--lane-size", "128MiB", "--rounds", "2", "--dry-run"];
     let (out, err) = place.expect(0, &[&OWN[..], &more].concat());
-    assert!(out.contains("2 options in 4 lanes, all combinations of their levels"), "{out}");
+    assert!(out.contains("2 options in 8 lanes, all combinations of their levels, each in 2 lanes"), "{out}");
     let column = "column 2: -I: 256, or 512; in no table, so never proposed";
     assert!(out.contains(column), "{out}");
     let one_line = out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -426,9 +426,13 @@ fn a_filesystem_of_ones_own_is_screened_and_its_options_are_never_proposed() {
             "r02=./myfs.toml(-I 256),commit=30",
             "r03=./myfs.toml(-I 512),commit=5",
             "r04=./myfs.toml(-I 512),commit=30",
+            "r05=./myfs.toml(-I 256),commit=5",
+            "r06=./myfs.toml(-I 256),commit=30",
+            "r07=./myfs.toml(-I 512),commit=5",
+            "r08=./myfs.toml(-I 512),commit=30",
         ]
     );
-    assert_eq!(trials(&raced), 8, "four lanes in two rounds");
+    assert_eq!(trials(&raced), 16, "eight lanes in two rounds");
     assert!(["-I 256", "-I 512"].iter().all(|words| made(&place).iter().any(|told| told.contains(words))));
     // Neither a report nor what is shared opens the file that a record names.
     std::fs::remove_file(place.path().join("myfs.toml")).unwrap();
@@ -497,7 +501,7 @@ fn a_screening_of_ones_own_file_goes_on_by_the_same_bytes_alone() {
         let before = made(&place).len();
         go_on(&place, 0, name, &moved);
         assert!(made(&place).len() > before && !place.path().join("PWNED").exists(), "{name}");
-        assert_eq!(trials(&lines(&place, name)), 8, "{name}");
+        assert_eq!(trials(&lines(&place, name)), 16, "{name}");
     }
     let err = go_on(&place, 2, "cut.jsonl", &moved);
     assert_one_sentence(&err, &["cut.jsonl is complete"]);

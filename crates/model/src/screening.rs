@@ -85,7 +85,7 @@ pub struct ScreeningRun {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DesignKind {
-    /// Every combination of the levels.
+    /// Every combination of the levels, of one and two options in several lanes each.
     FullFactorial,
     /// Plackett and Burman's, and each of its runs again with all levels turned (fold-over): effects are clear of interactions
     /// of two factors.

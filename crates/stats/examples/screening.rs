@@ -15,8 +15,8 @@ use model::workload::{Pattern, Workload};
 use screened::{Noise, commit, empty, found, measure, options};
 use stats::screening::lanes_of;
 
-/// Options of a screening: every combination in 2 lanes to 16, then in 24 lanes, as many as fit into these, and in 48 lanes.
-/// One and two leave too few free columns to tell by them how far lanes differ.
+/// Options of a screening: every combination in 8 lanes, of one and two in several each, and in 16, then in 24 lanes, as many as
+/// fit into these, and in 48 lanes.
 const OPTIONS: [usize; 7] = [1, 2, 3, 4, 9, 11, 20];
 const ROUNDS: [u32; 4] = [2, 4, 6, 8];
 /// By how much lanes differ for good, as a standard deviation.

@@ -25,8 +25,14 @@ export const screening: typeof english = {
       say`Vorerst bei der Voreinstellung von ${base} bleiben: Im zweiten Rennen ist noch offen, ob ${options} gewinnt`,
   },
   noLane: "Bahnen ohne gültigen Namen",
-  summary: (base, options, lanes, full, rounds) =>
-    say`${count(options, "Option", "Optionen")} von ${base} in ${lanes} Bahnen, ${full === null ? "das sind alle Kombinationen" : `alle Kombinationen bräuchten ${full}`}; ${rounds}.`,
+  summary: (base, options, lanes, combinations, rounds) =>
+    say`${count(options, "Option", "Optionen")} von ${base} in ${lanes} Bahnen, ${combinations}; ${rounds}.`,
+  combinations: (each, full) =>
+    each === 0
+      ? `alle Kombinationen bräuchten ${full}`
+      : each === 1
+        ? "das sind alle Kombinationen"
+        : `alle Kombinationen in je ${each} Bahnen`,
   rounds: (fewest, most) => (fewest === most ? count(most, "Runde", "Runden") : `${fewest} bis ${most} Runden`),
   scatter: (deviation) => `eine Bahn streut von Runde zu Runde um ${deviation}`,
   legend: (margin, few) =>

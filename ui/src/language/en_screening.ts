@@ -24,8 +24,15 @@ export const screening = {
       say`Keep the default of ${base} for now: raced again, ${options} is not known to gain yet`,
   },
   noLane: "a lane that cannot be screened",
-  summary: (base: Said, options: number, lanes: number, full: string | null, rounds: string) =>
-    say`${count(options, "option", "options")} of ${base} in ${lanes} lanes, ${full === null ? "which are all combinations" : `where all combinations would take ${full} lanes`}; ${rounds}.`,
+  summary: (base: Said, options: number, lanes: number, combinations: string, rounds: string) =>
+    say`${count(options, "option", "options")} of ${base} in ${lanes} lanes, ${combinations}; ${rounds}.`,
+  /** `each`: in how many lanes each combination is; 0: not each is in one, and all would take `full` lanes. */
+  combinations: (each: number, full: string) =>
+    each === 0
+      ? `where all combinations would take ${full} lanes`
+      : each === 1
+        ? "which are all combinations"
+        : `all combinations in ${each} lanes each`,
   rounds: (fewest: number, most: number) => (fewest === most ? count(most, "round", "rounds") : `${fewest} to ${most} rounds`),
   scatter: (deviation: string) => `a lane scatters by ${deviation} from round to round`,
   legend: (margin: string, few: boolean) =>

@@ -19,8 +19,10 @@ export const screening: typeof english = {
     open: (base, options) => say`暂且保持 ${base} 的默认设置：重新对测后，尚不能断定 ${options} 是否更好`,
   },
   noLane: "一条无法筛选的赛道",
-  summary: (base, options, lanes, full, rounds) =>
-    say`${base} 的 ${options} 个选项，共 ${lanes} 条赛道${full === null ? "，即全部组合" : `，全部组合则需 ${full} 条`}；${rounds}。`,
+  summary: (base, options, lanes, combinations, rounds) =>
+    say`${base} 的 ${options} 个选项，共 ${lanes} 条赛道，${combinations}；${rounds}。`,
+  combinations: (each, full) =>
+    each === 0 ? `全部组合则需 ${full} 条` : each === 1 ? "即全部组合" : `全部组合各占 ${each} 条`,
   rounds: (fewest, most) => (fewest === most ? `${most} 轮` : `${fewest} 至 ${most} 轮`),
   scatter: (deviation) => `同一赛道各轮之间波动 ${deviation}`,
   legend: (margin, few) =>

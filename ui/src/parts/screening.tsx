@@ -61,12 +61,13 @@ export function Screening({ race }: { race: RacePage }) {
   const w = ui.words.screening;
   const rounds = of.results.map((result) => result.rounds);
   const raced = rounds.length === 0 ? w.rounds(0, 0) : w.rounds(Math.min(...rounds), Math.max(...rounds));
-  const full = of.full_factorial_lanes === of.lanes ? null : ui.figures.whole(of.full_factorial_lanes);
+  const all = Math.floor(of.lanes / Math.max(1, of.full_factorial_lanes));
+  const combinations = w.combinations(all, ui.figures.whole(of.full_factorial_lanes));
   const leftOut = of.left_out ?? [];
   return (
     <Section id="screening" title={w.title} note={w.legend(ui.figures.margin(of.margin), of.few_spare === true)}>
       <p>
-        <Speak said={w.summary(baseSaid(ui, of), of.factors.length, of.lanes, full, raced)} />
+        <Speak said={w.summary(baseSaid(ui, of), of.factors.length, of.lanes, combinations, raced)} />
       </p>
       <Lines said={unusualSaid(ui, of)} />
       {of.proposal.cut_short == null ? null : <p>{cutShortSaid(ui, of.proposal.cut_short)}</p>}

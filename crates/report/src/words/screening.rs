@@ -53,9 +53,10 @@ pub(crate) fn summary(options: usize, base: &str, lanes: u32, full: u64, rounds:
         (fewest, most) if fewest == most => self::rounds(most),
         (fewest, most) => format!("{fewest} to {most} rounds"),
     };
-    let full = match u64::from(lanes) == full {
-        true => "which are all combinations".to_owned(),
-        false => format!("where all combinations would take {} lanes", figures::whole(full)),
+    let full = match u64::from(lanes) / full.max(1) {
+        0 => format!("where all combinations would take {} lanes", figures::whole(full)),
+        1 => "which are all combinations".to_owned(),
+        each => format!("all combinations in {each} lanes each"),
     };
     format!("{options} of {base} in {lanes} lanes, {full}; {raced}.")
 }
@@ -547,5 +548,7 @@ mod tests {
         assert_eq!(some, "7 options of xfs in 16 lanes, where all combinations would take 128 lanes; 5 rounds.");
         let all = summary(1, "xfs", 2, 2, (0, 3));
         assert_eq!(all, "1 option of xfs in 2 lanes, which are all combinations; 0 to 3 rounds.");
+        let each = summary(1, "xfs", 8, 2, (4, 4));
+        assert_eq!(each, "1 option of xfs in 8 lanes, all combinations in 4 lanes each; 4 rounds.");
     }
 }

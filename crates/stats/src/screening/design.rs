@@ -2,11 +2,14 @@
 
 use super::effects::{contrast, dot, product};
 use super::span::Span;
-use model::screening::{DesignKind, MOST_FACTORS, Screening};
+use model::screening::{DesignKind, MOST_FACTORS, Screening, ScreeningRun};
 use std::collections::BTreeSet;
 
 /// Most factors whose every combination is raced.
 const MOST_IN_FULL: usize = 4;
+/// Every combination takes 2 to this power lanes at least. Fewer factors have each combination in several of them, because
+/// two or four lanes do not show how far lanes differ by themselves.
+const LEAST_IN_FULL: usize = 3;
 /// Rows that the designs of 8, 12 and 24 runs are made of: each further row is the one before, turned on by one place, and
 /// the last one is all minus. Source: Plackett and Burman, Biometrika 33 (1946), 305 to 325.
 const ROWS: [&str; 3] = ["+++-+--", "++-+++---+-", "+++++-+-++--++--+-+----"];
@@ -15,23 +18,33 @@ const ROWS: [&str; 3] = ["+++-+--", "++-+++---+-", "+++++-+-++--++--+-+----"];
 pub(super) type Column = Vec<f64>;
 
 /// The design of a screening of so many factors, and its runs: for each factor whether it is at its other level. The first
-/// run is the default, with all at their usual level, and no two runs are alike.
+/// run is the default, with all at their usual level.
 ///
-/// Every combination of up to 4 factors; from 5 on Plackett and Burman's design, folded over. There are 1 to
-/// [`MOST_FACTORS`] factors: what lies outside is taken for the nearest of these.
+/// Every combination of up to 4 factors, of one factor four times, of two twice, of more once; from 5 on Plackett and Burman's
+/// design, folded over, in which no two runs are alike. There are 1 to [`MOST_FACTORS`] factors: what lies outside is taken
+/// for the nearest of these.
 pub fn plan_design(factors: usize) -> (DesignKind, Vec<Vec<bool>>) {
     let factors = factors.clamp(1, MOST_FACTORS);
-    planned(factors, row_for(factors))
+    planned(factors, source_for(factors))
 }
 
-/// The design of so many factors that is made of this row.
-fn planned(factors: usize, row: Option<&str>) -> (DesignKind, Vec<Vec<bool>>) {
-    match row {
-        None => {
+/// What a design is made of.
+#[derive(Clone, Copy)]
+enum Source {
+    /// Every combination of so many columns of two levels, of which the first ones are the factors.
+    Full(usize),
+    /// A row of Plackett and Burman's.
+    Row(&'static str),
+}
+
+/// The design of so many factors that is made of this.
+fn planned(factors: usize, source: Source) -> (DesignKind, Vec<Vec<bool>>) {
+    match source {
+        Source::Full(columns) => {
             let run = |run: usize| -> Vec<bool> { (0..factors).map(|factor| (run >> factor) & 1 == 1).collect() };
-            (DesignKind::FullFactorial, (0..1_usize << factors).map(run).collect())
+            (DesignKind::FullFactorial, (0..1_usize << columns).map(run).collect())
         }
-        Some(row) => {
+        Source::Row(row) => {
             let mut runs = folded(row);
             runs.iter_mut().for_each(|run| run.truncate(factors));
             (DesignKind::FoldedPlackettBurman, runs)
@@ -49,12 +62,21 @@ pub fn full_factorial(factors: usize) -> u64 {
     u32::try_from(factors).ok().and_then(|factors| 1_u64.checked_shl(factors)).unwrap_or(u64::MAX)
 }
 
-/// The row of the smallest design of so many factors; `None`: it has every combination.
-fn row_for(factors: usize) -> Option<&'static str> {
+/// The smallest design of so many factors that shows how far lanes differ by themselves.
+fn source_for(factors: usize) -> Source {
+    let row = || ROWS.into_iter().find(|row| row.len() >= factors);
     if factors <= MOST_IN_FULL {
-        return None;
+        return Source::Full(factors.max(LEAST_IN_FULL));
     }
-    ROWS.into_iter().find(|row| row.len() >= factors)
+    row().map_or(Source::Full(factors), Source::Row)
+}
+
+/// The design of so many factors in a record of so many runs: an older version raced every combination once.
+fn source_in_record(factors: usize, runs: usize) -> Source {
+    match factors < LEAST_IN_FULL && runs == 1 << factors {
+        true => Source::Full(factors),
+        false => source_for(factors),
+    }
 }
 
 /// All columns of a design by runs: the row of all minus, the row and its turns, then each of these with all signs turned.
@@ -82,21 +104,14 @@ impl Design {
     /// Of so many factors, with its runs in the order of [`plan_design`].
     pub(super) fn new(factors: usize) -> Design {
         let factors = factors.clamp(1, MOST_FACTORS);
-        Design::from_row(factors, row_for(factors))
+        Design::made(factors, source_for(factors))
     }
 
-    /// Of so many factors, made of this row.
-    fn from_row(factors: usize, row: Option<&str>) -> Design {
-        let (_, runs) = planned(factors, row);
-        let Some(row) = row else {
-            let columns: Vec<Column> = (0..factors).map(|at| column(&runs, at)).collect();
-            let products = |is_such: fn(u32) -> bool| -> Vec<Column> {
-                let sets = (0..1_usize << factors).filter(|set| is_such(set.count_ones()));
-                let of_set = |set: usize| columns.iter().enumerate().filter(move |(at, _)| (set >> at) & 1 == 1);
-                sets.map(|set| product_of(of_set(set))).collect()
-            };
-            let (spare, pairs) = (products(|of| of > 2), products(|of| of == 2));
-            return Design { factors: columns, spare, pairs };
+    /// Of so many factors, made of this.
+    fn made(factors: usize, source: Source) -> Design {
+        let row = match source {
+            Source::Full(columns) => return Design::full(factors, columns),
+            Source::Row(row) => row,
         };
         let all = folded(row);
         let mut columns: Vec<Column> = (0..row.len()).map(|at| column(&all, at)).collect();
@@ -107,6 +122,21 @@ impl Design {
         let mut spare = columns.split_off(factors);
         spare.push(half);
         Design { factors: columns, spare, pairs }
+    }
+
+    /// Every combination of so many columns, of which the first ones are the factors. What holds one of the others tells lanes
+    /// apart that are alike.
+    fn full(factors: usize, columns: usize) -> Design {
+        let (_, runs) = planned(columns, Source::Full(columns));
+        let of_one: Vec<Column> = (0..columns).map(|at| column(&runs, at)).collect();
+        let products = |is_such: &dyn Fn(usize) -> bool| -> Vec<Column> {
+            let of_set = |set: usize| of_one.iter().enumerate().filter(move |(at, _)| (set >> at) & 1 == 1);
+            (1..1_usize << columns).filter(|&set| is_such(set)).map(|set| product_of(of_set(set))).collect()
+        };
+        let is_of_factors = |set: usize| set >> factors == 0;
+        let pairs = products(&|set| is_of_factors(set) && set.count_ones() == 2);
+        let spare = products(&|set| !is_of_factors(set) || set.count_ones() > 2);
+        Design { factors: of_one[..factors].to_vec(), spare, pairs }
     }
 
     /// Columns without a factor, those of pairs among them.
@@ -148,7 +178,8 @@ pub(super) fn in_order(screening: &Screening) -> Option<(Vec<&str>, Design)> {
     if !(1..=MOST_FACTORS).contains(&factors) {
         return None;
     }
-    let (kind, runs) = plan_design(factors);
+    let source = source_in_record(factors, screening.runs.len());
+    let (kind, runs) = planned(factors, source);
     if runs.len() != screening.runs.len() {
         return None;
     }
@@ -156,12 +187,15 @@ pub(super) fn in_order(screening: &Screening) -> Option<(Vec<&str>, Design)> {
     if kind != screening.design || names.len() != factors {
         return None;
     }
+    let mut left: Vec<&ScreeningRun> = screening.runs.iter().collect();
     let mut lanes = Vec::with_capacity(runs.len());
     for run in &runs {
-        lanes.push(screening.runs.iter().find(|of| of.at_other == *run)?.lane.as_str());
+        // Of runs that are alike each stands for one.
+        let at = left.iter().position(|of| of.at_other == *run)?;
+        lanes.push(left.remove(at).lane.as_str());
     }
     let distinct: BTreeSet<&str> = lanes.iter().copied().collect();
-    (distinct.len() == lanes.len()).then(|| (lanes, Design::new(factors)))
+    (distinct.len() == lanes.len()).then(|| (lanes, Design::made(factors, source)))
 }
 
 #[cfg(test)]
@@ -169,12 +203,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_design_has_distinct_runs_and_begins_with_the_default() {
+    fn every_design_has_its_runs_equally_often_and_begins_with_the_default() {
         for factors in 1..=MOST_FACTORS {
             let (kind, runs) = plan_design(factors);
             let lanes = match factors {
-                1..=4 => 1 << factors,
-                5..=7 => 16,
+                1..=3 => 8,
+                4..=7 => 16,
                 8..=11 => 24,
                 _ => 48,
             };
@@ -182,7 +216,14 @@ mod tests {
             assert_eq!(kind == DesignKind::FullFactorial, factors <= 4, "{factors} factors");
             assert!(runs.iter().all(|run| run.len() == factors) && runs[0].iter().all(|other| !other));
             let distinct: BTreeSet<&Vec<bool>> = runs.iter().collect();
-            assert_eq!(distinct.len(), lanes, "{factors} factors");
+            let times = match factors {
+                1 => 4,
+                2 => 2,
+                _ => 1,
+            };
+            assert_eq!(distinct.len() * times, lanes, "{factors} factors");
+            let often = |run: &Vec<bool>| runs.iter().filter(|other| *other == run).count();
+            assert!(distinct.into_iter().all(|run| often(run) == times), "{factors} factors");
         }
     }
 
@@ -198,7 +239,8 @@ mod tests {
             }
             assert_eq!((all.len(), design.left()), (lanes_of(factors) - 1, lanes_of(factors) - 1 - factors));
             let spare = match factors {
-                1 | 2 => 0,
+                1 => 6,
+                2 => 4,
                 3 => 1,
                 4 => 5,
                 5..=7 => 8 - factors,
@@ -255,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_of_factors_is_taken_for_the_nearest() {
-        assert_eq!((lanes_of(0), lanes_of(usize::MAX)), (2, 48));
+        assert_eq!((lanes_of(0), lanes_of(usize::MAX)), (8, 48));
         assert_eq!((full_factorial(0), full_factorial(20), full_factorial(63)), (1, 1 << 20, 1 << 63));
         assert_eq!((full_factorial(64), full_factorial(usize::MAX)), (u64::MAX, u64::MAX));
     }

@@ -237,7 +237,9 @@ impl Settling<'_> {
         }
         if fit == 0 {
             return Err(Failure::usage(format!(
-                "a guest has no disks for two lanes on {} each; take fewer disks a lane, or screen without a guest",
+                "a guest has no disks for the {} lanes of the smallest design on {} each; take fewer disks a lane, or screen \
+                 without a guest",
+                stats::screening::lanes_of(1),
                 self.base.disks()
             )));
         }

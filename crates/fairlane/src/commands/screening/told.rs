@@ -80,9 +80,13 @@ impl Then {
 pub fn about(screening: &Screening, summary: &PlanSummary, then: Then) -> String {
     let (factors, lanes) = (&screening.factors, screening.runs.len());
     let options = if factors.len() == 1 { "1 option".to_owned() } else { format!("{} options", factors.len()) };
+    let full = stats::screening::full_factorial(factors.len());
     let design = match screening.design {
-        DesignKind::FullFactorial => "all combinations of their levels",
-        DesignKind::FoldedPlackettBurman => "a folded design of Plackett and Burman",
+        DesignKind::FullFactorial => match lanes as u64 / full.max(1) {
+            0 | 1 => "all combinations of their levels".to_owned(),
+            each => format!("all combinations of their levels, each in {each} lanes"),
+        },
+        DesignKind::FoldedPlackettBurman => "a folded design of Plackett and Burman".to_owned(),
     };
     let mut lines = vec![format!("screening: {options} in {lanes} lanes, {design}.")];
     lines.extend(then.in_words());
@@ -92,7 +96,6 @@ pub fn about(screening: &Screening, summary: &PlanSummary, then: Then) -> String
     }));
     lines.extend(then.too_short(summary));
     lines.extend((!confirm::may_propose(factors)).then(|| NEVER_PROPOSED.to_owned()));
-    let full = stats::screening::full_factorial(factors.len());
     if full > lanes as u64 {
         let of_lane = summary.seconds_per_round.iter().sum::<f64>() / lanes.max(1) as f64;
         let seconds = of_lane * full as f64 * f64::from(summary.rounds.0);

@@ -110,6 +110,9 @@ impl Settling<'_> {
         let mut before: Vec<(Chosen, Made)> = Vec::new();
         for run in runs {
             let chosen: Chosen = levels::combination_of_run(run).into_iter().enumerate().collect();
+            if before.iter().any(|(other, _)| *other == chosen) {
+                continue;
+            }
             if let Some(why) = self.unlike(&chosen)? {
                 return Ok(Some((chosen, why)));
             }

@@ -43,19 +43,19 @@ fn who_has_no_room_is_told_how_many_options_have() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let record = model::record::Record::parse(include_str!("../../../../tests/fixtures/schema1.jsonl")).unwrap();
     let free = host::find(folder).unwrap().free_bytes;
-    // Four lanes have room, and eight have not.
-    let (on, lane_size) = (Ground::Images(folder.to_owned()), Bytes(free / 6));
+    // Eight lanes have room, and sixteen have not.
+    let (on, lane_size) = (Ground::Images(folder.to_owned()), Bytes(free / 12));
     let plan = Plan { on, lane_size, ..record.header.plan };
     let base: LaneSpec = "ext4".parse().unwrap();
     let said = |lanes: usize, options: usize, are_named: bool| {
         check_room(&plan, &base, (lanes, options), are_named).map_err(|failure| failure.message)
     };
-    assert_eq!(said(4, 2, true), Ok(()));
-    let named = said(8, 3, true).unwrap_err();
-    assert!(named.contains("; name 2 of the 3 options, lower --lane-size"), "{named}");
+    assert_eq!(said(8, 3, true), Ok(()));
+    let named = said(16, 4, true).unwrap_err();
+    assert!(named.contains("; name 3 of the 4 options, lower --lane-size"), "{named}");
     assert!(!named.contains("--without"), "{named}");
     let usual = said(24, 9, false).unwrap_err();
-    assert!(usual.contains("leave 7 of 9 options out (--without NAME)"), "{usual}");
+    assert!(usual.contains("leave 6 of 9 options out (--without NAME)"), "{usual}");
     let none = check_room(&Plan { lane_size: Bytes(free), ..plan.clone() }, &base, (2, 1), true).unwrap_err();
     assert!(none.message.contains("; free some space, lower --lane-size"), "{}", none.message);
 }
