@@ -12,6 +12,7 @@ const KILO: f64 = 1_000.0;
 const GIB: f64 = 1_073_741_824.0;
 
 const NO_SCORE: &str = "a phase that was not run (no score above 0)";
+const NEGATIVE: &str = "a phase whose score is below 0, which is no figure";
 const BROKEN: &str = "a phase with errors, which the file calls INVALID";
 const NO_PHASE: &str = "a score of no phase that is known";
 const NO_TOTAL: &str = "a total that is no figure above 0";
@@ -173,7 +174,7 @@ impl<'a> Reader<'a> {
         };
         match score.map(|score| score * one).filter(|run| run.is_finite()) {
             _ if phase.broken => self.results.leave_out(BROKEN),
-            None => self.results.leave_out(NO_SCORE),
+            None => self.results.leave_out(without_figure(phase.score.unwrap_or_default())),
             Some(run) => {
                 if phase.short {
                     self.results.note(&format!("{} ran shorter than the rules of IO500 ask for.", phase.name));
@@ -205,7 +206,7 @@ impl<'a> Reader<'a> {
         let name = word(2);
         let Some((group, _)) = kind(name) else { return };
         let Some(run) = figure(word(1)).map(|figure| figure * one).filter(|run| run.is_finite()) else {
-            self.results.leave_out(NO_SCORE);
+            self.results.leave_out(without_figure(word(1)));
             return;
         };
         if line.to_lowercase().contains("invalid") {
@@ -269,6 +270,12 @@ fn kind(name: &str) -> Option<(&'static str, bool)> {
 fn figure(value: &str) -> Option<f64> {
     let figure: f64 = value.split_whitespace().next()?.parse().ok()?;
     (figure.is_finite() && figure > 0.0).then_some(figure)
+}
+
+/// Why a phase has no figure, by what stands in its place; a phase that was not run has none, or 0.
+fn without_figure(value: &str) -> &'static str {
+    let is_negative = |word: &str| word.parse::<f64>().is_ok_and(|figure| figure < 0.0);
+    if value.split_whitespace().next().is_some_and(is_negative) { NEGATIVE } else { NO_SCORE }
 }
 
 /// The word behind a word; empty: there is none.

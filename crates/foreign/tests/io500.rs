@@ -153,6 +153,22 @@ fn scores_that_are_no_figures_are_left_out() {
 }
 
 #[test]
+fn a_score_below_0_is_no_figure_and_no_phase_that_was_not_run() {
+    let left_out = |text: String| read(&text).left_out.into_keys().collect::<Vec<_>>();
+    for (score, why) in [
+        ("-2.5", "a phase whose score is below 0, which is no figure"),
+        ("-1e400", "a phase whose score is below 0, which is no figure"),
+        ("0", "a phase that was not run (no score above 0)"),
+        ("-0.0", "a phase that was not run (no score above 0)"),
+        ("?", "a phase that was not run (no score above 0)"),
+    ] {
+        assert_eq!(left_out(format!("[ior-easy-write]\nscore = {score}\n\n[find]\nscore = 2.5\n")), [why], "{score}");
+        let line = |name: &str, score: &str| format!("[RESULT] {name} {score} kIOPS : time 1.5 seconds\n");
+        assert_eq!(left_out(line("mdtest-easy-stat", score) + &line("find", "2.5")), [why], "{score}");
+    }
+}
+
+#[test]
 fn a_file_that_was_cut_off_gives_what_it_has_and_says_so() {
     for end in (0..RESULT.len()).step_by(5) {
         let Ok(results) = foreign::read(&RESULT[..end]) else { continue };
