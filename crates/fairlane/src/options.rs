@@ -39,7 +39,7 @@ pub struct Options {
 }
 
 /// Values of these kinds are numbers.
-const NUMBERS: [&str; 7] = ["N", "auto|N", "SIZE", "TIME", "PERCENT", "BYTES", "PID"];
+const NUMBERS: [&str; 8] = ["N", "N,…", "auto|N", "SIZE", "TIME", "PERCENT", "BYTES", "PID"];
 
 /// Reads the command line; ends the process where it is wrong.
 pub fn parse() -> Options {
@@ -184,7 +184,7 @@ pub struct Race {
     #[arg(long = "workload", value_name = "NAME")]
     pub workloads: Vec<String>,
     /// Over MPI: race each workload by so many of the job's ranks, one number after another: 1,2,4,8
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = values::parse_ranks)]
     pub ranks: Vec<u32>,
     /// Size of each lane; default: what the suite says, otherwise 2GiB, and up to
     /// 16GiB where a tenth of --budget (10m or more) lays that out and half of what is free holds it
@@ -575,6 +575,10 @@ mod tests {
             (["race", "--margin", "-5%"], "above 0 and below 100"),
             (["race", "--guest-cpus", "-2"], "-2 is not in 1..=64"),
             (["race", "--seed", "1.5"], "between 0 and 18446744073709551615"),
+            (["race", "--ranks", "-1"], "write whole numbers from 1 on with one comma between two: 1,2,4,8"),
+            (["race", "--ranks=abc", "ext4"], "write whole numbers from 1 on"),
+            (["race", "--ranks=1,,2", "ext4"], "write whole numbers from 1 on"),
+            (["race", "--ranks=4294967296", "ext4"], "write whole numbers from 1 on"),
         ] {
             let error =
                 command().try_get_matches_from([&["fairlane"][..], &arguments].concat()).unwrap_err().to_string();

@@ -57,6 +57,12 @@ pub(super) fn parse_device(text: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// One of several numbers of ranks. Which of them a job can have is said by who knows how many it has.
+pub(super) fn parse_ranks(text: &str) -> Result<u32, String> {
+    let number = text.trim().parse::<u32>();
+    number.map_err(|_| "write whole numbers from 1 on with one comma between two: 1,2,4,8".to_owned())
+}
+
 /// What a rank of an MPI job is told.
 #[derive(Debug, Args)]
 pub struct Rank {
