@@ -53,8 +53,12 @@ pub fn command_line(options: &Race) -> Result<(), Failure> {
         let Ok(found) = path.metadata() else { continue };
         let identity = (found.dev(), found.ino());
         if let Some((_, other)) = seen.iter().find(|(known, _)| *known == identity) {
+            let against_itself = match options.terms.with_self {
+                true => "; --with-self races the first lane against itself already",
+                false => ", or race one against itself with --with-self",
+            };
             return Err(Failure::usage(format!(
-                "{other} and {} are one directory; name each once, or race one against itself with --with-self",
+                "{other} and {} are one directory; name each once{against_itself}",
                 lane.name
             )));
         }
@@ -181,6 +185,21 @@ pub(super) fn directory_of(spec: &LaneSpec) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::{Command, Options};
+    use clap::Parser as _;
+
+    #[test]
+    fn a_directory_that_is_named_twice_is_refused_with_what_else_was_typed_in_mind() {
+        let here = std::env::temp_dir().display().to_string();
+        let refused = |more: &[&str]| {
+            let words = ["fairlane-mpi", "race", here.as_str(), here.as_str()].into_iter().chain(more.iter().copied());
+            let Command::Race(race) = Options::try_parse_from(words).unwrap().command else { panic!("another") };
+            command_line(&race).unwrap_err().message
+        };
+        let (alone, beside) = (refused(&[]), refused(&["--with-self"]));
+        assert!(alone.ends_with("name each once, or race one against itself with --with-self"), "{alone}");
+        assert!(beside.ends_with("once; --with-self races the first lane against itself already"), "{beside}");
+    }
 
     #[test]
     fn kinds_that_ranks_do_not_do_are_named_with_those_that_they_do() {
