@@ -209,7 +209,7 @@ fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() 
     assert!(note.contains("3 ranks of an MPI job on 1 node") && note.contains("what another rank wrote"), "{note}");
     // Such a record is shown by every fairlane.
     let (shown, _) = place.expect(0, &["report", "r.jsonl"]);
-    assert!(shown.contains("fairlane-mpi race"), "{shown}");
+    assert!(shown.contains("AGAIN     mpirun -n 3 fairlane-mpi race /"), "{shown}");
 }
 
 #[test]

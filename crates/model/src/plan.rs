@@ -3,7 +3,7 @@
 use crate::Bytes;
 use crate::Throttle;
 use crate::lane::{LaneSpec, twin_name};
-use crate::ranks::JobRanks;
+use crate::ranks::{JobRanks, LAUNCHERS};
 use crate::screening::Screening;
 use crate::search::FindMax;
 use crate::throttle::Throttles;
@@ -14,6 +14,13 @@ use std::collections::BTreeMap;
 
 /// The program that races over MPI, as a command line begins with it.
 pub const OVER_MPI: &str = "fairlane-mpi";
+
+/// Whether a command line races over MPI, with or without what starts the ranks in front.
+pub fn is_over_mpi(command_line: &[String]) -> bool {
+    let is_launched = command_line.first().is_some_and(|word| LAUNCHERS.contains(&word.as_str()));
+    // `mpirun -n N` in front of it.
+    command_line.get(if is_launched { 3 } else { 0 }).is_some_and(|program| program == OVER_MPI)
+}
 
 /// What a race will do; kept in the record's header, so that it can be run again and resumed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,7 +85,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The command line that runs this race again, to be shown and typed. Anybody may have written a record: what is no
+    /// The command line that runs this race again. Anybody may have written a record: what is no
     /// race of Fairlane's is none to type, and nothing is answered.
     pub fn again(&self) -> &[String] {
         let words = match self.command_line.split_first() {
@@ -89,6 +96,13 @@ impl Plan {
             true => &self.command_line,
             false => &[],
         }
+    }
+
+    /// The same as it is typed: of a race over MPI with what starts as many ranks in front.
+    pub fn as_typed(&self) -> Vec<String> {
+        let again = self.again();
+        let job = self.ranks.as_ref().filter(|_| is_over_mpi(again));
+        job.map(JobRanks::launch).into_iter().flatten().chain(again.iter().cloned()).collect()
     }
 
     /// No pass looks where the time goes, and the command line that runs the race again asks for none.

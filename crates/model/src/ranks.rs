@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What starts ranks: `mpirun`, or Slurm's `srun`.
+pub const LAUNCHERS: [&str; 2] = ["mpirun", "srun"];
+
 /// The job that raced.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobRanks {
@@ -13,9 +16,17 @@ pub struct JobRanks {
     /// Workloads that are raced by growing numbers of ranks (`--ranks`); empty: all ranks do all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ladders: Vec<RankLadder>,
+    /// Slurm's `srun` started them, and no `mpirun`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub srun: bool,
 }
 
 impl JobRanks {
+    /// The words that start as many ranks, in front of the program's: `mpirun -n 8`. Hosts and places of ranks are in no record.
+    pub fn launch(&self) -> [String; 3] {
+        [LAUNCHERS[usize::from(self.srun)].to_owned(), "-n".to_owned(), self.ranks.to_string()]
+    }
+
     /// How many ranks do a workload, by its name.
     pub fn at_work(&self, workload: &str) -> u32 {
         let mut steps = self.ladders.iter().flat_map(|ladder| &ladder.steps);
@@ -183,6 +194,12 @@ fn is_no_time(seconds: &f64) -> bool {
 
 // As above.
 #[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+// As above.
+#[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(bytes: &u64) -> bool {
     *bytes == 0
 }
@@ -195,7 +212,7 @@ mod tests {
     fn a_ladder_says_how_many_do_a_workload_and_titles_are_read_back() {
         let step = |workload: &str, ranks: u32| LadderStep { workload: workload.to_owned(), ranks };
         let ladder = RankLadder { steps: vec![step("write-ranks-1", 1), step("write", 8)] };
-        let job = JobRanks { ranks: 8, nodes: 2, ladders: vec![ladder] };
+        let job = JobRanks { ranks: 8, nodes: 2, ladders: vec![ladder], srun: false };
         assert_eq!([job.at_work("write-ranks-1"), job.at_work("write"), job.at_work("read")], [1, 8, 8]);
         for ranks in [1, 16] {
             assert_eq!(untitled(&titled("read, direct", ranks), ranks), "read, direct");

@@ -213,8 +213,7 @@ pub(crate) fn with_sudo(line: String, style: &Style) -> String {
 /// place, devices and programs that were allowed. `None`: its record was shared, is of a race
 /// over MPI, or screens what is no lane, and goes on nowhere.
 pub(crate) fn resume_command(findings: &Findings, path: &str) -> Option<String> {
-    let over_mpi = findings.command_line.first().is_some_and(|program| program == model::plan::OVER_MPI);
-    if over_mpi || is_untold(&findings.machine.machine_id_hash) {
+    if model::plan::is_over_mpi(&findings.command_line) || is_untold(&findings.machine.machine_id_hash) {
         return None;
     }
     // Its lanes follow from the lane that is screened.

@@ -451,7 +451,7 @@ pub fn findings(record: &Record) -> Findings {
         throttle: header.plan.throttle,
         lane_throttles: header.plan.lane_throttles.clone(),
         outcome: outcome_words(record.end).to_owned(),
-        command_line: header.plan.again().to_vec(),
+        command_line: header.plan.as_typed(),
         machine: header.machine.clone(),
         lanes: header.lanes.clone(),
         ceilings,

@@ -57,6 +57,21 @@ fn a_record_of_a_job_tells_what_its_ranks_did_in_each_lane_and_who_holds_them_up
 }
 
 #[test]
+fn the_line_that_races_again_begins_with_what_starts_as_many_ranks() {
+    let mut race = raced();
+    race.header.plan.command_line = ["fairlane-mpi", "race", "/a", "--seed", "1"].map(str::to_owned).to_vec();
+    let again = |race: &Record| judge::findings(race).command_line.join(" ");
+    assert_eq!(again(&race), "mpirun -n 4 fairlane-mpi race /a --seed 1");
+    race.header.plan.ranks.as_mut().expect("a job").srun = true;
+    assert_eq!(again(&race), "srun -n 4 fairlane-mpi race /a --seed 1");
+    // Anybody may have written a record.
+    for (program, line) in [("fairlane", "fairlane race /a --seed 1"), ("rm", "")] {
+        race.header.plan.command_line[0] = program.to_owned();
+        assert_eq!(again(&race), line);
+    }
+}
+
+#[test]
 fn networks_are_told_of_several_nodes_and_of_one_where_much_passed() {
     let told = |nodes: u32, bytes: u64| {
         let mut race = raced();
@@ -117,7 +132,7 @@ fn a_ladder_is_told_lane_by_lane_by_the_trials_of_its_steps() {
     let step = |(of, ranks): (&model::workload::Workload, u32)| LadderStep { workload: of.name.clone(), ranks };
     let ladder = RankLadder { steps: steps.iter().zip([1, 2]).map(step).collect() };
     // Work on two ladders is work on one.
-    race.header.plan.ranks = Some(JobRanks { ranks: 2, nodes: 1, ladders: vec![ladder.clone(), ladder] });
+    race.header.plan.ranks = Some(JobRanks { ranks: 2, nodes: 1, ladders: vec![ladder.clone(), ladder], srun: false });
     let findings = judge::findings(&race);
     let [found] = &findings.ladders[..] else { panic!("{:?}", findings.ladders) };
     assert_eq!((found.title.as_str(), found.group.as_str()), ("write 4 KiB", ""));

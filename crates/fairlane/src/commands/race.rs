@@ -141,9 +141,10 @@ fn of_ranks(plan: &Plan, of: &JobRanks, numbers: &[u32], whose: &str) -> Vec<Str
         }
     };
     let mut notes = vec![format!(
-        "{} of an MPI job on {} {work}, from the common start to when the last is done (mpirun -n {ranks} starts as many)",
+        "{} of an MPI job on {} {work}, from the common start to when the last is done ({} starts as many)",
         count(ranks, "rank"),
-        count(nodes, "node")
+        count(nodes, "node"),
+        of.launch().join(" ")
     )];
     if nodes > 1 {
         notes.push("machine, kernel and mount options are those of rank 0's node".to_owned());

@@ -55,11 +55,10 @@ pub fn resume(name: &str, options: &Race) -> Result<Resumed, Failure> {
     }
     if let Some(of) = &record.header.plan.ranks {
         return Err(Failure::usage(format!(
-            "{} was raced by {} ranks of an MPI job, and such a race is not gone on with; race again: mpirun -n {} {}",
+            "{} was raced by {} ranks of an MPI job, and such a race is not gone on with; race again: {}",
             path.display(),
             of.ranks,
-            of.ranks,
-            report::shell_line(record.header.plan.again())
+            report::shell_line(&record.header.plan.as_typed())
         )));
     }
     let typed = Typed { command: "race", name, set: &options.set, terms: &options.terms };

@@ -175,7 +175,12 @@ impl Job {
 
     /// How many there are, and on how many machines.
     pub fn ranks(&self) -> JobRanks {
-        JobRanks { ranks: self.size, nodes: self.nodes.iter().max().map_or(1, |last| last + 1), ladders: Vec::new() }
+        JobRanks {
+            ranks: self.size,
+            nodes: self.nodes.iter().max().map_or(1, |last| last + 1),
+            srun: super::launcher::is_srun(self.size, |name| std::env::var(name).ok()),
+            ladders: Vec::new(),
+        }
     }
 
     /// Whether every rank that reads what another one wrote reads it on another machine, where so many work. `numbers`: of

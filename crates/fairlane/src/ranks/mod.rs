@@ -2,13 +2,15 @@
 //!
 //! MPI itself is in a program of its own, `fairlane-mpi`, which carries [`link`]'s lines and nothing else. On each rank
 //! [`host`] keeps the agents; on rank 0 [`job`] asks all of them, [`sharing`] says whose files each works
-//! on, and [`combine`] makes one answer of theirs. [`ladder`] has work done by growing numbers of them.
+//! on, and [`combine`] makes one answer of theirs. [`ladder`] has work done by growing numbers of them, and [`launcher`] knows
+//! what started them.
 
 pub mod check;
 mod combine;
 pub mod host;
 pub mod job;
 pub mod ladder;
+mod launcher;
 pub mod link;
 pub mod message;
 mod progress;

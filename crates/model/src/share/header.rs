@@ -127,7 +127,7 @@ impl Sharer {
         }
         workloads.iter_mut().for_each(|workload| self.workload(workload));
         self.lane_keys(lane_throttles);
-        if let Some(JobRanks { ranks: _, nodes: _, ladders }) = ranks {
+        if let Some(JobRanks { ranks: _, nodes: _, ladders, srun: _ }) = ranks {
             for LadderStep { workload, ranks: _ } in ladders.iter_mut().flat_map(|RankLadder { steps }| steps) {
                 self.clean(workload);
             }

@@ -93,7 +93,7 @@ impl Setting<'_> {
             not_compared,
             unresolved,
             more_records,
-            command_line: first.map_or_else(Vec::new, |of| of.named.record.header.plan.again().to_vec()),
+            command_line: first.map_or_else(Vec::new, |of| of.named.record.header.plan.as_typed()),
         }
     }
 
