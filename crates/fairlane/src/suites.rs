@@ -169,15 +169,15 @@ pub fn strike_tested(suite: &mut Suite) {
 /// # Errors
 /// When the workload or the key is unknown, or the value does not fit.
 pub fn set(suite: &mut Suite, assignment: &str) -> Result<(), Failure> {
-    set_in_raced(suite, assignment, &[])
+    set_in_raced(suite, assignment, &[]).map(drop)
 }
 
 /// The same in a race of these workloads, by their names; empty: of all. An assignment without a workload changes none of the
-/// others, which it need not fit.
+/// others, which it need not fit. Answers the names of those that it changed.
 ///
 /// # Errors
 /// As of [`set`].
-pub fn set_in_raced(suite: &mut Suite, assignment: &str, raced: &[String]) -> Result<(), Failure> {
+pub fn set_in_raced(suite: &mut Suite, assignment: &str, raced: &[String]) -> Result<Vec<String>, Failure> {
     let wrong = || {
         Failure::usage(format!(
             "--set {assignment}: write WORKLOAD.KEY=VALUE, such as small-files.count=1000, or KEY=VALUE for every \
@@ -198,7 +198,47 @@ pub fn set_in_raced(suite: &mut Suite, assignment: &str, raced: &[String]) -> Re
         suite.workload.iter_mut().find(|workload| workload.name == name).ok_or_else(|| {
             Failure::usage(format!("--set {assignment}: suite {suite_name} has no workload `{name}`"))
         })?;
-    set_in(workload, assignment, key, value)
+    set_in(workload, assignment, key, value)?;
+    Ok(vec![name.to_owned()])
+}
+
+/// What `--set` changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assigned {
+    /// As it was typed: `size=8MiB`.
+    pub assignment: String,
+    /// Names of the workloads that it changed.
+    pub workloads: Vec<String>,
+}
+
+impl Assigned {
+    /// How many of the workloads that are raced it changed, and which; `None`: it names one itself, or one alone is raced.
+    fn reached(&self, raced: &[Workload]) -> Option<String> {
+        let Assigned { assignment, workloads } = self;
+        let (key, _) = assignment.split_once('=').filter(|(key, _)| !key.contains('.'))?;
+        let is_changed = |name: &&str| {
+            // Work with data that compresses is made of the work that was changed, but for its data.
+            let made_of = name.strip_suffix(COMPRESSIBLE).filter(|_| key != "data");
+            workloads.iter().any(|changed| changed == name || made_of == Some(changed.as_str()))
+        };
+        let changed: Vec<&str> = raced.iter().map(|workload| workload.name.as_str()).filter(is_changed).collect();
+        let one = workloads.iter().find(|name| changed.contains(&name.as_str()));
+        let alone = one.map_or_else(String::new, |name| format!("; --set {name}.{assignment} changes {name} alone"));
+        match (changed.len(), raced.len()) {
+            (0, _) | (_, 1) => None,
+            (1, of) => Some(format!("--set {assignment} changes 1 of {of} workloads: {}", changed[0])),
+            (some, of) if some == of => Some(format!("--set {assignment} changes all {of} workloads{alone}")),
+            (some, of) => {
+                let names = changed.join(", ");
+                Some(format!("--set {assignment} changes {some} of {of} workloads: {names}{alone}"))
+            }
+        }
+    }
+}
+
+/// What the plan says of assignments in a race of these workloads, a sentence each.
+pub fn reached(set: &[Assigned], raced: &[Workload]) -> Vec<String> {
+    set.iter().filter_map(|assigned| assigned.reached(raced)).collect()
 }
 
 /// Whether a workload is one of those that are raced, or the one of which such a one is made.
@@ -207,13 +247,14 @@ fn is_raced(workload: &Workload, raced: &[String]) -> bool {
     raced.is_empty() || raced.contains(&workload.name) || raced.iter().any(is_it)
 }
 
-/// Changes a parameter of every workload that has it and is raced.
+/// Changes a parameter of every workload that has it and is raced; answers their names.
 fn set_everywhere(
     suite: &mut Suite,
     (assignment, raced): (&str, &[String]),
     key: &str,
     value: &str,
-) -> Result<(), Failure> {
+) -> Result<Vec<String>, Failure> {
+    let change = |workload: &mut Workload| set_in(workload, assignment, key, value).map(|()| workload.name.clone());
     let has = |workload: &Workload| {
         if !is_raced(workload, raced) {
             return false;
@@ -231,8 +272,7 @@ fn set_everywhere(
             || toml::Table::try_from(workload).is_ok_and(|table| table.contains_key(key)) && !NAMES.contains(&key)
     };
     if suite.workload.iter().any(has) {
-        let with = suite.workload.iter_mut().filter(|workload| has(workload));
-        return with.into_iter().try_for_each(|workload| set_in(workload, assignment, key, value));
+        return suite.workload.iter_mut().filter(|workload| has(workload)).map(change).collect();
     }
     let is_database = |workload: &&mut Workload| matches!(workload.kind, Kind::Oltp(_)) && is_raced(workload, raced);
     let mut databases = suite.workload.iter_mut().filter(is_database).peekable();
@@ -243,7 +283,7 @@ fn set_everywhere(
              them"
         )));
     }
-    databases.try_for_each(|workload| set_in(workload, assignment, key, value))
+    databases.map(change).collect()
 }
 
 /// What the reader of TOML says of a value, without the names of its own types.
@@ -366,6 +406,35 @@ mod tests {
         }
         let refused = set_in_raced(&mut suite, "slices=3", &raced(&["small-files"])).unwrap_err().message;
         assert!(refused.contains("no workload of suite quick that is raced has a parameter `slices`"), "{refused}");
+    }
+
+    #[test]
+    fn an_assignment_says_which_of_the_raced_workloads_it_reached() {
+        let told = |workloads: &[&str], assignment: &str| {
+            let mut suite = find("shared").unwrap();
+            let raced: Vec<String> = workloads.iter().map(|&name| name.to_owned()).collect();
+            let changed = set_in_raced(&mut suite, assignment, &raced).unwrap();
+            choose(&mut suite, &raced).unwrap();
+            reached(&[Assigned { assignment: assignment.to_owned(), workloads: changed }], &suite.workload)
+        };
+        let some = "--set size=8MiB changes 2 of 3 workloads: write, files; --set write.size=8MiB changes write alone";
+        assert_eq!(told(&["write", "files", "appends"], "size=8MiB"), [some]);
+        let all = "--set size=8MiB changes all 2 workloads; --set write.size=8MiB changes write alone";
+        assert_eq!(told(&["write", "files"], "size=8MiB"), [all]);
+        assert_eq!(told(&["write", "files"], "slices=3"), ["--set slices=3 changes 1 of 2 workloads: write"]);
+        assert!(told(&["write", "files"], "write.size=8MiB").is_empty(), "who names one knows which");
+        assert!(told(&["write"], "size=8MiB").is_empty(), "one is raced");
+        // What is made of changed work has what was changed, but for its data.
+        let mut suite = find("quick").unwrap();
+        add_compressible(&mut suite);
+        let two: Vec<Workload> =
+            suite.workload.into_iter().filter(|of| of.name.trim_end_matches(COMPRESSIBLE) == "new-files").collect();
+        let all = "--set count=9 changes all 2 workloads; --set new-files.count=9 changes new-files alone";
+        let one = "--set data=1.6:1 changes 1 of 2 workloads: new-files";
+        for (assignment, says) in [("count=9", all), ("data=1.6:1", one)] {
+            let workloads = vec!["new-files".to_owned()];
+            assert_eq!(Assigned { assignment: assignment.to_owned(), workloads }.reached(&two).unwrap(), says);
+        }
     }
 
     #[test]

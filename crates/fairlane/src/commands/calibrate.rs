@@ -2,12 +2,13 @@
 
 use super::contest::{self, Contest};
 use super::ground;
-use super::planning::{self, Tail};
+use super::planning::{self, PlanOnly, Tail};
 use super::screen::{self, Channel, tilde};
 use crate::conductor::machine;
 use crate::failure::Failure;
 use crate::options::Calibrate;
-use crate::{state, suites};
+use crate::state;
+use crate::suites::{self, Assigned};
 use model::calibration::Calibration;
 use model::lane::{Contestant, Lane, LaneSpec};
 use model::machine::Machine;
@@ -29,7 +30,7 @@ pub fn run(options: &Calibrate) -> Result<(), Failure> {
     if options.show {
         return show(options);
     }
-    let plan = plan(options)?;
+    let (plan, plan_only) = plan(options)?;
     let kept = match (&options.output, options.terms.dry_run) {
         (Some(path), _) => path.clone(),
         (None, true) => state::state_folder()?.join("calibrations").join(contest::new_record_name(&plan)),
@@ -46,7 +47,7 @@ pub fn run(options: &Calibrate) -> Result<(), Failure> {
         channel: Channel::Plan,
         remark: None,
         dry_run_tells: None,
-        of_size: None,
+        plan_only,
         most_telling: Vec::new(),
         ranks: None,
     };
@@ -117,7 +118,8 @@ fn same_machine(a: &Machine, b: &Machine) -> bool {
     !a.machine_id_hash.is_empty() && a.machine_id_hash == b.machine_id_hash && a.cpu == b.cpu && a.cpus == b.cpus
 }
 
-fn plan(options: &Calibrate) -> Result<Plan, Failure> {
+/// The plan, and what it says beside that.
+fn plan(options: &Calibrate) -> Result<(Plan, PlanOnly), Failure> {
     let terms = &options.terms;
     if terms.with_self {
         return Err(Failure::usage("calibrate races a lane against itself already; leave --with-self out"));
@@ -132,10 +134,13 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
     }
     let throttles = planning::throttles(terms, &lanes)?;
     let mut suite = suites::find(&options.suite)?;
+    let mut set = Vec::new();
     for assignment in &options.set {
-        suites::set(&mut suite, assignment)?;
+        let workloads = suites::set_in_raced(&mut suite, assignment, &[])?;
+        set.push(Assigned { assignment: assignment.clone(), workloads });
     }
     suites::choose(&mut suite, &options.workloads)?;
+    let plan_only = PlanOnly { of_size: None, reached: suites::reached(&set, &suite.workload) };
     planning::check_sockets(&suite.workload, &options.set)?;
     suites::strike_tested(&mut suite);
     let on = ground::choose(terms.on.as_deref(), &terms.disks, &lanes)?;
@@ -149,7 +154,7 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
     let lane_size = options.lane_size;
     Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds: shown, seed }
         .append_to(&mut command_line);
-    Ok(Plan {
+    let plan = Plan {
         suite: suite.name,
         not_tested: suite.not_tested,
         first_answer: suite.first_answer,
@@ -176,7 +181,8 @@ fn plan(options: &Calibrate) -> Result<Plan, Failure> {
         seed,
         on,
         guest: planning::guest_terms(terms),
-    })
+    };
+    Ok((plan, plan_only))
 }
 
 /// The lane twice, under two names of equal length.

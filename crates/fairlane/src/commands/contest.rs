@@ -1,6 +1,7 @@
 //! From a plan to an answer: what every race does, whatever its work is.
 
 use super::calibrate;
+use super::planning::PlanOnly;
 use super::resume::{Resumed, same_built, same_lanes};
 use super::screen::Channel;
 use super::screening::rounds;
@@ -65,8 +66,8 @@ pub struct Contest<'a> {
     pub remark: Option<Remark<'a>>,
     /// What a dry run says before what would be touched.
     pub dry_run_tells: Option<Tells<'a>>,
-    /// Why lanes are as large as they are, where nobody said how large; one sentence for the plan.
-    pub of_size: Option<String>,
+    /// What the plan says beside the notes.
+    pub plan_only: PlanOnly,
     /// Names of workloads, those that tell most first; empty: none is left out for want of time.
     pub most_telling: Vec<String>,
     /// The ranks of an MPI job that do the work; `None`: this machine does.
@@ -102,7 +103,7 @@ pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Fail
     }
     if !terms.quiet || terms.dry_run {
         let of_lanes = lane_set.several_places().into_iter().chain(lane_set.kernel_set_by_another());
-        let notes = contest.of_size.iter().chain(&contest.notes).cloned().chain(of_lanes).collect();
+        let notes = contest.plan_only.sentences().chain(&contest.notes).cloned().chain(of_lanes).collect();
         let mut summary = PlanSummary { notes, ..summary(plan, &lane_set, terms.keep) };
         let known = calibrate::known(plan, &read_machine(&lane_set), &lane_set.lanes());
         if *channel == Channel::Tuning {

@@ -68,7 +68,7 @@ pub fn run(options: &Fio) -> Result<(), Failure> {
         channel: if elsewhere { Channel::Err } else { Channel::Out },
         remark: Some(Box::new(first_look)),
         dry_run_tells: None,
-        of_size: None,
+        plan_only: Default::default(),
         most_telling: Vec::new(),
         ranks: None,
     };

@@ -23,6 +23,22 @@ const DIRECTORY_RESERVE_BYTES: u64 = 256 * Bytes::MIB;
 /// The filesystems of a race that names none.
 pub const DEFAULT_LANES: [&str; 3] = ["ext4", "xfs", "btrfs"];
 
+/// What the plan alone says, and no record keeps.
+#[derive(Debug, Default)]
+pub struct PlanOnly {
+    /// Why lanes are as large as they are, where nobody said how large.
+    pub of_size: Option<String>,
+    /// Which workloads `--set` changed, a sentence each.
+    pub reached: Vec<String>,
+}
+
+impl PlanOnly {
+    /// All of it, a sentence each.
+    pub fn sentences(&self) -> impl Iterator<Item = &String> {
+        self.of_size.iter().chain(&self.reached)
+    }
+}
+
 /// Reads the lanes; where none is named, the usual ones as far as this machine, or the guest that `--on`
 /// names, mounts them. Those without a venue of their own move into that guest.
 ///

@@ -60,7 +60,7 @@ fn planned(line: &str, folder: &std::path::Path) -> Plan {
         .map(|word| word.replace("{a}", &place("a")).replace("{b}", &place("b")))
         .collect();
     let Command::Race(options) = Options::try_parse_from(&words).unwrap().command else { panic!("{line} is no race") };
-    race::plan(&options, &mut Vec::new(), &mut Vec::new(), &mut None)
+    race::plan(&options, &mut Vec::new(), &mut Vec::new(), &mut Default::default())
         .unwrap_or_else(|error| panic!("{line}: {}", error.message))
 }
 
@@ -236,7 +236,7 @@ fn refused(words: &[String]) -> Option<String> {
         return None;
     }
     let planned = || -> Result<usize, Failure> {
-        let plan = race::plan(&race, &mut Vec::new(), &mut Vec::new(), &mut None)?;
+        let plan = race::plan(&race, &mut Vec::new(), &mut Vec::new(), &mut Default::default())?;
         contest::check_libraries(&plan)?;
         contest::check_guests(&plan)?;
         let lanes = plan.lanes.len() + usize::from(plan.with_self);

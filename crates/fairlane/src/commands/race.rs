@@ -3,7 +3,7 @@
 use super::contest::{self, Contest};
 use super::ground;
 use super::lane_size;
-use super::planning::{self, Tail};
+use super::planning::{self, PlanOnly, Tail};
 use super::resume::resume;
 use super::screen::Channel;
 use super::without_root;
@@ -12,7 +12,7 @@ use crate::options::{FindMaxBy, LaneState, Passes, Race};
 use crate::ranks::job::Job;
 use crate::ranks::sharing::{only_reads, works_in_one_folder};
 use crate::ranks::{bound, check, ladder};
-use crate::suites;
+use crate::suites::{self, Assigned};
 use lanes::states::State;
 use model::Bytes;
 use model::aged::AgedSpec;
@@ -41,7 +41,7 @@ pub fn run(options: &Race) -> Result<(), Failure> {
     check_explain(options)?;
     let resumed = options.resume.as_deref().map(|name| resume(name, options)).transpose()?;
     let mut notes = Vec::new();
-    let (mut most_telling, mut of_size) = (Vec::new(), None);
+    let (mut most_telling, mut plan_only) = (Vec::new(), PlanOnly::default());
     let plan = match &resumed {
         Some(resumed) => Plan {
             budget_seconds: options.terms.budget.or(resumed.record.header.plan.budget_seconds),
@@ -50,7 +50,7 @@ pub fn run(options: &Race) -> Result<(), Failure> {
             explain: resumed.record.header.plan.explain && options.explain != Some(Passes::No),
             ..resumed.record.header.plan.clone()
         },
-        None => plan(options, &mut notes, &mut most_telling, &mut of_size)?,
+        None => plan(options, &mut notes, &mut most_telling, &mut plan_only)?,
     };
     let contest = Contest {
         plan,
@@ -62,7 +62,7 @@ pub fn run(options: &Race) -> Result<(), Failure> {
         channel: Channel::Out,
         remark: None,
         dry_run_tells: None,
-        of_size,
+        plan_only,
         most_telling,
         ranks: None,
     };
@@ -77,8 +77,8 @@ pub fn run_over_ranks(options: &Race, mut job: Job) -> Result<(), Failure> {
     check::command_line(options)?;
     let mut ranks = job.greet(&AtomicBool::new(false))?;
     let numbers = ladder::numbers(&options.ranks, ranks.ranks)?;
-    let (mut notes, mut most_telling, mut of_size) = (Vec::new(), Vec::new(), None);
-    let mut plan = plan(options, &mut notes, &mut most_telling, &mut of_size)?;
+    let (mut notes, mut most_telling, mut plan_only) = (Vec::new(), Vec::new(), PlanOnly::default());
+    let mut plan = plan(options, &mut notes, &mut most_telling, &mut plan_only)?;
     check::work(&plan, ranks.ranks)?;
     plan.leave_out_passes();
     let whose = whose_files(&job, ranks.nodes, &numbers);
@@ -103,7 +103,7 @@ pub fn run_over_ranks(options: &Race, mut job: Job) -> Result<(), Failure> {
         channel: Channel::Out,
         remark: None,
         dry_run_tells: None,
-        of_size,
+        plan_only,
         most_telling,
         ranks: Some(job),
     };
@@ -197,12 +197,12 @@ fn size_beside_pasts(
 }
 
 /// Options become a plan; nothing is touched yet. `notes`: what had to differ from what was asked.
-/// `most_telling`: what comes first where the time is too short. `of_size`: why lanes are as large as they are.
+/// `most_telling`: what comes first where the time is too short. `plan_only`: what is said beside the notes.
 pub(super) fn plan(
     options: &Race,
     notes: &mut Vec<String>,
     most_telling: &mut Vec<String>,
-    of_size: &mut Option<String>,
+    plan_only: &mut PlanOnly,
 ) -> Result<Plan, Failure> {
     let (mut suite, terms) = (suite_of(options)?, &options.terms);
     let fallback = without_root::choose(&options.lanes, terms.place(), terms.guest_memory);
@@ -221,7 +221,7 @@ pub(super) fn plan(
     let on = ground::choose(place.as_deref(), &terms.disks, &lanes)?;
     let (time, asked) = (time_of(options, suite.budget_seconds), options.lane_size.or(suite.lane_size));
     let lane_size::Chosen { size: lane_size, why } = lane_size::choose(asked, time, &lanes, terms.with_self, &on);
-    *of_size = why;
+    plan_only.of_size = why;
     let reduced = match options.as_published {
         true => suites::do_as_published(&mut suite, planning::room(&lanes, &on, lane_size))?,
         false => Vec::new(),
@@ -232,7 +232,7 @@ pub(super) fn plan(
         suites::add_compressible(&mut suite);
     }
     suites::choose(&mut suite, &options.workloads)?;
-    let lane_size = asked.map_or_else(|| size_beside_pasts(lane_size, &lanes, &suite, of_size), Ok)?;
+    let lane_size = asked.map_or_else(|| size_beside_pasts(lane_size, &lanes, &suite, &mut plan_only.of_size), Ok)?;
     notes.extend(planning::compression_note(&lanes, &suite.workload, &compressible_too));
     notes.extend(planning::same_filesystem_note(&lanes));
     notes.extend(planning::lane_size_note(options.lane_size, &lanes, &on));
@@ -244,10 +244,11 @@ pub(super) fn plan(
     notes.extend(super::replay::note(&suite).into_iter().chain(planning::material_notes(&suite.workload)));
     most_telling.clone_from(&suite.most_telling);
     let find_max = options.find_max.map(|by| search(&mut suite, by, options, notes)).transpose()?;
+    // Whom `--data` reaches its own help says.
+    plan_only.reached = suites::reached(&set[usize::from(options.data.is_some())..], &suite.workload);
     suites::strike_tested(&mut suite);
-    let rounds = rounds_of(options, find_max);
+    let (seed, rounds) = (terms.seed.unwrap_or_else(planning::new_seed), rounds_of(options, find_max));
     let budget_seconds = budget_of(options, rounds, suite.budget_seconds);
-    let seed = terms.seed.unwrap_or_else(planning::new_seed);
     let (explain, explain_in_time) = passes(options, suite.explain, rounds, budget_seconds);
     let mut command_line = command_line(options, &lanes, set, find_max);
     Tail { terms, lanes: &lanes, throttles: &throttles, on: &on, lane_size, rounds, seed }.append_to(&mut command_line);
@@ -336,17 +337,18 @@ fn check_explain(options: &Race) -> Result<(), Failure> {
 }
 
 /// Does what `--data` and `--set` say to the suite, and answers it as assignments of `--set`.
-fn set_by_hand(suite: &mut Suite, options: &Race) -> Result<Vec<String>, Failure> {
+fn set_by_hand(suite: &mut Suite, options: &Race) -> Result<Vec<Assigned>, Failure> {
     let data = options.data.iter().map(|data| format!("data={data}"));
-    let set: Vec<String> = data.chain(options.set.iter().cloned()).collect();
-    for (at, assignment) in set.iter().enumerate() {
+    let mut set = Vec::new();
+    for (at, assignment) in data.chain(options.set.iter().cloned()).enumerate() {
         // A refusal names the option that was typed.
         let typed = |message: String| match (at, &options.data) {
             (0, Some(_)) => message.replace("--set data=", "--data "),
             _ => message,
         };
-        suites::set_in_raced(suite, assignment, &options.workloads)
+        let workloads = suites::set_in_raced(suite, &assignment, &options.workloads)
             .map_err(|no| Failure { message: typed(no.message), ..no })?;
+        set.push(Assigned { assignment, workloads });
     }
     Ok(set)
 }
@@ -378,7 +380,7 @@ fn budget_of(options: &Race, rounds: Rounds, of_suite: Option<f64>) -> Option<f6
 }
 
 /// The command that runs the race again, up to what every race takes. `set`: assignments of `--set`.
-fn command_line(options: &Race, lanes: &[LaneSpec], set: Vec<String>, find_max: Option<FindMax>) -> Vec<String> {
+fn command_line(options: &Race, lanes: &[LaneSpec], set: Vec<Assigned>, find_max: Option<FindMax>) -> Vec<String> {
     let mut command_line = vec!["fairlane".to_owned(), "race".to_owned()];
     command_line.extend(lanes.iter().map(LaneSpec::to_line));
     match &options.replay {
@@ -389,7 +391,7 @@ fn command_line(options: &Race, lanes: &[LaneSpec], set: Vec<String>, find_max: 
         None => command_line.extend(["--suite".to_owned(), options.suite.clone()]),
     }
     command_line.extend(options.workloads.iter().flat_map(|name| ["--workload".to_owned(), name.clone()]));
-    command_line.extend(set.into_iter().flat_map(|assignment| ["--set".to_owned(), assignment]));
+    command_line.extend(set.into_iter().flat_map(|of| ["--set".to_owned(), of.assignment]));
     if !options.ranks.is_empty() {
         let numbers: Vec<String> = options.ranks.iter().map(u32::to_string).collect();
         command_line.extend(["--ranks".to_owned(), numbers.join(",")]);

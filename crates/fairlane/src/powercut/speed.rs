@@ -57,7 +57,7 @@ pub fn race(
         channel: Channel::Plan,
         remark: None,
         dry_run_tells: None,
-        of_size: None,
+        plan_only: Default::default(),
         most_telling: Vec::new(),
         ranks: None,
     };

@@ -85,7 +85,7 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
         channel: Channel::Plan,
         remark: Some(about),
         dry_run_tells: None,
-        of_size: None,
+        plan_only: Default::default(),
         most_telling: Vec::new(),
         ranks: None,
     };

@@ -83,7 +83,7 @@ pub fn run(options: &Screen) -> Result<(), Failure> {
 fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
     let terms = &options.terms;
     check_outputs(options)?;
-    let Planned { plan, notes, most_telling, of_size, kernel: _kernel } = plan::planned(lane, options)?;
+    let Planned { plan, notes, most_telling, plan_only, kernel: _kernel } = plan::planned(lane, options)?;
     let factors = plan.screening.as_ref().map_or(&[][..], |screening| screening.factors.as_slice());
     tune::check(factors, options.tune)?;
     let confirms = confirm::may_come(options.no_confirm, factors);
@@ -112,7 +112,7 @@ fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
         report: !options.no_report,
         channel: Channel::Plan,
         remark: Some(about),
-        of_size,
+        plan_only,
         most_telling,
         ranks: None,
     };
@@ -159,7 +159,7 @@ fn follow(
         channel,
         remark,
         dry_run_tells: None,
-        of_size: None,
+        plan_only: Default::default(),
         most_telling: Vec::new(),
         ranks: None,
     })

@@ -2,7 +2,7 @@
 
 use super::constraints::{self, Place, Room, Settled};
 use super::{confirm, kernel, levels, rounds};
-use crate::commands::planning::{self, Tail};
+use crate::commands::planning::{self, PlanOnly, Tail};
 use crate::commands::{contest, lane_failure, lane_size, race};
 use crate::failure::Failure;
 use crate::options::{Passes, Race, Screen};
@@ -41,8 +41,8 @@ pub struct Planned {
     pub notes: Vec<String>,
     /// Names of workloads, those that tell most first.
     pub most_telling: Vec<String>,
-    /// Why lanes are as large as they are.
-    pub of_size: Option<String>,
+    /// What the plan says beside the notes.
+    pub plan_only: PlanOnly,
     /// Held until the last race of the command is over; `None`: nothing sets the kernel.
     pub kernel: Option<KernelLock>,
 }
@@ -55,8 +55,8 @@ pub struct Planned {
 pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     check(options)?;
     let factors = factors(&screened(lane)?, options)?;
-    let (mut notes, mut most_telling, mut of_size) = (Vec::new(), Vec::new(), None);
-    let mut plan = race::plan(&as_race(lane, options), &mut notes, &mut most_telling, &mut of_size)?;
+    let (mut notes, mut most_telling, mut plan_only) = (Vec::new(), Vec::new(), PlanOnly::default());
+    let mut plan = race::plan(&as_race(lane, options), &mut notes, &mut most_telling, &mut plan_only)?;
     let Some(base) = plan.lanes.first().cloned() else {
         return Err(Failure::usage("name a filesystem to screen, such as xfs"));
     };
@@ -88,7 +88,7 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     plan.lanes = lanes(&base, &factors, &runs)?;
     notes.extend(compression_note(&base, &plan));
     if is_size_chosen {
-        (plan.lane_size, of_size) = size(&plan, least)?;
+        (plan.lane_size, plan_only.of_size) = size(&plan, least)?;
     }
     check_room(&plan, &base, (plan.lanes.len(), factors.len()), room.are_named)?;
     let names = plan.lanes.iter().map(|lane| lane.name.clone());
@@ -106,7 +106,7 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     };
     (plan.explain, plan.explain_in_time) = (false, false);
     plan.command_line = command_line(lane, options, &plan);
-    Ok(Planned { plan, notes, most_telling, of_size, kernel })
+    Ok(Planned { plan, notes, most_telling, plan_only, kernel })
 }
 
 /// What no screening takes of what every race takes.
