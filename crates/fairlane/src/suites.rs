@@ -1,7 +1,10 @@
 //! The suites: built in, or a file of the user's.
 
+mod assigned;
+
 use crate::failure::Failure;
 use crate::owned;
+pub use assigned::{Assigned, reached};
 use model::Bytes;
 use model::bounds::TOML_BYTES;
 use model::workload::{Kind, Suite, Workload};
@@ -202,45 +205,6 @@ pub fn set_in_raced(suite: &mut Suite, assignment: &str, raced: &[String]) -> Re
     Ok(vec![name.to_owned()])
 }
 
-/// What `--set` changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assigned {
-    /// As it was typed: `size=8MiB`.
-    pub assignment: String,
-    /// Names of the workloads that it changed.
-    pub workloads: Vec<String>,
-}
-
-impl Assigned {
-    /// How many of the workloads that are raced it changed, and which; `None`: it names one itself, or one alone is raced.
-    fn reached(&self, raced: &[Workload]) -> Option<String> {
-        let Assigned { assignment, workloads } = self;
-        let (key, _) = assignment.split_once('=').filter(|(key, _)| !key.contains('.'))?;
-        let is_changed = |name: &&str| {
-            // Work with data that compresses is made of the work that was changed, but for its data.
-            let made_of = name.strip_suffix(COMPRESSIBLE).filter(|_| key != "data");
-            workloads.iter().any(|changed| changed == name || made_of == Some(changed.as_str()))
-        };
-        let changed: Vec<&str> = raced.iter().map(|workload| workload.name.as_str()).filter(is_changed).collect();
-        let one = workloads.iter().find(|name| changed.contains(&name.as_str()));
-        let alone = one.map_or_else(String::new, |name| format!("; --set {name}.{assignment} changes {name} alone"));
-        match (changed.len(), raced.len()) {
-            (0, _) | (_, 1) => None,
-            (1, of) => Some(format!("--set {assignment} changes 1 of {of} workloads: {}", changed[0])),
-            (some, of) if some == of => Some(format!("--set {assignment} changes all {of} workloads{alone}")),
-            (some, of) => {
-                let names = changed.join(", ");
-                Some(format!("--set {assignment} changes {some} of {of} workloads: {names}{alone}"))
-            }
-        }
-    }
-}
-
-/// What the plan says of assignments in a race of these workloads, a sentence each.
-pub fn reached(set: &[Assigned], raced: &[Workload]) -> Vec<String> {
-    set.iter().filter_map(|assigned| assigned.reached(raced)).collect()
-}
-
 /// Whether a workload is one of those that are raced, or the one of which such a one is made.
 fn is_raced(workload: &Workload, raced: &[String]) -> bool {
     let is_it = |name: &String| name.strip_suffix(COMPRESSIBLE).unwrap_or(name) == workload.name;
@@ -406,35 +370,6 @@ mod tests {
         }
         let refused = set_in_raced(&mut suite, "slices=3", &raced(&["small-files"])).unwrap_err().message;
         assert!(refused.contains("no workload of suite quick that is raced has a parameter `slices`"), "{refused}");
-    }
-
-    #[test]
-    fn an_assignment_says_which_of_the_raced_workloads_it_reached() {
-        let told = |workloads: &[&str], assignment: &str| {
-            let mut suite = find("shared").unwrap();
-            let raced: Vec<String> = workloads.iter().map(|&name| name.to_owned()).collect();
-            let changed = set_in_raced(&mut suite, assignment, &raced).unwrap();
-            choose(&mut suite, &raced).unwrap();
-            reached(&[Assigned { assignment: assignment.to_owned(), workloads: changed }], &suite.workload)
-        };
-        let some = "--set size=8MiB changes 2 of 3 workloads: write, files; --set write.size=8MiB changes write alone";
-        assert_eq!(told(&["write", "files", "appends"], "size=8MiB"), [some]);
-        let all = "--set size=8MiB changes all 2 workloads; --set write.size=8MiB changes write alone";
-        assert_eq!(told(&["write", "files"], "size=8MiB"), [all]);
-        assert_eq!(told(&["write", "files"], "slices=3"), ["--set slices=3 changes 1 of 2 workloads: write"]);
-        assert!(told(&["write", "files"], "write.size=8MiB").is_empty(), "who names one knows which");
-        assert!(told(&["write"], "size=8MiB").is_empty(), "one is raced");
-        // What is made of changed work has what was changed, but for its data.
-        let mut suite = find("quick").unwrap();
-        add_compressible(&mut suite);
-        let two: Vec<Workload> =
-            suite.workload.into_iter().filter(|of| of.name.trim_end_matches(COMPRESSIBLE) == "new-files").collect();
-        let all = "--set count=9 changes all 2 workloads; --set new-files.count=9 changes new-files alone";
-        let one = "--set data=1.6:1 changes 1 of 2 workloads: new-files";
-        for (assignment, says) in [("count=9", all), ("data=1.6:1", one)] {
-            let workloads = vec!["new-files".to_owned()];
-            assert_eq!(Assigned { assignment: assignment.to_owned(), workloads }.reached(&two).unwrap(), says);
-        }
     }
 
     #[test]

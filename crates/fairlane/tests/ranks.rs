@@ -281,11 +281,9 @@ fn what_ranks_cannot_race_is_refused_in_one_sentence() {
     let again = place.path().join("again");
     std::os::unix::fs::symlink(&lanes[0], &again).expect("a link");
     let [twice, linked] = [place.path().join("./a"), again].map(|other| [lanes[0].clone(), other]);
-    let nested = [place.path().to_owned(), lanes[1].clone()];
     for (lanes, more, sentence) in [
         (&twice[..], "--suite shared", "are one directory; name each once"),
         (&linked[..], "--suite shared", "are one directory; name each once"),
-        (&nested[..], SMALL, "on the same filesystem, and both are raced"),
         (&lanes[..1], "ext4 --suite shared", "lane ext4 is no directory"),
         (&[], "--suite shared", "and none is named"),
         (&lanes[..], "--suite appenders", "is of kind appenders, and ranks of an MPI job do workloads of kind io"),

@@ -12,7 +12,7 @@ const KILO: f64 = 1_000.0;
 const GIB: f64 = 1_073_741_824.0;
 
 const NO_SCORE: &str = "a phase that was not run (no score above 0)";
-const NEGATIVE: &str = "a phase whose score is below 0, which is no figure";
+const NO_FIGURE: &str = "a phase whose score is no figure above 0";
 const BROKEN: &str = "a phase with errors, which the file calls INVALID";
 const NO_PHASE: &str = "a score of no phase that is known";
 const NO_TOTAL: &str = "a total that is no figure above 0";
@@ -272,10 +272,10 @@ fn figure(value: &str) -> Option<f64> {
     (figure.is_finite() && figure > 0.0).then_some(figure)
 }
 
-/// Why a phase has no figure, by what stands in its place; a phase that was not run has none, or 0.
+/// Why a phase has no figure, by what stands in its place; a phase that was not run has none, a question mark or 0.
 fn without_figure(value: &str) -> &'static str {
-    let is_negative = |word: &str| word.parse::<f64>().is_ok_and(|figure| figure < 0.0);
-    if value.split_whitespace().next().is_some_and(is_negative) { NEGATIVE } else { NO_SCORE }
+    let word = value.split_whitespace().next().unwrap_or("?");
+    if word == "?" || word.parse() == Ok(0.0) { NO_SCORE } else { NO_FIGURE }
 }
 
 /// The word behind a word; empty: there is none.

@@ -153,11 +153,13 @@ fn scores_that_are_no_figures_are_left_out() {
 }
 
 #[test]
-fn a_score_below_0_is_no_figure_and_no_phase_that_was_not_run() {
+fn a_score_that_is_no_figure_is_none_of_a_phase_that_was_not_run() {
     let left_out = |text: String| read(&text).left_out.into_keys().collect::<Vec<_>>();
     for (score, why) in [
-        ("-2.5", "a phase whose score is below 0, which is no figure"),
-        ("-1e400", "a phase whose score is below 0, which is no figure"),
+        ("-2.5", "a phase whose score is no figure above 0"),
+        ("-1e400", "a phase whose score is no figure above 0"),
+        ("nan", "a phase whose score is no figure above 0"),
+        ("1e308", "a phase whose score is no figure above 0"),
         ("0", "a phase that was not run (no score above 0)"),
         ("-0.0", "a phase that was not run (no score above 0)"),
         ("?", "a phase that was not run (no score above 0)"),

@@ -20,6 +20,9 @@ pub const MOST_LANES: usize = 64;
 /// Workloads of a race at most: each is looked at beside the others.
 pub const MOST_WORKLOADS: usize = 1000;
 
+/// Ranks of a job at most that a command to race again starts: no machine has as many, and a record may come from anybody.
+pub const MOST_RANKS: u32 = 1 << 22;
+
 /// Bytes of memory for each object: three characters may stand for a structure whose keys may all be missing.
 const BYTES_AN_OBJECT: u64 = 256;
 /// Bytes of memory for each element of a list: an empty text has its place too, in a list that doubles as it grows.

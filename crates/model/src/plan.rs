@@ -2,6 +2,7 @@
 
 use crate::Bytes;
 use crate::Throttle;
+use crate::bounds::MOST_RANKS;
 use crate::lane::{LaneSpec, twin_name};
 use crate::ranks::{JobRanks, LAUNCHERS};
 use crate::screening::Screening;
@@ -17,9 +18,12 @@ pub const OVER_MPI: &str = "fairlane-mpi";
 
 /// Whether a command line races over MPI, with or without what starts the ranks in front.
 pub fn is_over_mpi(command_line: &[String]) -> bool {
-    let is_launched = command_line.first().is_some_and(|word| LAUNCHERS.contains(&word.as_str()));
-    // `mpirun -n N` in front of it.
-    command_line.get(if is_launched { 3 } else { 0 }).is_some_and(|program| program == OVER_MPI)
+    let program = match command_line.first().is_some_and(|word| LAUNCHERS.contains(&word.as_str())) {
+        // Each of its options has a value: `srun -N 2 -n 8`.
+        true => command_line[1..].chunks(2).find(|two| !two[0].starts_with('-')).map(|two| &two[0]),
+        false => command_line.first(),
+    };
+    program.is_some_and(|program| program == OVER_MPI)
 }
 
 /// What a race will do; kept in the record's header, so that it can be run again and resumed.
@@ -98,10 +102,10 @@ impl Plan {
         }
     }
 
-    /// The same as it is typed: of a race over MPI with what starts as many ranks in front.
+    /// The same as it is typed: of a race over MPI with what starts as many ranks in front, up to [`MOST_RANKS`].
     pub fn as_typed(&self) -> Vec<String> {
         let again = self.again();
-        let job = self.ranks.as_ref().filter(|_| is_over_mpi(again));
+        let job = self.ranks.as_ref().filter(|job| is_over_mpi(again) && (1..=MOST_RANKS).contains(&job.ranks));
         job.map(JobRanks::launch).into_iter().flatten().chain(again.iter().cloned()).collect()
     }
 

@@ -22,9 +22,20 @@ pub struct JobRanks {
 }
 
 impl JobRanks {
-    /// The words that start as many ranks, in front of the program's: `mpirun -n 8`. Hosts and places of ranks are in no record.
-    pub fn launch(&self) -> [String; 3] {
-        [LAUNCHERS[usize::from(self.srun)].to_owned(), "-n".to_owned(), self.ranks.to_string()]
+    /// The words that start as many ranks, in front of the program's: `mpirun -n 8`, which leaves nodes to its own options, or
+    /// `srun -N 2 -n 8`. Hosts are in no record.
+    pub fn launch(&self) -> Vec<String> {
+        self.launch_of(self.ranks)
+    }
+
+    /// The words that start so many ranks.
+    pub fn launch_of(&self, ranks: u32) -> Vec<String> {
+        let ranks = ["-n".to_owned(), ranks.to_string()];
+        let [mpirun, srun] = LAUNCHERS.map(str::to_owned);
+        match self.srun {
+            true => [srun, "-N".to_owned(), self.nodes.to_string()].into_iter().chain(ranks).collect(),
+            false => std::iter::once(mpirun).chain(ranks).collect(),
+        }
     }
 
     /// How many ranks do a workload, by its name.

@@ -13,7 +13,7 @@ use model::findings::{
     ConfirmationOutcome, ConfirmedRow, Effect, EffectVerdict, Interaction, ScreenedResult, ScreeningFinding, TunedFate,
     TunedLevel, Verdict,
 };
-use model::screening::{Factor, OptionClass, OptionLevel};
+use model::screening::{DesignKind, Factor, OptionClass, OptionLevel};
 
 /// Columns of an option's name, and of one of its levels.
 const OPTION_COLUMNS: usize = 40;
@@ -233,7 +233,8 @@ fn summary(finding: &ScreeningFinding) -> String {
     let rounds = || finding.results.iter().map(|result| result.rounds);
     let rounds = (rounds().min().unwrap_or(0), rounds().max().unwrap_or(0));
     let base = base(finding).map_or_else(|| wording::NO_LANE.to_owned(), name);
-    wording::summary(finding.factors.len(), &base, finding.lanes, finding.full_factorial_lanes, rounds)
+    let full = (finding.full_factorial_lanes, finding.design == DesignKind::FullFactorial);
+    wording::summary(finding.factors.len(), &base, finding.lanes, full, rounds)
 }
 
 /// The tables of all figures, in columns of one width, so that the eye can run down them; row by row as sentences where

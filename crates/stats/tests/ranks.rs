@@ -62,8 +62,14 @@ fn the_line_that_races_again_begins_with_what_starts_as_many_ranks() {
     race.header.plan.command_line = ["fairlane-mpi", "race", "/a", "--seed", "1"].map(str::to_owned).to_vec();
     let again = |race: &Record| judge::findings(race).command_line.join(" ");
     assert_eq!(again(&race), "mpirun -n 4 fairlane-mpi race /a --seed 1");
+    let nodes = race.header.plan.ranks.as_ref().expect("a job").nodes;
+    for no_job in [0, u32::MAX] {
+        let mut race = race.clone();
+        race.header.plan.ranks.as_mut().expect("a job").ranks = no_job;
+        assert_eq!(again(&race), "fairlane-mpi race /a --seed 1", "{no_job} ranks");
+    }
     race.header.plan.ranks.as_mut().expect("a job").srun = true;
-    assert_eq!(again(&race), "srun -n 4 fairlane-mpi race /a --seed 1");
+    assert_eq!(again(&race), format!("srun -N {nodes} -n 4 fairlane-mpi race /a --seed 1"));
     // Anybody may have written a record.
     for (program, line) in [("fairlane", "fairlane race /a --seed 1"), ("rm", "")] {
         race.header.plan.command_line[0] = program.to_owned();

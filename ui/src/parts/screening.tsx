@@ -61,8 +61,8 @@ export function Screening({ race }: { race: RacePage }) {
   const w = ui.words.screening;
   const rounds = of.results.map((result) => result.rounds);
   const raced = rounds.length === 0 ? w.rounds(0, 0) : w.rounds(Math.min(...rounds), Math.max(...rounds));
-  const all = Math.floor(of.lanes / Math.max(1, of.full_factorial_lanes));
-  const combinations = w.combinations(all, ui.figures.whole(of.full_factorial_lanes));
+  const each = of.design === "full-factorial" ? of.lanes / of.full_factorial_lanes : 0;
+  const combinations = w.combinations(Number.isInteger(each) ? each : 0, ui.figures.whole(of.full_factorial_lanes));
   const leftOut = of.left_out ?? [];
   return (
     <Section id="screening" title={w.title} note={w.legend(ui.figures.margin(of.margin), of.few_spare === true)}>

@@ -270,7 +270,12 @@ pub fn same_filesystem_note(lanes: &[LaneSpec]) -> Option<String> {
         Some((first, other))
     });
     pair.map(|(first, other)| {
-        let what = if first.2 == other.2 { "are one directory" } else { "lie on one filesystem" };
+        let is_in = |one: &Path, other: &Path| one.starts_with(other);
+        let what = match (is_in(&first.2, &other.2), is_in(&other.2, &first.2)) {
+            (true, true) => "are one directory",
+            (false, false) => "lie on one filesystem",
+            _ => "lie on one filesystem, one in the other",
+        };
         format!("{} and {} {what}: what sets them apart is no filesystem's doing", first.0, other.0)
     })
 }

@@ -76,7 +76,7 @@ pub fn run(options: &Race) -> Result<(), Failure> {
 pub fn run_over_ranks(options: &Race, mut job: Job) -> Result<(), Failure> {
     check::command_line(options)?;
     let mut ranks = job.greet(&AtomicBool::new(false))?;
-    let numbers = ladder::numbers(&options.ranks, ranks.ranks)?;
+    let numbers = ladder::numbers(&options.ranks, &ranks)?;
     let (mut notes, mut most_telling, mut plan_only) = (Vec::new(), Vec::new(), PlanOnly::default());
     let mut plan = plan(options, &mut notes, &mut most_telling, &mut plan_only)?;
     check::work(&plan, ranks.ranks)?;

@@ -54,11 +54,15 @@ pub fn resume(name: &str, options: &Race) -> Result<Resumed, Failure> {
         return Err(complete(&path));
     }
     if let Some(of) = &record.header.plan.ranks {
+        let again = record.header.plan.as_typed();
+        let anew = match model::plan::is_over_mpi(&again) {
+            true => format!("race again: {}", report::shell_line(&again)),
+            false => "race again, from the start".to_owned(),
+        };
         return Err(Failure::usage(format!(
-            "{} was raced by {} ranks of an MPI job, and such a race is not gone on with; race again: {}",
+            "{} was raced by {} ranks of an MPI job, and such a race is not gone on with; {anew}",
             path.display(),
-            of.ranks,
-            report::shell_line(&record.header.plan.as_typed())
+            of.ranks
         )));
     }
     let typed = Typed { command: "race", name, set: &options.set, terms: &options.terms };

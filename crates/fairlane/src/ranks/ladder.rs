@@ -2,15 +2,16 @@
 
 use crate::failure::Failure;
 use model::plan::Plan;
-use model::ranks::{LadderStep, RankLadder};
+use model::ranks::{JobRanks, LadderStep, RankLadder};
 use model::workload::Workload;
 use std::collections::BTreeSet;
 
-/// The numbers that were asked for, ascending; none: there is no ladder. `of`: how many ranks the job has.
+/// The numbers that were asked for, ascending; none: there is no ladder. `job`: which has so many ranks.
 ///
 /// # Errors
 /// Where one of them is 0, is named twice, or is more than the job has.
-pub fn numbers(asked: &[u32], of: u32) -> Result<Vec<u32>, Failure> {
+pub fn numbers(asked: &[u32], job: &JobRanks) -> Result<Vec<u32>, Failure> {
+    let of = job.ranks;
     let mut numbers = asked.to_vec();
     numbers.sort_unstable();
     let twice = numbers.windows(2).find(|two| two[0] == two[1]).map(|two| two[0]);
@@ -18,7 +19,7 @@ pub fn numbers(asked: &[u32], of: u32) -> Result<Vec<u32>, Failure> {
         (Some(0), ..) => format!("--ranks 0: no work is done by no rank; name numbers from 1 to {of}"),
         (_, Some(number), _) => format!("--ranks names {number} twice; name each number once"),
         (.., Some(most)) if most > of => {
-            format!("--ranks {most}: this job has {of}; start it with as many (mpirun -n {most}), or name fewer")
+            format!("--ranks {most}: this job has {of}; start it with as many ({}), or name fewer", job.launch_of(most).join(" "))
         }
         _ => return Ok(numbers),
     };
@@ -72,7 +73,8 @@ mod tests {
 
     #[test]
     fn numbers_of_ranks_are_refused_in_one_sentence_and_go_up() {
-        let said = |asked: &[u32]| numbers(asked, 8).map_err(|failure| failure.message);
+        let mut job = JobRanks { ranks: 8, nodes: 2, ..JobRanks::default() };
+        let said = |asked: &[u32]| numbers(asked, &job).map_err(|failure| failure.message);
         assert_eq!(said(&[8, 1, 4]), Ok(vec![1, 4, 8]));
         assert_eq!(said(&[]), Ok(Vec::new()));
         for (asked, sentence) in [
@@ -82,6 +84,9 @@ mod tests {
         ] {
             assert_eq!(said(asked), Err(sentence.to_owned()));
         }
+        job.srun = true;
+        let said = numbers(&[16], &job).unwrap_err().message;
+        assert!(said.contains("(srun -N 2 -n 16)"), "{said}");
     }
 
     #[test]

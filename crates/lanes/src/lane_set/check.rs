@@ -376,10 +376,9 @@ impl LaneSet {
         let real = writable_folder(path, "files cannot be made in", "choose a directory that you can write")?;
         let host = host::find(&real)?;
         directory::check_server(&self.lanes[lane].spec, &real, &host)?;
-        let earlier = || self.lanes[..lane].iter().map(|earlier| &earlier.spec);
-        directory::check_not_nested(&real, earlier())?;
         if let Some(index) = self.stores.iter().position(|ground| ground.is_directory(&real)) {
-            directory::check_said_once(&self.lanes[lane].spec, &real, earlier())?;
+            let earlier = self.lanes[..lane].iter().map(|earlier| &earlier.spec);
+            directory::check_said_once(&self.lanes[lane].spec, &real, earlier)?;
             return Ok(index);
         }
         let free_bytes = host.free_bytes;

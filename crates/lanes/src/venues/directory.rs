@@ -6,7 +6,6 @@ use crate::failure::{LaneFailure, usage};
 use crate::host::{self, Host};
 use model::Bytes;
 use model::lane::{Contestant, LaneSpec, SERVED};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A directory as it is.
@@ -115,33 +114,6 @@ pub(crate) fn check_said_once<'a>(
     }
 }
 
-/// Refuses a directory that lies in one that is raced already, or around it. A filesystem of its own that is mounted within
-/// another is a place of its own all the same.
-///
-/// # Errors
-/// [`LaneFailure::Usage`] with both directories.
-pub(crate) fn check_not_nested<'a>(
-    real: &Path,
-    earlier: impl Iterator<Item = &'a LaneSpec>,
-) -> Result<(), LaneFailure> {
-    let device = |path: &Path| path.metadata().ok().map(|of| of.dev());
-    for other in earlier {
-        let Contestant::Directory(path) = &other.contestant else { continue };
-        // One that is gone is refused where it is looked at.
-        let Ok(other) = path.canonicalize() else { continue };
-        let (inner, outer) = if real.starts_with(&other) { (real, other.as_path()) } else { (other.as_path(), real) };
-        if inner != outer && inner.starts_with(outer) && device(inner) == device(outer) {
-            return Err(usage(format!(
-                "{} lies in {} on the same filesystem, and both are raced; race directories of which none lies in another, or \
-                 one of the two alone",
-                inner.display(),
-                outer.display()
-            )));
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,29 +157,5 @@ mod tests {
             let said = check(&other, &[lane("ext4"), sync.clone()]).unwrap_err().to_string();
             assert!(said.contains("are one directory"), "{said}");
         }
-    }
-
-    #[test]
-    fn a_directory_in_another_is_no_lane_beside_it_also_through_a_link() {
-        let folder = std::env::temp_dir().join(format!("fairlane-nested-{}", std::process::id()));
-        std::fs::create_dir_all(folder.join("a/sub")).unwrap();
-        std::fs::create_dir_all(folder.join("a-b")).unwrap();
-        std::os::unix::fs::symlink("a/sub", folder.join("link")).unwrap();
-        let folder = folder.canonicalize().unwrap();
-        let check = |later: &str, earlier: &str| {
-            let earlier = lane(&folder.join(earlier).display().to_string());
-            check_not_nested(&folder.join(later).canonicalize().unwrap(), [&lane("ext4"), &earlier].into_iter())
-        };
-        let nested = [("a/sub", "a"), ("a", "a/sub"), ("a", "link"), ("link", "a")].map(|of| check(of.0, of.1));
-        let apart = [("a", "a"), ("link", "a/sub"), ("a-b", "a"), ("a", "a-b"), ("a", "gone")];
-        let apart = apart.map(|of| check(of.0, of.1));
-        std::fs::remove_dir_all(&folder).unwrap();
-        let says = format!("{0}/a/sub lies in {0}/a on the same filesystem", folder.display());
-        for refused in nested {
-            assert!(refused.unwrap_err().to_string().starts_with(&says), "{says}");
-        }
-        assert!(apart.iter().all(Result::is_ok), "{apart:?}");
-        // What is mounted there is no part of it.
-        assert_eq!(check_not_nested(Path::new("/proc"), [&lane("root=/")].into_iter()), Ok(()));
     }
 }

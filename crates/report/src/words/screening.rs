@@ -46,17 +46,24 @@ pub(crate) const PROMISES: &str =
 pub(crate) const UNKNOWN: &str =
     "these are in no table, so that nobody looked at what they change, and are never proposed:";
 
-/// `lanes` of the design, `full`: of a full factorial. `rounds`: the fewest and the most of a row.
-pub(crate) fn summary(options: usize, base: &str, lanes: u32, full: u64, rounds: (u32, u32)) -> String {
+/// `lanes` of the design, `full`: of a full factorial, and whether it is one. `rounds`: the fewest and the most of a row.
+pub(crate) fn summary(
+    options: usize,
+    base: &str,
+    lanes: u32,
+    (full, is_full): (u64, bool),
+    rounds: (u32, u32),
+) -> String {
     let options = if options == 1 { "1 option".to_owned() } else { format!("{options} options") };
     let raced = match rounds {
         (fewest, most) if fewest == most => self::rounds(most),
         (fewest, most) => format!("{fewest} to {most} rounds"),
     };
-    let full = match u64::from(lanes) / full.max(1) {
-        0 => format!("where all combinations would take {} lanes", figures::whole(full)),
-        1 => "which are all combinations".to_owned(),
-        each => format!("all combinations in {each} lanes each"),
+    let lanes_each = u64::from(lanes).checked_div(full).filter(|each| is_full && each * full == u64::from(lanes));
+    let full = match lanes_each {
+        None | Some(0) => format!("where all combinations would take {} lanes", figures::whole(full)),
+        Some(1) => "which are all combinations".to_owned(),
+        Some(each) => format!("all combinations in {each} lanes each"),
     };
     format!("{options} of {base} in {lanes} lanes, {full}; {raced}.")
 }
@@ -544,11 +551,13 @@ mod tests {
 
     #[test]
     fn a_design_that_holds_all_combinations_says_so() {
-        let some = summary(7, "xfs", 16, 128, (5, 5));
+        let some = summary(7, "xfs", 16, (128, false), (5, 5));
         assert_eq!(some, "7 options of xfs in 16 lanes, where all combinations would take 128 lanes; 5 rounds.");
-        let all = summary(1, "xfs", 2, 2, (0, 3));
+        let all = summary(1, "xfs", 2, (2, true), (0, 3));
         assert_eq!(all, "1 option of xfs in 2 lanes, which are all combinations; 0 to 3 rounds.");
-        let each = summary(1, "xfs", 8, 2, (4, 4));
+        let each = summary(1, "xfs", 8, (2, true), (4, 4));
         assert_eq!(each, "1 option of xfs in 8 lanes, all combinations in 4 lanes each; 4 rounds.");
+        let none = summary(2, "xfs", 5, (4, true), (4, 4));
+        assert_eq!(none, "2 options of xfs in 5 lanes, where all combinations would take 4 lanes; 4 rounds.");
     }
 }

@@ -89,9 +89,11 @@ pub fn choose(plan: &mut Plan, expected: &[Expected]) -> Option<String> {
     }
     (plan.rounds, plan.budget_seconds) = (Rounds::Fixed(FEWEST), None);
     let needed = seconds(FEWEST);
-    let less = match plan.screening.as_ref().map_or(0, |screening| screening.factors.len()) {
-        0 | 1 => "less work (--workload NAME) takes less",
-        _ => "fewer options or less work (--workload NAME) take less",
+    let factors = plan.screening.as_ref().map_or(0, |screening| screening.factors.len());
+    // The smallest design has room for some options more than one.
+    let less = match stats::screening::lanes_of(factors) > stats::screening::lanes_of(1) {
+        true => "fewer options or less work (--workload NAME) take less",
+        false => "less work (--workload NAME) takes less",
     };
     Some(format!(
         "{FEWEST} rounds, the fewest of a screening, take about {} and not the {} that it has: they are raced all the same; \
@@ -180,10 +182,13 @@ mod tests {
     }
 
     #[test]
-    fn fewer_options_are_advised_where_there_are_several() {
-        for (names, says) in
-            [(&["a"][..], "; less work (--workload"), (&["a", "b"][..], "; fewer options or less work")]
-        {
+    fn fewer_options_are_advised_where_they_take_fewer_lanes() {
+        let names = ["a", "b", "c", "d"];
+        for (names, says) in [
+            (&names[..1], "; less work (--workload"),
+            (&names[..3], "; less work (--workload"),
+            (&names[..4], "; fewer options or less work"),
+        ] {
             let mut short = plan(Some(30.0), Rounds::Auto);
             let factors = names.iter().map(|name| super::super::levels::tests::factor(name, &["0", "1"]));
             short.screening.as_mut().unwrap().factors = factors.collect();

@@ -1,0 +1,100 @@
+//! What `--set KEY=VALUE` changed in a suite.
+
+use super::COMPRESSIBLE;
+use model::workload::Workload;
+
+/// What `--set` changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assigned {
+    /// As it was typed: `size=8MiB`.
+    pub assignment: String,
+    /// Names of the workloads that it changed.
+    pub workloads: Vec<String>,
+}
+
+impl Assigned {
+    /// How many of the workloads that are raced it changed, and which; `None`: it names one itself, or one alone is raced.
+    fn reached(&self, raced: &[Workload]) -> Option<String> {
+        let Assigned { assignment, workloads } = self;
+        let (key, _) = assignment.split_once('=').filter(|(key, _)| !key.contains('.'))?;
+        let is_changed = |name: &&str| {
+            // Work with data that compresses is made of the work that was changed, but for its data.
+            let made_of = name.strip_suffix(COMPRESSIBLE).filter(|_| key != "data");
+            workloads.iter().any(|changed| changed == name || made_of == Some(changed.as_str()))
+        };
+        let changed: Vec<&str> = raced.iter().map(|workload| workload.name.as_str()).filter(is_changed).collect();
+        // What is made of it is changed with it.
+        let has_twin = |name: &str| changed.iter().any(|of| of.strip_suffix(COMPRESSIBLE) == Some(name));
+        let one = workloads.iter().find(|name| changed.contains(&name.as_str()) && (key == "data" || !has_twin(name)));
+        let alone = one.map_or_else(String::new, |name| format!("; --set {name}.{assignment} changes {name} alone"));
+        match (changed.len(), raced.len()) {
+            (0, _) | (_, 1) => None,
+            (1, of) => Some(format!("--set {assignment} changes 1 of {of} workloads: {}", changed[0])),
+            (some, of) if some == of => Some(format!("--set {assignment} changes all {of} workloads{alone}")),
+            (some, of) => {
+                let names = changed.join(", ");
+                Some(format!("--set {assignment} changes {some} of {of} workloads: {names}{alone}"))
+            }
+        }
+    }
+}
+
+/// What the plan says of assignments in a race of these workloads, a sentence each. Of several of one key the last one counts.
+pub fn reached(set: &[Assigned], raced: &[Workload]) -> Vec<String> {
+    let key = |assigned: &Assigned| {
+        let (key, _) = assigned.assignment.split_once('=').unwrap_or_default();
+        key.rsplit('.').next().unwrap_or_default().to_owned()
+    };
+    let stays = |(at, assigned): (usize, &Assigned)| {
+        let later: Vec<&Assigned> = set[at + 1..].iter().filter(|later| key(later) == key(assigned)).collect();
+        let is_last = |name: &&String| !later.iter().any(|later| later.workloads.contains(name));
+        let workloads = assigned.workloads.iter().filter(is_last).cloned().collect();
+        Assigned { workloads, ..assigned.clone() }.reached(raced)
+    };
+    set.iter().enumerate().filter_map(stays).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{add_compressible, choose, find, set_in_raced};
+    use super::*;
+
+    #[test]
+    fn an_assignment_says_which_of_the_raced_workloads_it_reached() {
+        let told = |workloads: &[&str], assignment: &str| {
+            let mut suite = find("shared").unwrap();
+            let raced: Vec<String> = workloads.iter().map(|&name| name.to_owned()).collect();
+            let changed = set_in_raced(&mut suite, assignment, &raced).unwrap();
+            choose(&mut suite, &raced).unwrap();
+            reached(&[Assigned { assignment: assignment.to_owned(), workloads: changed }], &suite.workload)
+        };
+        let some = "--set size=8MiB changes 2 of 3 workloads: write, files; --set write.size=8MiB changes write alone";
+        assert_eq!(told(&["write", "files", "appends"], "size=8MiB"), [some]);
+        let all = "--set size=8MiB changes all 2 workloads; --set write.size=8MiB changes write alone";
+        assert_eq!(told(&["write", "files"], "size=8MiB"), [all]);
+        assert_eq!(told(&["write", "files"], "slices=3"), ["--set slices=3 changes 1 of 2 workloads: write"]);
+        assert!(told(&["write", "files"], "write.size=8MiB").is_empty(), "who names one knows which");
+        assert!(told(&["write"], "size=8MiB").is_empty(), "one is raced");
+        // Of two that set one key of one workload the later one counts.
+        let suite = find("shared").unwrap();
+        let of = |assignment: &str, workloads: &[&str]| Assigned {
+            assignment: assignment.to_owned(),
+            workloads: workloads.iter().map(|&name| name.to_owned()).collect(),
+        };
+        let both = [of("size=8MiB", &["write", "files"]), of("write.size=64MiB", &["write"])];
+        let raced: Vec<Workload> =
+            suite.workload.into_iter().filter(|of| ["write", "files", "appends"].contains(&of.name.as_str())).collect();
+        assert_eq!(reached(&both, &raced), ["--set size=8MiB changes 1 of 3 workloads: files"]);
+        // What is made of changed work has what was changed, but for its data.
+        let mut suite = find("quick").unwrap();
+        add_compressible(&mut suite);
+        let two: Vec<Workload> =
+            suite.workload.into_iter().filter(|of| of.name.trim_end_matches(COMPRESSIBLE) == "new-files").collect();
+        let all = "--set count=9 changes all 2 workloads";
+        let one = "--set data=1.6:1 changes 1 of 2 workloads: new-files";
+        for (assignment, says) in [("count=9", all), ("data=1.6:1", one)] {
+            let workloads = vec!["new-files".to_owned()];
+            assert_eq!(Assigned { assignment: assignment.to_owned(), workloads }.reached(&two).unwrap(), says);
+        }
+    }
+}
