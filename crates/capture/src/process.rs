@@ -1,8 +1,7 @@
-//! What is known of a traced process: its open files, and where it stands.
+//! What is known of traced processes and threads: their open files, and where they stand.
 
 use crate::call_buffer::Buffered;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -20,7 +19,7 @@ pub(crate) struct OpenFile {
     pub(crate) close_on_exec: bool,
 }
 
-/// Open files of interest by descriptor. Processes that share their descriptors (CLONE_FILES) have the same table.
+/// Open files of interest by descriptor. Who shares its descriptors with others (CLONE_FILES) has the same table as they.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Files(Rc<RefCell<Table>>);
 
@@ -39,12 +38,13 @@ impl Files {
         self.0.borrow_mut().remove(&descriptor);
     }
 
-    pub(crate) fn retain(&self, keeps: impl Fn(i32, &OpenFile) -> bool) {
+    fn retain(&self, keeps: impl Fn(i32, &OpenFile) -> bool) {
         self.0.borrow_mut().retain(|&descriptor, file| keeps(descriptor, file));
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.borrow().is_empty()
+    /// Closes descriptors, as `close_range` does.
+    pub(crate) fn close(&self, range: &RangeInclusive<i32>) {
+        self.retain(|descriptor, _| !range.contains(&descriptor));
     }
 
     pub(crate) fn set_close_on_exec(&self, descriptor: i32, close: bool) {
@@ -53,62 +53,119 @@ impl Files {
         }
     }
 
-    /// A table of its own with the same files, as `fork` makes it.
-    pub(crate) fn copied(&self) -> Files {
-        Files(Rc::new(RefCell::new(self.0.borrow().clone())))
-    }
-}
-
-/// A process; its threads share it.
-#[derive(Debug)]
-pub(crate) struct Process {
-    pub(crate) files: Files,
-    /// Where relative paths begin.
-    pub(crate) directory: PathBuf,
-    /// What it has of the buffer of calls.
-    pub(crate) buffered: Buffered,
-}
-
-impl Process {
-    /// As the kernel tells of it now.
-    pub(crate) fn as_it_is(pid: i32) -> Process {
-        let directory = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_else(|_| PathBuf::from("/"));
-        Process { files: Files::default(), directory, buffered: Buffered::default() }
-    }
-
-    /// One that this one makes; `shares`: with its descriptors.
-    pub(crate) fn makes(&self, shares: bool, buffered: Buffered) -> Process {
-        let files = if shares { self.files.clone() } else { self.files.copied() };
-        Process { files, directory: self.directory.clone(), buffered }
-    }
-
-    /// `close_range`; `is_unshared`: others that share its descriptors keep theirs.
-    pub(crate) fn closes(&mut self, range: RangeInclusive<i32>, is_unshared: bool) {
-        if is_unshared {
-            self.files = self.files.copied();
+    /// From now on a table of its own with the same files, as `fork` makes it; what nobody else has is its own already.
+    fn unshare(&mut self) {
+        if Rc::strong_count(&self.0) > 1 {
+            let copied = self.0.borrow().clone();
+            *self = Files(Rc::new(RefCell::new(copied)));
         }
-        self.files.retain(|descriptor, _| !range.contains(&descriptor));
+    }
+}
+
+/// Where relative paths begin. Who shares it with others (CLONE_FS) has the same one as they.
+#[derive(Debug, Clone)]
+pub(crate) struct Directory(Rc<RefCell<Rc<Path>>>);
+
+impl Directory {
+    fn new(path: Rc<Path>) -> Directory {
+        Directory(Rc::new(RefCell::new(path)))
+    }
+
+    pub(crate) fn get(&self) -> Rc<Path> {
+        self.0.borrow().clone()
+    }
+
+    pub(crate) fn set(&self, path: Rc<Path>) {
+        *self.0.borrow_mut() = path;
+    }
+
+    fn unshare(&mut self) {
+        if Rc::strong_count(&self.0) > 1 {
+            *self = Directory::new(self.get());
+        }
+    }
+}
+
+/// Descriptors and directory of a thread. The kernel keeps them by thread: those of one process usually share them, as `pthread_create`
+/// asks for, until one of them unshares them.
+#[derive(Debug, Clone)]
+pub(crate) struct FileContext {
+    pub(crate) files: Files,
+    pub(crate) directory: Directory,
+}
+
+/// Which of them a thread has for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Own {
+    pub(crate) files: bool,
+    pub(crate) directory: bool,
+}
+
+impl Own {
+    /// Once `unshare` succeeded with these flags. Who has its own mounts or users has its own directory too (kernel/fork.c,
+    /// ksys_unshare).
+    pub(crate) fn by_flags(flags: u64) -> Own {
+        const DIRECTORY: u64 = (libc::CLONE_FS | libc::CLONE_NEWNS | libc::CLONE_NEWUSER) as u64;
+        Own { files: flags & libc::CLONE_FILES as u64 != 0, directory: flags & DIRECTORY != 0 }
+    }
+
+    /// Of a new thread that another one began; where the kernel does not tell, threads of one process share both, and processes
+    /// neither.
+    pub(crate) fn of_new(thread: i32, by: i32, is_process: bool) -> Own {
+        let is_own = |order: Option<Ordering>| order.map_or(is_process, |order| order != Ordering::Equal);
+        Own { files: is_own(order_of_tables(thread, by)), directory: is_own(order_of_directories(thread, by)) }
+    }
+}
+
+impl FileContext {
+    /// Where a thread stands now, as the kernel tells; its files are not looked for.
+    pub(crate) fn as_it_is(thread: i32) -> FileContext {
+        let directory = std::fs::read_link(format!("/proc/{thread}/cwd")).unwrap_or_else(|_| PathBuf::from("/"));
+        FileContext { files: Files::default(), directory: Directory::new(directory.into()) }
+    }
+
+    /// That of a thread which this one begins: copies of what the new one has for itself, and the rest is shared.
+    pub(crate) fn makes(&self, own: Own) -> FileContext {
+        let mut made = self.clone();
+        made.unshares(own);
+        made
+    }
+
+    /// Others keep what they share, and this one has copies.
+    pub(crate) fn unshares(&mut self, own: Own) {
+        if own.files {
+            self.files.unshare();
+        }
+        if own.directory {
+            self.directory.unshare();
+        }
     }
 
     /// What `exec` leaves: also of what was marked or closed in a way that is not followed. Its descriptors are its own then.
     pub(crate) fn executes(&mut self, pid: i32) {
-        self.buffered = Buffered::default();
-        self.files = self.files.copied();
+        self.files.unshare();
         let is_there = |descriptor: i32| Path::new(&format!("/proc/{pid}/fd/{descriptor}")).symlink_metadata().is_ok();
         self.files.retain(|descriptor, file| !file.close_on_exec && is_there(descriptor));
     }
 
-    /// Where a path begins that is relative to a descriptor.
-    pub(crate) fn directory_of(&self, pid: i32, descriptor: i32) -> Option<Cow<'_, Path>> {
+    /// Where a path of this thread begins that is relative to a descriptor.
+    pub(crate) fn directory_of(&self, thread: i32, descriptor: i32) -> Option<Rc<Path>> {
         if descriptor == libc::AT_FDCWD {
-            return Some(Cow::Borrowed(&self.directory));
+            return Some(self.directory.get());
         }
         if let Some(file) = self.files.get(descriptor) {
-            return Some(Cow::Owned(file.path.clone()));
+            return Some(file.path.as_path().into());
         }
-        let link = std::fs::read_link(format!("/proc/{pid}/fd/{descriptor}"));
-        link.ok().filter(|path| path.is_absolute()).map(Cow::Owned)
+        let link = std::fs::read_link(format!("/proc/{thread}/fd/{descriptor}"));
+        link.ok().filter(|path| path.is_absolute()).map(Rc::from)
     }
+}
+
+/// A process; its threads share it.
+#[derive(Debug, Default)]
+pub(crate) struct Process {
+    /// What it has of the buffer of calls.
+    pub(crate) buffered: Buffered,
 }
 
 /// The process that a thread belongs to (proc_pid_status(5)).
@@ -180,20 +237,30 @@ fn descriptor_line(pid: i32, descriptor: i32, key: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix(key)).map(|of| of.trim().to_owned())
 }
 
-/// Whether two processes have the same descriptors (CLONE_FILES); where the kernel does not tell, each has its own.
-pub(crate) fn share_descriptors(one: i32, other: i32) -> bool {
-    const KCMP_FILES: libc::c_long = 2;
-    let [one, other] = [one, other].map(libc::c_long::from);
-    // SAFETY: a question without pointers.
-    unsafe { libc::syscall(libc::SYS_kcmp, one, other, KCMP_FILES, 0, 0) == 0 }
+/// How the tables of descriptors of two threads are ordered, `Equal` where it is one (CLONE_FILES). As of files below.
+pub(crate) fn order_of_tables(one: i32, other: i32) -> Option<Ordering> {
+    const KCMP_FILES: i32 = 2;
+    order_of(KCMP_FILES, (one, 0), (other, 0))
 }
 
-/// How the open files of two descriptors are ordered, `Equal` where they are one, as `dup` and `fork` leave them (kcmp(2)). The order
-/// means nothing and stays. `None`: one is gone, or the kernel does not tell.
+/// The same of where their relative paths begin (CLONE_FS).
+pub(crate) fn order_of_directories(one: i32, other: i32) -> Option<Ordering> {
+    const KCMP_FS: i32 = 3;
+    order_of(KCMP_FS, (one, 0), (other, 0))
+}
+
+/// How the open files of two descriptors are ordered, `Equal` where they are one, as `dup` and `fork` leave them. The order means nothing
+/// and stays. `None`: one is gone, or the kernel does not tell.
 pub(crate) fn order_of_files(one: (i32, i32), other: (i32, i32)) -> Option<Ordering> {
     const KCMP_FILE: i32 = 0;
+    order_of(KCMP_FILE, one, other)
+}
+
+/// kcmp(2), linux/kcmp.h.
+fn order_of(what: i32, one: (i32, i32), other: (i32, i32)) -> Option<Ordering> {
+    let [first, second, what, of_first, of_second] = [one.0, other.0, what, one.1, other.1].map(libc::c_long::from);
     // SAFETY: a question without pointers.
-    match unsafe { libc::syscall(libc::SYS_kcmp, one.0, other.0, KCMP_FILE, one.1, other.1) } {
+    match unsafe { libc::syscall(libc::SYS_kcmp, first, second, what, of_first, of_second) } {
         0 => Some(Ordering::Equal),
         1 => Some(Ordering::Less),
         2 => Some(Ordering::Greater),
@@ -226,26 +293,81 @@ mod tests {
         let gone = tempfile::tempfile().unwrap();
         let gone = std::os::fd::AsRawFd::as_raw_fd(&gone);
         assert!(!descriptors(own).iter().any(|(number, ..)| *number == gone), "it has no name");
-        let mut process = Process::as_it_is(own);
-        assert_eq!(process.directory, std::env::current_dir().unwrap());
+        let mut process = FileContext::as_it_is(own);
+        assert_eq!(&*process.directory.get(), std::env::current_dir().unwrap());
         let open = |close_on_exec| OpenFile { number: 0, path: "/a".into(), close_on_exec };
         let all = [(kept + 1000, open(true)), (kept, open(false)), (kept + 2000, open(false))];
         all.into_iter().for_each(|(descriptor, file)| process.files.insert(descriptor, file));
         // One that was made by `fork`, and one that shares its descriptors.
-        let [apart, same] = [false, true].map(|shares| process.makes(shares, Buffered::default()));
+        let [apart, same] = [true, false].map(|files| process.makes(Own { files, directory: true }));
         process.files.remove(kept + 2000);
         process.files.set_close_on_exec(kept + 1000, false);
-        let of = |of: &Process| [1000, 2000].map(|more| of.files.get(kept + more).map(|file| file.close_on_exec));
+        let of = |of: &FileContext| [1000, 2000].map(|more| of.files.get(kept + more).map(|file| file.close_on_exec));
         assert_eq!((of(&same), of(&apart)), ([Some(false), None], [Some(true), Some(false)]));
         process.files.set_close_on_exec(kept + 1000, true);
-        let mut left = process.makes(true, Buffered::default());
-        left.closes(kept..=kept + 1500, true);
-        assert_eq!((of(&left), of(&same)), ([None, None], [Some(true), None]));
-        assert!(share_descriptors(own, own) && !share_descriptors(own, std::os::unix::process::parent_id() as i32));
         assert_eq!(process.directory_of(own, kept).as_deref(), Some(Path::new("/a")));
-        assert_eq!(process.directory_of(own, libc::AT_FDCWD).as_deref(), Some(&*process.directory));
+        assert_eq!(process.directory_of(own, libc::AT_FDCWD), Some(process.directory.get()));
         process.executes(own);
         assert_eq!(process.files.0.borrow().keys().copied().collect::<Vec<_>>(), [kept]);
         assert_eq!(of(&same), [Some(true), None], "they are another process's too");
+    }
+
+    #[test]
+    fn a_thread_that_unshares_has_copies_and_others_keep_what_they_share() {
+        let mut main = FileContext { files: Files::default(), directory: Directory::new(Path::new("/a").into()) };
+        let open = |number| OpenFile { number, path: "/f".into(), close_on_exec: false };
+        (3..6).for_each(|descriptor| main.files.insert(descriptor, open(descriptor as u32)));
+        let own = |files, directory| Own { files, directory };
+        let (neither, both) = (own(false, false), own(true, true));
+        let numbers = |of: &FileContext| [3, 4, 5, 6].map(|at| of.files.get(at).map(|file| file.number));
+        let (mut one, other) = (main.makes(neither), main.makes(neither));
+        one.unshares(own(true, false));
+        // As of `close_range` that unshares; then one opens what the others have open already.
+        one.files.close(&(3..=4));
+        one.files.insert(3, open(30));
+        other.files.insert(6, open(60));
+        main.files.remove(5);
+        let (of_one, of_others) = ([Some(30), None, Some(5), None], [Some(3), Some(4), None, Some(60)]);
+        assert_eq!([numbers(&one), numbers(&other), numbers(&main)], [of_one, of_others, of_others]);
+        // The directory is everybody's until it is unshared too.
+        let enters = |of: &FileContext, path: &str| of.directory.set(Path::new(path).into());
+        enters(&one, "/b");
+        assert_eq!(&*main.directory.get(), Path::new("/b"));
+        one.unshares(own(false, true));
+        enters(&one, "/c");
+        enters(&other, "/d");
+        let stand = |of: [&FileContext; 3]| of.map(|of| of.directory.get().to_string_lossy().into_owned());
+        assert_eq!(stand([&one, &other, &main]), ["/c", "/d", "/d"]);
+        // A thread that it begins has what it has, a process has copies; where nobody shares it nothing is copied.
+        let (thread, process) = (one.makes(neither), one.makes(both));
+        one.files.remove(3);
+        enters(&one, "/e");
+        assert_eq!((numbers(&thread)[0], numbers(&process)[0]), (None, Some(30)));
+        assert_eq!(stand([&one, &thread, &process]), ["/e", "/e", "/c"]);
+        drop((other, process));
+        let table = Rc::as_ptr(&main.files.0);
+        main.unshares(both);
+        assert_eq!(Rc::as_ptr(&main.files.0), table);
+    }
+
+    #[test]
+    fn the_kernel_tells_what_is_shared_and_flags_tell_what_will_not_be() {
+        let own = std::process::id() as i32;
+        let parent = std::os::unix::process::parent_id() as i32;
+        let shared = Own { files: false, directory: false };
+        // Two threads of this process, and two processes.
+        assert_eq!(Own::of_new(own, own, false), shared);
+        assert_eq!(Own::of_new(parent, own, true), Own { files: true, directory: true });
+        // Where the kernel tells nothing.
+        assert_eq!((Own::of_new(-1, own, false), Own::of_new(-1, own, true).files), (shared, true));
+        for (flags, files, directory) in [
+            (libc::CLONE_FILES, true, false),
+            (libc::CLONE_FS, false, true),
+            (libc::CLONE_FILES | libc::CLONE_NEWNS, true, true),
+            (libc::CLONE_NEWUSER, false, true),
+            (libc::CLONE_NEWNET | libc::CLONE_SYSVSEM, false, false),
+        ] {
+            assert_eq!(Own::by_flags(flags as u64), Own { files, directory }, "{flags:x}");
+        }
     }
 }

@@ -34,6 +34,8 @@ pub(crate) enum Asks {
     Close,
     /// Forgets those from one to another, with flags.
     CloseRange,
+    /// Has descriptors or a directory of its own.
+    Unshare,
     /// Another descriptor of the same file: the new one is what is returned.
     Duplicate,
     /// The same onto a descriptor, whose file is closed; flags stand there.
@@ -148,6 +150,7 @@ static ROWS: &[SystemCall] = &[
     row(libc::SYS_dup3, "dup", Asks::DuplicateOnto(Some(2))),
     row(libc::SYS_chdir, "", Asks::Directory),
     row(libc::SYS_fchdir, "", Asks::DirectoryOf),
+    row(libc::SYS_unshare, "", Asks::Unshare),
     row(libc::SYS_prctl, "", Asks::Filter),
     row(libc::SYS_seccomp, "", Asks::Filter),
     row(libc::SYS_io_uring_setup, "", Asks::Uring),

@@ -13,7 +13,7 @@ use crate::before::Found;
 use crate::begin::{self, Child};
 use crate::call_buffer::{CallBuffer, Record};
 use crate::names::{Names, whole};
-use crate::process::{OpenFile, Process, descriptors};
+use crate::process::{OpenFile, Own, Process, descriptors};
 use crate::samples::Samples;
 use crate::signals::{self, Signals};
 use crate::stops::{self, On, Stop, Told};
@@ -28,6 +28,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -48,7 +49,7 @@ const MANY_PATHS: &str = "the program named as many paths as a trace holds: what
 const NOT_ASKED: &str = "what lay under a path did not answer in time, as where the program serves the filesystem itself: from then on \
      it is not asked what was there before";
 /// The kernel's number for a call that it begins again by itself (include/linux/errno.h, ERESTARTSYS and those behind it).
-const BEGUN_AGAIN: std::ops::RangeInclusive<i64> = -516..=-512;
+const BEGUN_AGAIN: RangeInclusive<i64> = -516..=-512;
 
 /// Runs it.
 pub(crate) fn run(job: &Job, out: File) -> Result<Captured, CaptureError> {
@@ -167,7 +168,9 @@ enum Does {
     Forgets(i32),
     /// The file, and whether the new descriptor is closed by `exec`.
     Duplicates(Rc<OpenFile>, bool),
-    Enters(PathBuf),
+    Enters(Rc<Path>),
+    /// The thread has these for itself, and its descriptors without this range.
+    Unshares(Own, Option<RangeInclusive<i32>>),
     /// The end of that process; 0: of the one that is returned.
     Waits(u32),
 }
@@ -361,7 +364,7 @@ impl Tracer {
             };
             let file = OpenFile { number: self.next_file, path, close_on_exec: false };
             self.next_file += 1;
-            if let Some(own) = self.processes.get_mut(&process) {
+            if let Some(own) = self.context(process) {
                 own.files.insert(descriptor, file);
             }
             self.add(&Item::Operation(operation));
@@ -465,14 +468,13 @@ impl Tracer {
     fn whole(&self, thread: pid_t, (directory, at): PathAt, arguments: &[u64; 6]) -> Option<PathBuf> {
         let said = self.text(thread, arguments[at]).filter(|said| !said.is_empty())?;
         let said = Path::new(OsStr::from_bytes(&said));
-        let of = self.threads.get(&thread)?;
-        let process = self.processes.get(&of.process)?;
+        let own = self.context(thread)?;
         let from = match directory {
-            _ if said.is_absolute() => Cow::Borrowed(Path::new("")),
-            None => Cow::Borrowed(&*process.directory),
-            Some(directory) => process.directory_of(of.process, arguments[directory] as i32)?,
+            _ if said.is_absolute() => None,
+            None => Some(own.directory.get()),
+            Some(directory) => Some(own.directory_of(thread, arguments[directory] as i32)?),
         };
-        Some(whole(&from, said))
+        Some(whole(from.as_deref().unwrap_or(Path::new("")), said))
     }
 
     /// A text of a thread's memory, or of the call from the buffer that is looked at.
@@ -484,8 +486,7 @@ impl Tracer {
     }
 
     fn file(&self, thread: pid_t, descriptor: u64) -> Option<Rc<OpenFile>> {
-        let of = self.threads.get(&thread)?;
-        let file = self.processes.get(&of.process)?.files.get(descriptor as i32)?;
+        let file = self.context(thread)?.files.get(descriptor as i32)?;
         (file.number != trace::NOT_FOLLOWED).then_some(file)
     }
 
@@ -523,22 +524,21 @@ impl Tracer {
 
     /// A call at which a thread stopped is done, and it goes on.
     fn done_by(&mut self, thread: pid_t, mut pending: Pending, (result, woke): (i64, Instant)) {
-        let Some(process) = self.threads.get(&thread).map(|of| of.process) else { return };
         pending.operation.start = pending.began.duration_since(self.begun).as_nanos() as u64;
         pending.operation.nanoseconds = woke.duration_since(pending.began).as_nanos() as u64;
-        self.done(process, pending, result);
+        self.done(thread, pending, result);
         self.leaves(thread, woke);
     }
 
     /// A call is done: what changes with it, and its operation.
-    fn done(&mut self, process: pid_t, mut pending: Pending, result: i64) {
+    fn done(&mut self, thread: pid_t, mut pending: Pending, result: i64) {
         let operation = &mut pending.operation;
         operation.result = result;
         if let Does::Waits(process) = pending.does {
             let at = operation.start.saturating_add(operation.nanoseconds);
             return self.waited(operation.thread, (process, result), at);
         }
-        if let Some(own) = self.processes.get_mut(&process) {
+        if let Some(own) = self.threads.get_mut(&thread).map(|of| &mut of.context) {
             match pending.does {
                 Does::Opens(path, close_on_exec) if result >= 0 && !pending.is_told => {
                     own.files.insert(result as i32, OpenFile { number: trace::NOT_FOLLOWED, path, close_on_exec });
@@ -554,7 +554,11 @@ impl Tracer {
                 Does::Duplicates(file, close_on_exec) if result >= 0 => {
                     own.files.insert(result as i32, OpenFile { close_on_exec, ..(*file).clone() });
                 }
-                Does::Enters(directory) if result >= 0 => own.directory = directory,
+                Does::Enters(directory) if result >= 0 => own.directory.set(directory),
+                Does::Unshares(what, closed) if result >= 0 => {
+                    own.unshares(what);
+                    closed.iter().for_each(|range| own.files.close(range));
+                }
                 _ => {}
             }
         }

@@ -242,6 +242,56 @@ fn what_a_running_program_begins_is_captured_and_can_be_done_again() {
     assert!(!out.contains("answered otherwise"), "{out}");
 }
 
+/// A thread has its own descriptors and directory before the capture begins, with the number of another one's file.
+const APART: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static int f;
+static int opens(const char *name) { return open(name, O_RDWR | O_CREAT, 0600); }
+static void *apart(void *x) {
+    if (unshare(CLONE_FILES | CLONE_FS)) exit(77);
+    close(f); if (opens("second") != f || chdir("d")) exit(1);
+    close(opens("../ready")); while (access("../go", F_OK)) usleep(1000);
+    write(f, "abcdefg", 7); write(opens("x"), "abc", 3); return 0; }
+int main(void) {
+    f = opens("first"); mkdir("d", 0700); pthread_t t; pthread_create(&t, 0, apart, 0);
+    while (access("go", F_OK)) usleep(1000);
+    write(f, "ab", 2); write(opens("x"), "abcde", 5); pthread_join(t, 0); return 0; }
+"#;
+
+#[test]
+fn a_thread_that_unshared_before_has_its_own_descriptors_and_directory() {
+    let place = Place::new();
+    std::fs::write(place.path().join("u.c"), APART).expect("a source");
+    let made = Command::new("cc").args(["-O1", "-pthread", "-w", "-o", "u", "u.c"]).current_dir(place.path()).status();
+    assert!(made.expect("a compiler").success());
+    let mut running = Running(Command::new("./u").current_dir(place.path()).spawn().expect("it runs"));
+    let mut ended = None;
+    wait_for("it does not begin", || {
+        ended = running.0.try_wait().expect("a process");
+        ended.is_some() || place.path().join("ready").exists()
+    });
+    if ended.is_some_and(|status| status.code() == Some(77)) {
+        return eprintln!("skipped: unshare is forbidden here, as in some containers");
+    }
+    assert!(ended.is_none(), "{ended:?}");
+    let mut capture = attach(&place, running.0.id(), "u.trace", &[]);
+    std::fs::write(place.path().join("go"), "").expect("a file");
+    assert!(running.0.wait().expect("it ends").success());
+    assert_eq!(capture.wait().expect("it ends").code(), Some(0), "{}", said(&place));
+    let top = place.path().canonicalize().expect("a folder");
+    let shown = shown(&place, "u.trace");
+    for (name, bytes) in [("first", 2_u64), ("second", 7), ("x", 5), ("d/x", 3)] {
+        let of = file(&shown, &top.join(name)).unwrap_or_else(|| panic!("{name} in {shown}"));
+        assert_eq!((&of["opened"], &of["written_bytes"]), (&1.into(), &bytes.into()), "{name}");
+    }
+}
+
 #[test]
 fn a_stopped_program_stays_stopped() {
     let place = Place::new();

@@ -173,6 +173,70 @@ fn bytes_are_of_the_file_that_a_descriptor_leads_to_now() {
     }
 }
 
+/// Two threads with one descriptor number for two files, and two directories; status 77: a container forbids that.
+const APART: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_barrier_t both; static int by_range, common, f; static char b[4096];
+static void meet(void) { pthread_barrier_wait(&both); }
+static int opens(const char *name) { return open(name, O_RDWR | O_CREAT, 0600); }
+static void *of_apart(void *x) { write(f, b, 7); return 0; }
+static void *apart(void *x) {
+    /* Both are refused, the second one as close_range with a range that ends before it begins. */
+    if (syscall(SYS_unshare, CLONE_FILES | 1L) == 0 || syscall(436L, 9L, 3L, 2L) == 0) exit(1);
+    common = opens("common"); meet(); meet();
+    if (!by_range || syscall(436L, (long)f, (long)f, 2L) != 0) { if (unshare(CLONE_FILES)) exit(77); close(f); }
+    if (unshare(CLONE_FS)) exit(77);
+    if (opens("second") != f || chdir("d")) exit(2);
+    write(f, b, 200);
+    int child = fork(); if (child == 0) { write(f, b, 5); _exit(0); }
+    if (waitpid(child, 0, 0) != child) exit(3);
+    pthread_t t; pthread_create(&t, 0, of_apart, 0); pthread_join(t, 0);
+    write(opens("x"), b, 11); meet(); meet();
+    close(f); if (opens("third") != f) exit(4);
+    write(f, b, 30); meet(); return 0; }
+int main(int count, char **words) {
+    by_range = count > 1; f = opens("first"); mkdir("d", 0700); pthread_barrier_init(&both, 0, 2);
+    pthread_t t; pthread_create(&t, 0, apart, 0);
+    meet(); write(common, b, 3); meet();
+    meet(); write(f, b, 10); write(opens("x"), b, 13); meet();
+    meet(); write(f, b, 20); close(f); pthread_join(t, 0); return 0; }
+"#;
+
+#[test]
+fn a_thread_that_unshares_has_descriptors_and_a_directory_of_its_own() {
+    let place = Place::new();
+    std::fs::write(place.path().join("u.c"), APART).expect("a source");
+    let made = Command::new("cc").args(["-O1", "-pthread", "-w", "-o", "u", "u.c"]).current_dir(place.path()).status();
+    assert!(made.expect("a compiler").success());
+    let ran = Command::new("./u").current_dir(place.path()).status().expect("it runs");
+    if ran.code() == Some(77) {
+        return eprintln!("skipped: unshare is forbidden here, as in some containers");
+    }
+    assert!(ran.success(), "{ran}");
+    let top = place.path().canonicalize().expect("a folder");
+    for (more, word) in [("", None), ("", Some("range")), ("--no-buffer", None), ("--no-buffer", Some("range"))] {
+        let trace = format!("u{more}{}.trace", word.unwrap_or_default());
+        let how = Some(more).filter(|more| !more.is_empty());
+        let words = ["capture", "-q", "-o", &trace].into_iter().chain(how).chain(["--", "./u"]).chain(word);
+        place.expect(0, &words.collect::<Vec<_>>());
+        let shown = shown(&place, &trace);
+        for (name, bytes) in
+            [("common", 3_u64), ("first", 30), ("second", 212), ("d/third", 30), ("x", 13), ("d/x", 11)]
+        {
+            let of = file(&shown, &top.join(name));
+            assert_eq!((&of["opened"], &of["written_bytes"]), (&1.into(), &bytes.into()), "{name}, {more}, {word:?}");
+        }
+    }
+}
+
 #[test]
 fn who_ends_the_tracer_gently_ends_the_program_gently() {
     let place = Place::new();

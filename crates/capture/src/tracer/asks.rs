@@ -3,11 +3,12 @@
 use super::{Does, Pending, Tracer};
 use crate::memory;
 use crate::names::whole;
-use crate::process::Process;
+use crate::process::Own;
 use crate::stops::Stop;
 use crate::system_calls::{Asks, REMOVE_DIRECTORY, SystemCall, code};
 use libc::{c_int, pid_t};
 use std::ffi::OsStr;
+use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use trace::{Item, Operation};
@@ -54,6 +55,7 @@ impl Tracer {
                 self.works_on_files(&mut asked)?;
             }
             Asks::Fcntl | Asks::Ioctl => self.controls(&mut asked)?,
+            Asks::CloseRange | Asks::Unshare => self.unshares(&mut asked)?,
             _ => self.changes_the_process(&mut asked)?,
         }
         let Asked { operation, does, is_told, .. } = asked;
@@ -223,17 +225,10 @@ impl Tracer {
             // Before it is done: then the number may be another thread's already.
             Asks::Close => {
                 let file = self.file(thread, arguments[0]).map(|file| file.number);
-                if let Some(own) = self.process_of(thread) {
+                if let Some(own) = self.context(thread) {
                     own.files.remove(arguments[0] as i32);
                 }
                 asked.operation.files[0] = file?;
-            }
-            // With this flag they are closed by the next program, which is looked at then.
-            Asks::CloseRange if arguments[2] & u64::from(libc::CLOSE_RANGE_CLOEXEC) == 0 => {
-                let last = i32::try_from(arguments[1] as u32).unwrap_or(i32::MAX);
-                let is_unshared = arguments[2] & u64::from(libc::CLOSE_RANGE_UNSHARE) != 0;
-                self.process_of(thread)?.closes(arguments[0] as i32..=last, is_unshared);
-                return None;
             }
             Asks::Duplicate => {
                 let file = self.file(thread, arguments[0])?;
@@ -247,19 +242,17 @@ impl Tracer {
                     asked.does = Does::Duplicates(file, close);
                 }
                 None => {
-                    self.process_of(thread)?.files.get(arguments[1] as i32)?;
+                    self.context(thread)?.files.get(arguments[1] as i32)?;
                     (asked.is_told, asked.does) = (false, Does::Forgets(arguments[1] as i32));
                 }
             },
             Asks::Directory => {
                 let said = memory::text(thread, arguments[0])?;
-                let process = self.processes.get(&self.threads.get(&thread)?.process)?;
-                asked.does = Does::Enters(whole(&process.directory, Path::new(OsStr::from_bytes(&said))));
+                let from = self.context(thread)?.directory.get();
+                asked.does = Does::Enters(whole(&from, Path::new(OsStr::from_bytes(&said))).into());
             }
             Asks::DirectoryOf => {
-                let of = self.threads.get(&thread)?.process;
-                let directory = self.processes.get(&of)?.directory_of(of, arguments[0] as i32)?.into_owned();
-                asked.does = Does::Enters(directory);
+                asked.does = Does::Enters(self.context(thread)?.directory_of(thread, arguments[0] as i32)?);
             }
             Asks::Wait(at, options) => {
                 const ONE: u64 = libc::P_PID as u64;
@@ -289,6 +282,26 @@ impl Tracer {
         Some(())
     }
 
+    /// Whether it succeeds is known when it returns: until then the thread shares what it shared.
+    fn unshares(&self, asked: &mut Asked) -> Option<()> {
+        let (thread, arguments) = (asked.thread, asked.arguments);
+        if asked.call.asks == Asks::Unshare {
+            let own = Own::by_flags(arguments[0]);
+            asked.does = Does::Unshares(own, None);
+            return (own.files || own.directory).then_some(());
+        }
+        let (range, flags) = range_of(arguments)?;
+        // With this flag they are closed by the next program, which is looked at then.
+        let closed = (flags & libc::CLOSE_RANGE_CLOEXEC == 0).then_some(range);
+        if flags & libc::CLOSE_RANGE_UNSHARE == 0 {
+            // Before it is done: then the numbers may be another thread's already.
+            self.context(thread)?.files.close(&closed?);
+            return None;
+        }
+        asked.does = Does::Unshares(Own { files: true, directory: false }, closed);
+        Some(())
+    }
+
     /// A thread saw the end of a process, where it has none any more.
     pub(super) fn waited(&mut self, thread: u32, (process, result): (u32, i64), at: u64) {
         let process = if process == 0 { u32::try_from(result).unwrap_or(0) } else { process };
@@ -303,16 +316,19 @@ impl Tracer {
         !self.processes.contains_key(&process) || self.ending == Some(process) || self.early.iter().any(ends)
     }
 
-    fn process_of(&mut self, thread: pid_t) -> Option<&mut Process> {
-        let process = self.threads.get(&thread)?.process;
-        self.processes.get_mut(&process)
-    }
-
-    fn set_close_on_exec(&mut self, thread: pid_t, descriptor: u64, close: bool) {
-        if let Some(own) = self.process_of(thread) {
+    fn set_close_on_exec(&self, thread: pid_t, descriptor: u64, close: bool) {
+        if let Some(own) = self.context(thread) {
             own.files.set_close_on_exec(descriptor as i32, close);
         }
     }
+}
+
+/// The descriptors that `close_range` closes, and its flags; `None`: it is refused. Above the range of descriptors there are none.
+fn range_of(arguments: &[u64; 6]) -> Option<(RangeInclusive<i32>, u32)> {
+    const FLAGS: u32 = libc::CLOSE_RANGE_UNSHARE | libc::CLOSE_RANGE_CLOEXEC;
+    let [first, last, flags] = [0, 1, 2].map(|at| arguments[at] as u32);
+    let range = [first, last].map(|number| i32::try_from(number).unwrap_or(i32::MAX));
+    (first <= last && flags & !FLAGS == 0).then_some((range[0]..=range[1], flags))
 }
 
 /// Flags that an older form of a call stands for.
@@ -328,4 +344,84 @@ fn flags_of(call: &SystemCall) -> Option<i64> {
 #[cfg(not(target_arch = "x86_64"))]
 fn flags_of(_: &SystemCall) -> Option<i64> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Job;
+    use crate::process::OpenFile;
+    use crate::system_calls::all;
+    use std::sync::mpsc::channel;
+    use std::time::Instant;
+    use trace::Writer;
+
+    fn tracer() -> Tracer {
+        let job = Job {
+            command: Vec::new(),
+            under: Vec::new(),
+            anonymous: false,
+            started: String::new(),
+            mask: 0,
+            buffered: false,
+        };
+        crate::tracer::tracer(&job, Writer::begin(tempfile::tempfile().unwrap()).unwrap(), Instant::now(), None)
+    }
+
+    #[test]
+    fn a_thread_has_its_own_once_it_unshared_it_and_not_where_that_was_refused() {
+        const CLOSE: i64 = libc::SYS_close_range;
+        const UNSHARE: i64 = libc::SYS_unshare;
+        const OWN: u64 = libc::CLOSE_RANGE_UNSHARE as u64;
+        let mut tracer = tracer();
+        let main = std::process::id() as pid_t;
+        let (tells, told) = channel();
+        let (ends, ended) = channel::<()>();
+        let sibling = std::thread::spawn(move || {
+            // SAFETY: a question.
+            let own = unsafe { libc::syscall(libc::SYS_gettid) };
+            tells.send(own as pid_t).unwrap();
+            let _ = ended.recv();
+        });
+        let other = told.recv().unwrap();
+        tracer.meet(main, None);
+        tracer.meet(other, Some(main));
+        let open = |tracer: &Tracer, thread: pid_t, number: u32| {
+            let file = OpenFile { number, path: "/f".into(), close_on_exec: false };
+            tracer.context(thread).unwrap().files.insert(5000, file);
+        };
+        let files = |tracer: &Tracer| {
+            [main, other].map(|thread| tracer.context(thread).unwrap().files.get(5000).map(|file| file.number))
+        };
+        // What the other thread asks for, and what is answered.
+        let asks = |tracer: &mut Tracer, number: i64, arguments: [u64; 3], result: i64| {
+            let [first, second, third] = arguments;
+            let call = all().find(|call| call.number == number).unwrap();
+            if let Some(pending) = tracer.pending(other, (call, 0), &[first, second, third, 0, 0, 0]) {
+                tracer.done(other, pending, result);
+            }
+        };
+        open(&tracer, main, 1);
+        assert_eq!(files(&tracer), [Some(1), Some(1)]);
+        asks(&mut tracer, UNSHARE, [libc::CLONE_FILES as u64, 0, 0], -i64::from(libc::EPERM));
+        asks(&mut tracer, UNSHARE, [libc::CLONE_FS as u64, 0, 0], 0);
+        // Refused, for want of memory and as no kernel takes them.
+        asks(&mut tracer, CLOSE, [3, 9000, OWN], -i64::from(libc::ENOMEM));
+        asks(&mut tracer, CLOSE, [9000, 3, OWN], -i64::from(libc::EINVAL));
+        asks(&mut tracer, CLOSE, [3, 9000, 1 << 7], -i64::from(libc::EINVAL));
+        asks(&mut tracer, CLOSE, [1 << 31, u64::MAX, 0], 0);
+        open(&tracer, other, 2);
+        assert_eq!(files(&tracer), [Some(2), Some(2)]);
+        // With both flags nothing is closed before the next program.
+        asks(&mut tracer, CLOSE, [3, u64::MAX, OWN | u64::from(libc::CLOSE_RANGE_CLOEXEC)], 0);
+        open(&tracer, other, 3);
+        assert_eq!(files(&tracer), [Some(2), Some(3)]);
+        asks(&mut tracer, CLOSE, [3, u64::MAX, OWN], 0);
+        assert_eq!(files(&tracer), [Some(2), None]);
+        tracer.context(other).unwrap().directory.set(Path::new("/no/such").into());
+        let stands = tracer.context(main).unwrap().directory.get();
+        assert_ne!(&*stands, Path::new("/no/such"));
+        drop(ends);
+        sibling.join().unwrap();
+    }
 }

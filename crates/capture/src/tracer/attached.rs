@@ -2,7 +2,9 @@
 
 use super::{FLUSH, Tracer, header, tracer};
 use crate::attach::{self, Seized};
-use crate::process::{OpenFile, Process, descriptors, order_of_files, position};
+use crate::process::{
+    FileContext, OpenFile, Process, descriptors, order_of_directories, order_of_files, order_of_tables, position,
+};
 use crate::signals::Signals;
 use crate::stops::{self, On, Stop};
 use crate::system_calls::code;
@@ -35,7 +37,7 @@ pub(crate) fn run(
     let Seized { processes, left_out } = attach::seize(running)?;
     let first = running.processes.first().copied().unwrap_or(0);
     job.command = command_of(first);
-    let directory = Process::as_it_is(first).directory.to_string_lossy().into_owned();
+    let directory = FileContext::as_it_is(first).directory.get().to_string_lossy().into_owned();
     let of_job = header(&job);
     let directory = if job.anonymous { of_job.directory.clone() } else { directory };
     let mut writer = Writer::begin(out).map_err(CaptureError::Write)?;
@@ -72,9 +74,9 @@ struct Attached {
     shared: HashMap<PathBuf, Vec<Descriptor>>,
 }
 
-/// A descriptor that was told.
+/// A descriptor that was told, of a thread that has it.
 struct Descriptor {
-    process: pid_t,
+    thread: pid_t,
     number: i32,
     /// In the trace.
     file: u32,
@@ -83,7 +85,23 @@ struct Descriptor {
 /// Where a descriptor's open file is among others, or where it belongs: threads stand still meanwhile, and may have many files open.
 fn place_among(others: &[Descriptor], of: (pid_t, i32)) -> Result<usize, usize> {
     // What is gone has no place of its own.
-    others.binary_search_by(|other| order_of_files((other.process, other.number), of).unwrap_or(Ordering::Less))
+    others.binary_search_by(|other| order_of_files((other.thread, other.number), of).unwrap_or(Ordering::Less))
+}
+
+/// What a thread has in common with one that is known, or else what it has itself; `order` is the kernel's, and where that does not tell,
+/// threads of one process have it in common.
+fn shared_by<T: Clone>(
+    known: &mut Vec<(pid_t, T)>,
+    (thread, own): (pid_t, T),
+    order: fn(pid_t, pid_t) -> Option<Ordering>,
+) -> T {
+    match known.binary_search_by(|(other, _)| order(*other, thread).unwrap_or(Ordering::Equal)) {
+        Ok(same) => known[same].1.clone(),
+        Err(place) => {
+            known.insert(place, (thread, own.clone()));
+            own
+        }
+    }
 }
 
 impl Tracer {
@@ -91,7 +109,7 @@ impl Tracer {
     /// within a second, as behind a slow disk, is asked again when it does.
     fn hold(&mut self, processes: &[(pid_t, Vec<pid_t>)], attached: &mut Attached) -> Vec<(pid_t, Stop)> {
         for (process, threads) in processes {
-            self.processes.insert(*process, Process::as_it_is(*process));
+            self.processes.insert(*process, Process::default());
             for &thread in threads {
                 self.meet(thread, None);
                 stops::interrupt(thread);
@@ -106,39 +124,51 @@ impl Tracer {
             }
             held.push((thread, stop));
         }
-        for (process, _) in processes {
-            if let Some(own) = self.processes.get_mut(process) {
-                // It may have gone elsewhere until it stopped.
-                own.directory = Process::as_it_is(*process).directory;
+        for (_, threads) in processes {
+            for thread in self.look_at_contexts(threads) {
+                self.adopt_running(thread, attached);
             }
-            self.adopt_running(*process, attached);
         }
         held
     }
 
-    /// Files that a process has open by now and that are not known: each is told as if it were opened, with the place where it stands.
-    fn adopt_running(&mut self, process: pid_t, attached: &mut Attached) {
-        let of = self.threads.get(&process).or_else(|| self.threads.values().find(|of| of.process == process));
-        let thread = of.map_or(0, |of| of.number);
-        for (descriptor, path, flags) in descriptors(process) {
-            let is_known = self.processes.get(&process).is_none_or(|own| own.files.get(descriptor).is_some());
+    /// What threads of one process have now: they may have gone elsewhere until they stopped, and unshared descriptors or directory long
+    /// before. Answers one thread for each table of descriptors.
+    fn look_at_contexts(&mut self, threads: &[pid_t]) -> Vec<pid_t> {
+        let (mut tables, mut directories) = (Vec::new(), Vec::new());
+        for &thread in threads {
+            let Some(of) = self.threads.get_mut(&thread) else { continue };
+            let FileContext { files, directory } = FileContext::as_it_is(thread);
+            of.context = FileContext {
+                files: shared_by(&mut tables, (thread, files), order_of_tables),
+                directory: shared_by(&mut directories, (thread, directory), order_of_directories),
+            };
+        }
+        tables.into_iter().map(|(thread, _)| thread).collect()
+    }
+
+    /// Files that a thread has open by now and that are not known: each is told as if it were opened, with the place where it stands.
+    fn adopt_running(&mut self, thread: pid_t, attached: &mut Attached) {
+        let number_of_thread = self.threads.get(&thread).map_or(0, |of| of.number);
+        for (descriptor, path, flags) in descriptors(thread) {
+            let is_known = self.context(thread).is_none_or(|own| own.files.get(descriptor).is_some());
             if is_known || !self.names.are_of_interest(&path) {
                 continue;
             }
             let others = attached.shared.entry(path.clone()).or_default();
-            let number = match place_among(others, (process, descriptor)) {
+            let number = match place_among(others, (thread, descriptor)) {
                 Ok(same) => others[same].file,
                 Err(place) => {
                     let file = self.next_file;
-                    others.insert(place, Descriptor { process, number: descriptor, file });
+                    others.insert(place, Descriptor { thread, number: descriptor, file });
                     self.next_file += 1;
                     let flags = flags & !i64::from(libc::O_CLOEXEC);
-                    self.tell_open(thread, (file, &path), flags, position(process, descriptor));
+                    self.tell_open(number_of_thread, (file, &path), flags, position(thread, descriptor));
                     file
                 }
             };
             let close_on_exec = flags & i64::from(libc::O_CLOEXEC) != 0;
-            if let Some(own) = self.processes.get_mut(&process) {
+            if let Some(own) = self.context(thread) {
                 own.files.insert(descriptor, OpenFile { number, path, close_on_exec });
             }
         }
@@ -194,8 +224,7 @@ impl Tracer {
                 Ok(Some((thread, stop))) => {
                     if attached.running.remove(&thread) {
                         stops::begin_again(thread);
-                        let process = self.threads.get(&thread).map_or(thread, |of| of.process);
-                        self.adopt_running(process, attached);
+                        self.adopt_running(thread, attached);
                     }
                     self.goes_on(thread, stop, (first, &mut status));
                 }
@@ -275,7 +304,7 @@ mod tests {
         let mut others = Vec::new();
         for (number, of) in opened.iter().enumerate() {
             let place = place_among(&others, (own, of.as_raw_fd())).unwrap_err();
-            others.insert(place, Descriptor { process: own, number: of.as_raw_fd(), file: number as u32 });
+            others.insert(place, Descriptor { thread: own, number: of.as_raw_fd(), file: number as u32 });
         }
         for (number, of) in opened.iter().enumerate() {
             let again = of.try_clone().unwrap();

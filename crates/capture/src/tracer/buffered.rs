@@ -91,7 +91,7 @@ impl Tracer {
             // What the descriptor leads to now may be another thread's.
             let closing = self.threads.get_mut(&thread).and_then(|of| of.closing.remove(&arguments[0]));
             if let Some(pending) = closing {
-                self.done_at(process, pending, (start, nanoseconds), result);
+                self.done_at(thread, pending, (start, nanoseconds), result);
             }
             return;
         }
@@ -110,14 +110,14 @@ impl Tracer {
                 of.closing.insert(arguments[0], pending);
             }
         } else if let Some(pending) = pending {
-            self.done_at(process, pending, (start, nanoseconds), result);
+            self.done_at(thread, pending, (start, nanoseconds), result);
         }
     }
 
-    fn done_at(&mut self, process: pid_t, mut pending: Pending, (start, nanoseconds): (u64, u64), result: i64) {
+    fn done_at(&mut self, thread: pid_t, mut pending: Pending, (start, nanoseconds): (u64, u64), result: i64) {
         (pending.operation.start, pending.operation.nanoseconds) = (start, nanoseconds);
         self.buffered_operations += u64::from(pending.is_told);
-        self.done(process, pending, result);
+        self.done(thread, pending, result);
     }
 
     /// The thread of a process whose own memory is there; the process's first where nobody's is.

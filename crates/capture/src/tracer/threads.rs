@@ -3,7 +3,7 @@
 use super::standing::Left;
 use super::{Pending, Tracer};
 use crate::CaptureError;
-use crate::process::{Process, parent_of, process_of, share_descriptors};
+use crate::process::{FileContext, Own, Process, parent_of, process_of};
 use crate::stops;
 use libc::pid_t;
 use std::collections::HashMap;
@@ -22,6 +22,8 @@ pub(super) struct Thread {
     pub(super) process: pid_t,
     /// In the trace.
     pub(super) number: u32,
+    /// Its descriptors and its directory, which others may share.
+    pub(super) context: FileContext,
     pub(super) pending: Option<Pending>,
     /// Closes that it told of before they were done, by descriptor: a signal may come between.
     pub(super) closing: HashMap<u64, Pending>,
@@ -44,11 +46,13 @@ pub(super) struct Sibling {
 impl Tracer {
     /// Gets to know a thread, which another one began.
     pub(super) fn meet(&mut self, thread: pid_t, parent: Option<pid_t>) {
-        let process = process_of(thread).unwrap_or(thread);
-        let of_parent = parent.and_then(|parent| self.threads.get(&parent)).map(|of| (of.process, of.number));
         if self.threads.contains_key(&thread) {
             return;
         }
+        let process = process_of(thread).unwrap_or(thread);
+        let parent = parent.and_then(|parent| Some((parent, self.threads.get(&parent)?)));
+        let of_parent = parent.map(|(parent, of)| (parent, of.process, of.number));
+        let context = self.context_of_new((thread, process), parent);
         let number = self.next_thread;
         self.next_thread += 1;
         if number >= MOST_THREADS {
@@ -58,6 +62,7 @@ impl Tracer {
         let new = Thread {
             process,
             number,
+            context,
             pending: None,
             closing: HashMap::new(),
             left: None,
@@ -66,33 +71,37 @@ impl Tracer {
         };
         self.threads.insert(thread, new);
         self.threads_of.entry(process).or_default().push(Sibling { thread, own_memory: None });
-        let parent_number = of_parent.map_or(u32::MAX, |(_, number)| number);
+        let parent_number = of_parent.map_or(u32::MAX, |(.., number)| number);
         self.add(&Item::Thread { process: process as u32, thread: thread as u32, parent: parent_number });
-        match of_parent {
-            Some((from, _)) => self.inherit(process, (from, parent.unwrap_or(from))),
-            None if !self.processes.contains_key(&process) => {
-                self.processes.insert(process, Process::as_it_is(process));
-                if number == 0 {
-                    self.adopt(process);
-                } else if let Some(buffer) = &self.buffer {
-                    buffer.adopt(process);
-                }
-            }
-            None => {}
+        if self.processes.contains_key(&process) {
+            return;
+        }
+        if let Some((parent, from, _)) = of_parent {
+            let buffered = self.buffered_of_child((from, parent), process);
+            self.processes.insert(process, Process { buffered });
+            return;
+        }
+        self.processes.insert(process, Process::default());
+        if number == 0 {
+            self.adopt(process);
+        } else if let Some(buffer) = &self.buffer {
+            buffer.adopt(process);
         }
     }
 
-    /// A new process has its parent's open files and directory; where it shares the descriptors, it has them from then on too.
-    fn inherit(&mut self, process: pid_t, (from, thread): (pid_t, pid_t)) {
-        if process == from {
-            return;
+    /// A new thread has the descriptors and the directory of who began it, or copies of them. Of whom nobody tells who that was has
+    /// those of another thread of its process.
+    fn context_of_new(&self, (thread, process): (pid_t, pid_t), parent: Option<(pid_t, &Thread)>) -> FileContext {
+        if let Some((by, parent)) = parent {
+            return parent.context.makes(Own::of_new(thread, by, parent.process != process));
         }
-        let known = self.processes.get(&process).is_some_and(|own| !own.files.is_empty());
-        let buffered = self.buffered_of_child((from, thread), process);
-        if let (Some(parent), false) = (self.processes.get(&from), known) {
-            let own = parent.makes(share_descriptors(thread, process), buffered);
-            self.processes.insert(process, own);
-        }
+        let sibling = self.threads_of.get(&process).and_then(|of| self.context(of.first()?.thread));
+        sibling.cloned().unwrap_or_else(|| FileContext::as_it_is(thread))
+    }
+
+    /// The descriptors and the directory of a thread.
+    pub(super) fn context(&self, thread: pid_t) -> Option<&FileContext> {
+        Some(&self.threads.get(&thread)?.context)
     }
 
     pub(super) fn forget(&mut self, thread: pid_t) {
@@ -139,14 +148,17 @@ impl Tracer {
         if let Some(other) = before.and_then(|before| self.threads.remove(&before)) {
             self.kept_open -= usize::from(other.time.is_some());
             if let Some(own) = self.threads.get_mut(&thread) {
-                own.pending = other.pending;
+                (own.pending, own.context) = (other.pending, other.context);
             }
         }
         self.note_another_architecture(thread);
         self.threads_of.insert(thread, vec![Sibling { thread, own_memory: None }]);
         self.gives_back(thread);
         if let Some(process) = self.processes.get_mut(&thread) {
-            process.executes(thread);
+            *process = Process::default();
+        }
+        if let Some(own) = self.threads.get_mut(&thread) {
+            own.context.executes(thread);
         }
         let pending = self.threads.get_mut(&thread).and_then(|of| of.pending.take());
         match pending.filter(|pending| pending.operation.call == trace::code::EXECVE) {
