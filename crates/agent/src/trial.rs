@@ -349,7 +349,12 @@ impl Attached {
 impl Trial {
     /// Whether it works with a server that something else started: by its parents it is a program like any other.
     fn serves_elsewhere(&self) -> bool {
-        matches!(&self.workload.kind, Kind::Oltp(oltp) if oltp.is_external())
+        match &self.workload.kind {
+            Kind::Oltp(oltp) => oltp.is_external(),
+            // The process that has MPI.
+            Kind::Collective(_) => true,
+            _ => false,
+        }
     }
 
     fn measured(&mut self, windows: Vec<Window>, system: SystemUse, opened_after_seconds: f64) -> Reply {

@@ -14,6 +14,7 @@ mod alone;
 mod beneath;
 pub mod buffers;
 mod cached;
+pub mod carrier;
 pub mod clock;
 pub mod compressibility;
 mod confined;

@@ -71,7 +71,7 @@ pub struct Window {
     /// Amounts that the work counts itself, by the metric that they become: one that ends in
     /// `_per_operation` is divided by the operations.
     pub totals: Vec<(&'static str, f64)>,
-    /// User and system time of a server that worked for this window, in seconds.
+    /// User and system time of a server that worked for this window, in seconds: a database's, or that of MPI.
     pub server_cpu_seconds: Option<[f64; 2]>,
     /// Operations of the whole work that the observer was told of, the warm-up included; 0: it was told of none.
     pub all_operations: u64,

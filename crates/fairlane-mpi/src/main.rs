@@ -1,18 +1,24 @@
-//! The relay of races over MPI: it carries lines between the `fairlane` of each rank, and does nothing else.
+//! The relay of races over MPI: it carries lines between the `fairlane` of each rank, and calls MPI-IO for its agents.
 //!
 //! Every rank starts the `fairlane` that lies beside this program, before there is MPI in it, and speaks with it through a
-//! socket: that one races on rank 0 and works on all of them, this one calls MPI. No call of MPI waits, so that a rank that
-//! hangs holds no other; between two looks it sleeps in poll(2).
+//! socket: that one races on rank 0 and works on all of them, this one calls MPI. No call of MPI waits but those of
+//! [`collective`] I/O, so that a rank that hangs holds no other; between two looks it sleeps in poll(2).
 //!
-//! From `fairlane`: `to RANK TEXT`, `barrier`, `clocks RANK`, `end STATUS`, `abort STATUS`. To it: `rank RANK SIZE VERSION` first,
+//! From `fairlane`: `to RANK TEXT`, `barrier`, `clocks RANK`, `end STATUS`, `abort STATUS`, and around a part of collective I/O
+//! `collect RANK …` with all ranks that do it, and `collected`. To it: `rank RANK SIZE VERSION` first,
 //! then `from RANK TEXT`, `released` when all have come to the barrier, `lost RANK WHY`, and `clocks RANK` with three numbers: by how
 //! many nanoseconds that rank's CLOCK_MONOTONIC and its wall clock go ahead of this one's, and how far both may be wrong; or with
 //! `none`.
 
+mod asked;
 mod clocks;
+mod collective;
+mod cpu;
+mod mpi_file;
 mod own;
 
 use clocks::{Asking, Reading};
+use collective::Collective;
 use mpi::request::{Request, StaticScope};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
@@ -99,6 +105,7 @@ struct Relay<'a> {
     next_question: u64,
     /// Until then it does not sleep.
     awake: Option<Instant>,
+    collective: Collective<'a>,
     /// The job ends, with this exit status.
     end: Option<i32>,
 }
@@ -119,6 +126,7 @@ impl<'a> Relay<'a> {
             asking: None,
             next_question: 0,
             awake: None,
+            collective: Collective::new(world),
             end: None,
         };
         match own {
@@ -163,13 +171,14 @@ impl<'a> Relay<'a> {
 
     /// Whether MPI has something to do that only gets on while it is called.
     fn is_under_way(&self) -> bool {
-        self.barrier.is_some() || !self.sending.is_empty() || !self.receiving.is_empty()
+        let carries = self.barrier.is_some() || !self.sending.is_empty() || !self.receiving.is_empty();
+        carries || self.collective.is_awaited()
     }
 
-    /// Whether each moment counts: clocks are compared.
+    /// Whether each moment counts: clocks are compared, or collective I/O is done, which waits by itself.
     fn is_awake(&mut self) -> bool {
         self.awake = self.awake.filter(|until| Instant::now() < *until);
-        self.awake.is_some() || self.asking.is_some()
+        self.awake.is_some() || self.asking.is_some() || self.collective.is_at_work()
     }
 
     /// One look at everything; answers whether something happened.
@@ -197,6 +206,7 @@ impl<'a> Relay<'a> {
         }
         self.test_sent();
         self.tell_clocks();
+        happened |= self.collective.step(self.own.as_ref().map(Own::agents));
         match self.barrier.take().map(Request::test) {
             Some(Ok(_)) => {
                 self.tell(b"released\n");
@@ -235,6 +245,9 @@ impl<'a> Relay<'a> {
     }
 
     fn obey(&mut self, line: &[u8]) {
+        if line.strip_prefix(b"collect ").is_some_and(|ranks| self.collective.expect(ranks)) {
+            return;
+        }
         let mut words = line.splitn(3, |byte| *byte == b' ');
         let verb = words.next().unwrap_or_default();
         let number = words.next().and_then(|word| std::str::from_utf8(word).ok()?.parse::<i32>().ok());
@@ -245,6 +258,7 @@ impl<'a> Relay<'a> {
             // It gave one up that MPI has begun, and no rank can leave that in order any more.
             (b"barrier", _) if self.barrier.is_some() => self.world.abort(1),
             (b"barrier", _) => self.barrier = Some(self.world.immediate_barrier()),
+            (b"collected", None) => self.collective.give_up(),
             (b"clocks", Some(rank)) if (0..self.world.size()).contains(&rank) => self.ask_clocks(rank),
             (b"end", Some(status)) => self.end = Some(status),
             (b"abort", Some(status)) => self.world.abort(status),
@@ -338,7 +352,7 @@ impl<'a> Relay<'a> {
         drop(self.own.take());
         // Others wait for rank 0, whose status it is that somebody reads.
         let (status_of_abort, patience) = if self.rank == 0 { (status, PATIENCE) } else { (1, 2 * PATIENCE) };
-        if self.barrier.is_some() {
+        if self.barrier.is_some() || self.collective.is_under_way() {
             self.world.abort(status_of_abort);
         }
         if self.rank == 0 {

@@ -1,9 +1,11 @@
-//! The `fairlane` of this rank: a process beside this one, and the socket between them.
+//! The `fairlane` of this rank: a process beside this one, the socket between them, and that on which its agents ask for
+//! collective I/O.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::{RecvFlags, recv};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, recv, socketpair};
 use std::io::Write;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -12,11 +14,14 @@ use std::time::Duration;
 
 /// Bytes that are read at once.
 const AT_ONCE: usize = 64 << 10;
+/// The variable that tells agents the number of their end of the socket on which they ask.
+const SOCKET_OF_AGENTS: &str = "FAIRLANE_MPI_SOCKET";
 
 /// That process.
 pub struct Own {
     child: Child,
     socket: UnixStream,
+    agents: OwnedFd,
     /// What of a line has come.
     begun: Vec<u8>,
 }
@@ -41,14 +46,25 @@ impl Own {
         let program = beside()?;
         let failed = |error: std::io::Error| format!("cannot start {}: {error}", program.display());
         let (socket, its) = UnixStream::pair().map_err(failed)?;
+        // Its end has to outlive the exec. Nothing else is started meanwhile: this process has one thread, and no MPI.
+        let (agents, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::empty(), None)
+            .and_then(|(ours, theirs)| fcntl_setfd(&ours, FdFlags::CLOEXEC).map(|()| (ours, theirs)))
+            .map_err(|errno| failed(errno.into()))?;
         let child = Command::new(&program)
             .args(["rank", "--"])
             .args(std::env::args_os().skip(1))
             .stdin(Stdio::from(OwnedFd::from(its)))
+            .env(SOCKET_OF_AGENTS, theirs.as_raw_fd().to_string())
             .process_group(0)
             .spawn()
             .map_err(failed)?;
-        Ok(Own { child, socket, begun: Vec::new() })
+        drop(theirs);
+        Ok(Own { child, socket, agents, begun: Vec::new() })
+    }
+
+    /// The socket on which its agents ask for collective I/O.
+    pub fn agents(&self) -> BorrowedFd<'_> {
+        self.agents.as_fd()
     }
 
     /// Sleeps until it says something, at most so long.

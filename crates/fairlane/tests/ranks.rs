@@ -140,6 +140,10 @@ const SMALL: &str = "--suite shared --set write.size=4MiB --set read.size=4MiB -
     --set write-one.size=4MiB --set read-one.size=4MiB --set files-together.count=30 --set appends.operations=30 \
     --set locks.operations=20 --set opens.operations=30 --set slices=2 --set slice_seconds=0.05 --rounds 2 --no-report -o r.jsonl";
 
+/// All that needs no MPI.
+const ALL: &str = "--workload write --workload read --workload write-one --workload read-one --workload random-read --workload files \
+    --workload files-together --workload appends --workload locks --workload opens";
+
 fn words<'a>(lanes: &'a [PathBuf], more: &'a str) -> Vec<&'a str> {
     let lanes = lanes.iter().map(|lane| lane.to_str().expect("a name"));
     ["race"].into_iter().chain(lanes).chain(more.split_whitespace()).collect()
@@ -152,7 +156,8 @@ fn ranks_race_together_and_the_record_has_one_figure_of_all_and_what_each_did() 
     // By the lane: in whose folder rank 1 works when a slice begins, and whether it reads there. Probes work in none.
     let mut at: BTreeMap<u64, (Option<u64>, bool)> = BTreeMap::new();
     let (mut slices, mut together) = ([0, 0], 0);
-    let end = Job::start(&place, 3, &words(&lanes, SMALL), VERSION).carry(|from, line, _| {
+    let more = format!("{SMALL} {ALL}");
+    let end = Job::start(&place, 3, &words(&lanes, &more), VERSION).carry(|from, line, _| {
         let Some(text) = line.strip_prefix("to 1 ").filter(|_| from == 0) else { return };
         let asked: serde_json::Value = serde_json::from_str(text).expect("JSON");
         let (ask, request) = (&asked["ask"], &asked["ask"]["request"]);
@@ -290,7 +295,7 @@ fn what_ranks_cannot_race_is_refused_in_one_sentence() {
         (
             &lanes[..],
             "--suite database",
-            "ranks of an MPI job do workloads of kind io, small-files, operations and one-file",
+            "ranks of an MPI job do workloads of kind io, small-files, operations, one-file and collective",
         ),
         (
             &lanes[..],

@@ -278,7 +278,7 @@ pub struct SystemUse {
     /// User time of the processes that are the lane's filesystem (FUSE).
     #[serde(skip_serializing_if = "is_zero")]
     pub filesystem_cpu_user_seconds: f64,
-    /// User time of a database server that worked for the lane.
+    /// User time of a server that worked for the lane: a database's, or that of the process that has MPI.
     #[serde(skip_serializing_if = "is_zero")]
     pub server_cpu_user_seconds: f64,
     /// Its system time: the filesystem's work on its behalf.

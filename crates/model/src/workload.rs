@@ -137,6 +137,8 @@ pub enum Kind {
     Contention(crate::kinds::contention::Contention),
     /// Clients that append to one file, count under one lock, and open one file, all at the same time.
     OneFile(crate::kinds::one_file::OneFile),
+    /// All ranks of an MPI job write and read blocks of one file by MPI-IO at the same time.
+    Collective(crate::kinds::collective::Collective),
     /// Records that are made durable one by one, in the ways of applications.
     Durable(crate::kinds::durable::Durable),
     /// What a program asked of files, done again: as a whole, lane after lane.

@@ -130,7 +130,9 @@ fn a_race_that_ends_early_still_says_what_it_found() {
     assert!(data.contains("fairlane race --resume ~/.local/state"), "{data}");
     // A race over MPI is not gone on with.
     let mut over_mpi = findings;
-    for line in ["fairlane-mpi race /a /b", "mpirun -n 8 fairlane-mpi race /a /b", "srun -N 2 -n 8 fairlane-mpi race /a"] {
+    for line in
+        ["fairlane-mpi race /a /b", "mpirun -n 8 fairlane-mpi race /a /b", "srun -N 2 -n 8 fairlane-mpi race /a"]
+    {
         over_mpi.command_line = line.split(' ').map(str::to_owned).collect();
         let (data, _) = shown(&over_mpi, false, &[Event::Finished(Box::new(common::told(&over_mpi)))]);
         assert!(data.contains("The race was interrupted") && !data.contains("race --resume"), "{data}");

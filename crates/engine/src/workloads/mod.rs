@@ -2,6 +2,7 @@
 
 mod append;
 mod appenders;
+mod collective;
 mod contention;
 pub(crate) mod direct;
 mod files;
@@ -247,6 +248,9 @@ pub fn prepare_noted(
         Kind::Mix(mix) => Box::new(MixWork::prepare(place, mix, seed, stop)?),
         Kind::Contention(contention) => Box::new(contention::ContentionWork::prepare(place, contention, seed, stop)?),
         Kind::OneFile(one) => Box::new(one_file::OneFileWork::prepare(place, one, (seed, clients), stop)?),
+        Kind::Collective(collective) => {
+            Box::new(collective::CollectiveWork::prepare(place, collective, (seed, clients), stop)?)
+        }
         Kind::Replay(of) => Box::new(replay::ReplayWork::prepare(place, of, seed, stop)?),
         Kind::Durable(durable) => Box::new(crate::durable::DurableWork::prepare(place, durable, seed, stop)?),
         Kind::Foreign(foreign) => {

@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 pub fn run() -> Result<(), Failure> {
     // It was started through a link in /proc, whose name would stand in ps and in busiest threads.
     let _ = rustix::thread::set_name(c"fairlane-agent");
+    engine::carrier::inherit();
     let stop = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&stop))
         .map_err(|error| Failure::failed(format!("cannot catch SIGTERM: {error}")))?;

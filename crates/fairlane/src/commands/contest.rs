@@ -18,6 +18,7 @@ use crate::conductor::{Race as Conductor, failpoint, machine, memory, trial_run}
 use crate::failure::{Failure, Status};
 use crate::options::Terms;
 use crate::progress::Progress;
+use crate::ranks::check::without_ranks;
 use crate::ranks::job::Job;
 use crate::record_writer::RecordWriter;
 use crate::signals;
@@ -81,6 +82,9 @@ pub struct Contest<'a> {
 /// With the documented exit statuses.
 pub fn run(mut contest: Contest, answer: impl FnOnce(&Record) -> Result<(), Failure>) -> Result<(), Failure> {
     let terms = contest.terms;
+    if contest.ranks.is_none() && contest.resumed.is_none() {
+        contest.notes.extend(without_ranks(&mut contest.plan)?);
+    }
     let stop = Arc::new(AtomicBool::new(false));
     signals::stop(&stop)?;
     let run_id = planning::run_id();

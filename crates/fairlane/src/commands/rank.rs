@@ -25,6 +25,8 @@ const RELAY_ENDS: Duration = Duration::from_secs(10);
 /// Works for the relay on standard input until the job ends.
 pub fn run(options: &Rank) -> ExitCode {
     let _ = rustix::thread::set_name(c"fairlane-rank");
+    // Its agents are to have it, and no other program that it starts.
+    engine::carrier::inherit();
     let Ok((link, mut listening)) = link::open() else {
         terminal::say!(
             "fairlane: `rank` is for fairlane-mpi alone; race over MPI with: mpirun fairlane-mpi race DIR DIR"

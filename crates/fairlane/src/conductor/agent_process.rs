@@ -63,15 +63,18 @@ impl AgentProcess {
     /// # Errors
     /// When the process cannot be started or does not answer.
     pub fn start(stop: &AtomicBool) -> Result<Self, CallError> {
-        let parent = rustix::process::getpid();
+        let (parent, carrier) = (rustix::process::getpid(), engine::carrier::socket());
         // The link, not its target: the file may be replaced by a new build while a race runs.
         let mut command = Command::new("/proc/self/exe");
         command.arg("agent").stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         // SAFETY: the closure runs between fork and exec and makes only the async-signal-safe
-        // system calls prctl and getppid; it allocates nothing.
+        // system calls prctl, fcntl and getppid; it allocates nothing.
         unsafe {
             command.pre_exec(move || {
                 rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+                if let Some(carrier) = carrier {
+                    rustix::io::fcntl_setfd(carrier, rustix::io::FdFlags::empty())?;
+                }
                 match rustix::process::getppid() == Some(parent) {
                     true => Ok(()),
                     false => Err(rustix::io::Errno::SRCH.into()),

@@ -74,8 +74,8 @@ pub fn command_line(options: &Race) -> Result<(), Failure> {
 pub fn work(plan: &Plan, ranks: u32) -> Result<(), Failure> {
     if let Some((workload, why)) = plan.workloads.iter().find_map(|workload| Some((workload, cannot(workload)?))) {
         return Err(Failure::usage(format!(
-            "workload {} {why}, and ranks of an MPI job do workloads of kind io, small-files, operations and one-file, each at its own \
-             speed and without starting programs; name such a suite or workloads: --suite shared",
+            "workload {} {why}, and ranks of an MPI job do workloads of kind io, small-files, operations, one-file and \
+             collective, each at its own speed and without starting programs; name such a suite or workloads: --suite shared",
             workload.name
         )));
     }
@@ -90,12 +90,33 @@ pub fn work(plan: &Plan, ranks: u32) -> Result<(), Failure> {
     })
 }
 
+/// Leaves out work that only ranks do, where there are none; answers what is said of that.
+///
+/// # Errors
+/// Where nothing else is left.
+pub fn without_ranks(plan: &mut Plan) -> Result<Option<String>, Failure> {
+    let needs_ranks = |of: &Workload| matches!(of.kind, Kind::Collective(_));
+    let titles: Vec<String> =
+        plan.workloads.iter().filter(|of| needs_ranks(of)).map(|workload| workload.title.clone()).collect();
+    if titles.is_empty() {
+        return Ok(None);
+    }
+    let said = format!("{}: done by MPI-IO, and this race has no ranks of an MPI job", titles.join("; "));
+    if titles.len() == plan.workloads.len() {
+        return Err(Failure::usage(format!("{said}; start one: mpirun -n 2 fairlane-mpi race DIR DIR")));
+    }
+    plan.workloads.retain(|of| !needs_ranks(of));
+    // Before what the suite says of every race: a long list is cut at its end.
+    drop(plan.not_tested.splice(..0, titles));
+    Ok(Some(format!("{said}: left out")))
+}
+
 /// Why ranks do not do a workload.
 fn cannot(workload: &Workload) -> Option<String> {
     match &workload.kind {
         Kind::Io(io) if io.rate_of_slowest.is_some() => Some("has a rate of the slowest lane's".to_owned()),
         Kind::Operations(operations) if operations.method != Method::InProcess => Some("starts programs".to_owned()),
-        Kind::Io(_) | Kind::SmallFiles(_) | Kind::Operations(_) | Kind::OneFile(_) => None,
+        Kind::Io(_) | Kind::SmallFiles(_) | Kind::Operations(_) | Kind::OneFile(_) | Kind::Collective(_) => None,
         _ => {
             let table = toml::Table::try_from(workload).unwrap_or_default();
             let kind = table.get("kind").and_then(|kind| kind.as_str()).unwrap_or("another").to_owned();
@@ -217,6 +238,23 @@ mod tests {
         let Kind::Io(io) = &mut paced.kind else { panic!("{paced:?}") };
         io.rate_of_slowest = Some(0.5);
         assert!(cannot(&paced).is_some_and(|why| why.contains("rate")));
+    }
+
+    #[test]
+    fn what_only_ranks_do_is_left_out_without_them_and_refused_where_it_is_all() {
+        let record = model::record::Record::parse(include_str!("../../tests/fixtures/schema1.jsonl")).unwrap();
+        let workloads = crate::suites::find("shared").unwrap().workload;
+        let mut plan = Plan { workloads, ..record.header.plan };
+        let before = plan.workloads.len();
+        let said = without_ranks(&mut plan).unwrap().unwrap();
+        assert!(said.contains("MPI-IO") && said.ends_with(": left out"), "{said}");
+        assert_eq!(plan.workloads.len(), before - 1);
+        assert!(plan.not_tested.first().is_some_and(|first| said.starts_with(first.as_str())), "{:?}", plan.not_tested);
+        assert_eq!(without_ranks(&mut plan).unwrap(), None);
+        plan.workloads = crate::suites::find("shared").unwrap().workload;
+        plan.workloads.retain(|of| of.name == "collective");
+        let refused = without_ranks(&mut plan).unwrap_err().message;
+        assert!(refused.ends_with("start one: mpirun -n 2 fairlane-mpi race DIR DIR"), "{refused}");
     }
 
     #[test]

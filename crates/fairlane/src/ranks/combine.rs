@@ -9,6 +9,7 @@ use model::agent::{Reply, Room};
 use model::ranks::RankFigures;
 use model::seen::{CachedFiles, KeptFiles};
 use model::trial::{Group, SystemUse};
+use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the agent of one rank answered.
@@ -99,10 +100,11 @@ struct RankWindow<'a> {
 }
 
 /// The refusal that stands for all, with the rank's name; `None`: nobody refused. What is wrong goes before what is lacking,
-/// and what is lacking before what a filesystem cannot do.
+/// that before what only ended because another rank did not go on, and all before what a filesystem cannot do.
 pub(super) fn refusal(replies: &[RankReply], nodes: u32) -> Option<Reply> {
     let weight = |of: &&RankReply| match &of.reply {
-        Reply::Failed { corrupt: true, .. } => 3,
+        Reply::Failed { corrupt: true, .. } => 4,
+        Reply::Failed { unsupported: false, errno, .. } if *errno != Some(Errno::CANCELED.raw_os_error()) => 3,
         Reply::Failed { unsupported: false, .. } => 2,
         Reply::Failed { .. } => 1,
         _ => 0,
@@ -390,6 +392,8 @@ fn system_of_all(ranks: &[(u32, &SystemUse)]) -> SystemUse {
         };
         machine.agent_cpu_user_seconds += own.agent_cpu_user_seconds;
         machine.agent_cpu_system_seconds += own.agent_cpu_system_seconds;
+        machine.server_cpu_user_seconds += own.server_cpu_user_seconds;
+        machine.server_cpu_system_seconds += own.server_cpu_system_seconds;
         machine.whole_application_write_bytes += own.whole_application_write_bytes;
         machine.whole_device_write_bytes = machine.whole_device_write_bytes.max(own.whole_device_write_bytes);
         // The agents of a machine take each other for other programs.

@@ -79,8 +79,12 @@ impl RankHost {
                 let looked = within(MOST_SILENCE, move || look(rank, &directory, &folder, &token));
                 Some(Answer::Looked { trouble: looked.unwrap_or(Some(Trouble::Silent)) })
             }
-            Ask::Agent { lane, request, folder_of } => {
-                let mut answered = self.ask_agent(lane, &request, folder_of);
+            Ask::Agent { lane, request, folder_of, together } => {
+                let mut answered = self.ask_agent(lane, &request, folder_of, &together);
+                if !together.is_empty() {
+                    // Where it did not come to the others, they are not to wait for it.
+                    let _ = self.link.collected();
+                }
                 if let Answer::Lost { hangs, .. } = &mut answered {
                     // Another one is started for the next request.
                     *hangs = self.agents.remove(&lane).is_some_and(outlives_its_end);
@@ -103,7 +107,7 @@ impl RankHost {
         }
     }
 
-    fn ask_agent(&mut self, lane: u32, request: &Request, of: Option<u32>) -> Answer {
+    fn ask_agent(&mut self, lane: u32, request: &Request, of: Option<u32>, together: &[u32]) -> Answer {
         let done = Answer::Agent { reply: Box::new(Reply::Done), moments: None };
         if *request == Request::Detach && !self.agents.contains_key(&lane) {
             return done;
@@ -119,6 +123,10 @@ impl RankHost {
             Request::WearOut { .. } => Some(monotonic_ns()),
             _ => None,
         };
+        // Behind the barrier all ranks know of it, and all of these say it: MPI waits for the last one.
+        if !together.is_empty() && self.link.collect(together).is_err() {
+            return Answer::Apart;
+        }
         let answered = ready.and_then(|request| self.call(lane, &request, released_ns));
         answered.unwrap_or_else(|reason| Answer::Lost { reason, hangs: false })
     }

@@ -8,7 +8,7 @@ use super::combine::{self, Compared, RankGroup, RankReply, Release};
 use super::host::{Order, TOKEN};
 use super::link::{Ahead, Link};
 use super::message::{Answer, Ask, Asked, Told};
-use super::sharing::{all_elsewhere, only_reads, peers, picked, wears_out, works_in_one_folder};
+use super::sharing::{all_elsewhere, only_reads, peers, picked, wears_out, works_in_one_folder, works_together};
 use super::waits::{GONE_AFTER, Waits};
 use super::{MOST_SILENCE, monotonic_ns, within};
 use crate::conductor::agent_process::{CallError, checked};
@@ -410,6 +410,9 @@ impl Job {
         let nodes: Vec<u32> = team.iter().map(|rank| self.node(*rank)).collect();
         let (peers, of) = (peers(&nodes), team.len() as u32);
         let is_measured = matches!(request, Request::Slice { .. } | Request::Phase { .. });
+        let prepared = self.lanes.get(&lane).and_then(|work| work.prepared.as_ref());
+        let is_together = prepared.is_some_and(|(of, _)| works_together(of, request));
+        let together = if is_together { team.clone() } else { Vec::new() };
         let ask = |rank: u32| {
             // The barrier is that of all ranks.
             let Ok(place) = team.binary_search(&rank) else { return is_measured.then_some(Ask::Barrier) };
@@ -421,7 +424,8 @@ impl Job {
                 Request::CheckOther { client, rank, .. } => (*client, *rank) = (reads, team[reads as usize]),
                 _ => {}
             }
-            Some(Ask::Agent { lane: lane as u32, request: Box::new(request), folder_of: folder_of(rank) })
+            let (lane, request, together) = (lane as u32, Box::new(request), together.clone());
+            Some(Ask::Agent { lane, request, folder_of: folder_of(rank), together })
         };
         let answers = self.ask(&ask, stop, waiting)?;
         if answers.iter().any(|(_, answer)| matches!(answer, Answer::Lost { hangs: true, .. })) {

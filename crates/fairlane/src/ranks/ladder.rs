@@ -19,7 +19,10 @@ pub fn numbers(asked: &[u32], job: &JobRanks) -> Result<Vec<u32>, Failure> {
         (Some(0), ..) => format!("--ranks 0: no work is done by no rank; name numbers from 1 to {of}"),
         (_, Some(number), _) => format!("--ranks names {number} twice; name each number once"),
         (.., Some(most)) if most > of => {
-            format!("--ranks {most}: this job has {of}; start it with as many ({}), or name fewer", job.launch_of(most).join(" "))
+            format!(
+                "--ranks {most}: this job has {of}; start it with as many ({}), or name fewer",
+                job.launch_of(most).join(" ")
+            )
         }
         _ => return Ok(numbers),
     };

@@ -105,6 +105,23 @@ impl Link {
         self.line("barrier\n")
     }
 
+    /// An agent of this rank is to do a part of collective I/O together with those of these ranks.
+    ///
+    /// # Errors
+    /// Where the relay is gone.
+    pub fn collect(&self, ranks: &[u32]) -> std::io::Result<()> {
+        let ranks: Vec<String> = ranks.iter().map(u32::to_string).collect();
+        self.line(&format!("collect {}\n", ranks.join(" ")))
+    }
+
+    /// The agent of this rank has done its part, or takes none in it.
+    ///
+    /// # Errors
+    /// Where the relay is gone.
+    pub fn collected(&self) -> std::io::Result<()> {
+        self.line("collected\n")
+    }
+
     /// Asks for the clocks of another rank.
     ///
     /// # Errors
@@ -168,6 +185,18 @@ fn ahead(words: &str) -> Option<Ahead> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn around_a_part_of_collective_io_the_relay_hears_whose_it_is_and_that_it_is_over() {
+        let (mut relay, stream) = UnixStream::pair().unwrap();
+        let link = Link::new(stream);
+        link.collect(&[0, 2, 11]).unwrap();
+        link.collected().unwrap();
+        drop(link);
+        let mut lines = String::new();
+        std::io::Read::read_to_string(&mut relay, &mut lines).unwrap();
+        assert_eq!(lines, "collect 0 2 11\ncollected\n");
+    }
 
     #[test]
     fn lines_of_the_relay_are_read_and_others_are_none() {

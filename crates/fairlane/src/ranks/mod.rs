@@ -1,6 +1,6 @@
 //! A race over the ranks of an MPI job: rank 0 asks, every rank has an agent that works.
 //!
-//! MPI itself is in a program of its own, `fairlane-mpi`, which carries [`link`]'s lines and nothing else. On each rank
+//! MPI itself is in a program of its own, `fairlane-mpi`, which carries [`link`]'s lines and calls MPI-IO for agents. On each rank
 //! [`host`] keeps the agents; on rank 0 [`job`] asks all of them, [`sharing`] says whose files each works
 //! on, and [`combine`] makes one answer of theirs. [`ladder`] has work done by growing numbers of them, and [`launcher`] knows
 //! what started them.

@@ -19,7 +19,7 @@ pub fn works_in_one_folder(workload: &Workload) -> bool {
         Kind::Io(io) => io.file != FileLayout::Own,
         Kind::Operations(operations) => operations.shares_directories(),
         Kind::SmallFiles(small) => small.sharing == Sharing::Shared,
-        Kind::OneFile(_) => true,
+        Kind::OneFile(_) | Kind::Collective(_) => true,
         _ => false,
     }
 }
@@ -44,10 +44,16 @@ pub(super) fn picked(nodes: &[u32], count: usize) -> Vec<u32> {
 /// the acts on one file are done, where operations are compared anyway, and before small files are removed.
 pub(super) fn compares_before(workload: &Workload, request: &Request) -> bool {
     match (&workload.kind, request) {
-        (Kind::Io(_) | Kind::OneFile(_), Request::Finish) | (Kind::Operations(_), Request::Verify) => true,
+        (Kind::Io(_) | Kind::OneFile(_) | Kind::Collective(_), Request::Finish) => true,
+        (Kind::Operations(_), Request::Verify) => true,
         (Kind::SmallFiles(_), Request::Phase { group, part: Part { index: 0, .. }, .. }) => group == "delete",
         _ => false,
     }
+}
+
+/// Whether all ranks do this by calls of MPI that each has to make as often as every other one.
+pub(super) fn works_together(workload: &Workload, request: &Request) -> bool {
+    matches!((&workload.kind, request), (Kind::Collective(_), Request::Phase { .. }))
 }
 
 /// Whether ranks go on behind the end of a slice until all have done as much.
@@ -143,11 +149,14 @@ mod tests {
             (operations, 1),
             ("kind = \"small-files\"\nfiles = 10\nsize = \"1KiB\"", 2),
             ("kind = \"one-file\"\noperations = 10", 0),
+            ("kind = \"collective\"\nbs = \"1KiB\"\noperations = 10", 0),
         ] {
             let workload = of(kind);
             let found: Vec<usize> =
                 (0..requests.len()).filter(|at| compares_before(&workload, &requests[*at])).collect();
             assert_eq!(found, [expected], "{kind}");
+            let together = requests.iter().filter(|request| works_together(&workload, request)).count();
+            assert_eq!(together, if kind.contains("collective") { 3 } else { 0 }, "{kind}");
         }
     }
 
@@ -155,6 +164,6 @@ mod tests {
     fn work_on_one_file_or_in_the_same_directories_is_done_in_one_folder() {
         let all = crate::suites::find("shared").unwrap().workload;
         let names: Vec<&str> = all.iter().filter(|of| works_in_one_folder(of)).map(|of| of.name.as_str()).collect();
-        assert_eq!(names, ["write-one", "read-one", "files-together", "appends", "locks", "opens"]);
+        assert_eq!(names, ["write-one", "read-one", "collective", "files-together", "appends", "locks", "opens"]);
     }
 }

@@ -1,6 +1,7 @@
 //! The kinds of work, and what everybody outside of their folders asks them.
 
 pub mod appenders;
+pub mod collective;
 pub mod contention;
 pub mod durable;
 pub mod foreign;
@@ -364,6 +365,7 @@ impl Kind {
             Kind::Mix(mix) => &**mix,
             Kind::Contention(contention) => contention,
             Kind::OneFile(one) => one,
+            Kind::Collective(collective) => collective,
             Kind::Durable(durable) => durable,
             Kind::Replay(replay) => &**replay,
             Kind::Foreign(foreign) => foreign,
@@ -385,6 +387,7 @@ impl Kind {
             Kind::Mix(mix) => &mut **mix,
             Kind::Contention(contention) => contention,
             Kind::OneFile(one) => one,
+            Kind::Collective(collective) => collective,
             Kind::Durable(durable) => durable,
             Kind::Replay(replay) => &mut **replay,
             Kind::Foreign(foreign) => foreign,

@@ -67,7 +67,7 @@ impl Sharer {
                 self.clean_all(groups);
             }
             Kind::SmallFiles(_) | Kind::Appenders(_) | Kind::Streams(_) | Kind::Contention(_) | Kind::Durable(_) => {}
-            Kind::OneFile(_) => {}
+            Kind::OneFile(_) | Kind::Collective(_) => {}
         }
     }
 

@@ -18,7 +18,7 @@ const COMMON: &str = "access account address admin administrator agent alpine am
 const OF_THE_FORMAT: &str = "across after all allocates at be burman commits crash data empty factorial folded hypervisor journals \
     keeps lazy may names older once order ordinary out overwrites place plackett promises replaced stale state synchronous \
     timestamps append appenders async auto backlog bandwidth bytes cache cached caller change closed cold commit \
-    clocks complete contention cpu cpus crc32c create cuts damage delete directory disk dsync durability \
+    clocks collective complete contention cpu cpus crc32c create cuts damage delete directory disk dsync durability \
     durable each end ext2 ext3 ext4 failed fallocate fault fdatasync figure file files filesystem fio flush \
     flushes flushed foreign fsync full getxattr harness header hostile image images in index insert interrupted \
     io iops jobs keep late latency lateness layers library linear link list load lock mariadb max mean \

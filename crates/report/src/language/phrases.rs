@@ -154,6 +154,13 @@ pub(super) static PHRASES: &[(&str, &str, &str)] = &[
     ("appends of 4 KiB to one file", "向一个文件追加 4 KiB", "Anhängen von 4 KiB an eine Datei"),
     ("a number counted under one lock", "在一把锁下计数", "eine Zahl, unter einer Sperre gezählt"),
     ("one file and own files opened", "打开同一文件和各自的文件", "eine Datei und eigene Dateien geöffnet"),
+    (
+        "collective write and read of one new file, 2 MiB strided (MPI-IO)",
+        "集合写入和读取一个新文件，2 MiB 交错（MPI-IO）",
+        "Kollektives Schreiben und Lesen einer neuen Datei, 2 MiB reihum (MPI-IO)",
+    ),
+    ("collective write", "集合写", "kollektiv schreiben"),
+    ("collective read", "集合读", "kollektiv lesen"),
     ("append to one file", "追加到一个文件", "an eine Datei anhängen"),
     ("count under one lock", "在一把锁下加一", "unter einer Sperre zählen"),
     ("open one file", "打开同一文件", "eine Datei öffnen"),

@@ -248,6 +248,12 @@ fn what_is_wrong_goes_before_what_is_lacking_and_names_its_rank() {
     assert_eq!(said(&all), ("rank 3 (node 3): reason 3".to_owned(), true, false));
     assert_eq!(said(&all[..3]), ("rank 2 (node 2): reason 2".to_owned(), false, false));
     assert_eq!(said(&all[..2]), ("rank 1 (node 1): reason 1".to_owned(), false, true));
+    let errno = Some(Errno::CANCELED.raw_os_error());
+    let (reason, room) = ("rank 2 did not begin".to_owned(), Room::Enough);
+    let reply = Reply::Failed { reason, errno, corrupt: false, unsupported: false, room };
+    let ended = RankReply { rank: 0, node: 0, reply, moments: None };
+    assert_eq!(said(&[ended.clone(), all[2].clone()]).0, "rank 2 (node 2): reason 2", "who knows more is heard");
+    assert_eq!(said(&[all[1].clone(), ended]).0, "rank 0 (node 0): rank 2 did not begin");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ranks::message::Moments;
-use model::agent::Target;
+use model::agent::{Part, Target};
 use model::ranks::LadderStep;
 use model::trial::{Group, SystemUse};
 use model::workload::Kind;
@@ -26,7 +26,7 @@ fn disks_of_rank_0_are_nobody_elses() {
 /// A rank that does whatever it is asked, and the more the higher its number.
 fn yes(ask: &Ask) -> Answer {
     let Ask::Agent { request, folder_of, .. } = ask else { return Answer::Done };
-    let is_timed = matches!(**request, Request::Slice { .. } | Request::WearOut { .. });
+    let is_timed = matches!(**request, Request::Slice { .. } | Request::WearOut { .. } | Request::Phase { .. });
     let operations = folder_of.map_or(0, |rank| 100 * (u64::from(rank) + 1));
     let group = Group { name: "write".to_owned(), operations, seconds: 1.0, ..Group::default() };
     let system = SystemUse::default();
@@ -98,8 +98,12 @@ fn step(workload: &str, ranks: u32) -> LadderStep {
 
 /// Work that writes files of each rank's own.
 fn write() -> Workload {
+    of_shared("write")
+}
+
+fn of_shared(name: &str) -> Workload {
     let all = crate::suites::find("shared").unwrap_or_else(|failure| panic!("{}", failure.message)).workload;
-    all.into_iter().find(|of| of.name == "write").expect("it writes")
+    all.into_iter().find(|of| of.name == name).expect("the suite has it")
 }
 
 fn attach() -> Request {
@@ -187,6 +191,26 @@ fn ranks_of_a_ladders_step_wear_out_and_compare_among_themselves() {
     for (request, expected) in [(SLICE, 4), (Request::Finish, 1)] {
         assert_eq!(asked(request.clone()).1.len(), expected, "{request:?}");
     }
+}
+
+#[test]
+fn ranks_that_do_collective_io_are_told_with_whom_and_no_others() {
+    let (mut job, told) = job_of(&[0, 0, 1, 1]);
+    job.climb(&[RankLadder { steps: vec![step("collective-ranks-2", 2), step("collective", 4)] }]);
+    let collective = of_shared("collective");
+    let mut asked = |request: Request| called(&mut job, &told, &request).1;
+    let together = |(rank, ask): &(u32, Ask)| match ask {
+        Ask::Agent { together, .. } => (*rank, together.clone()),
+        _ => (*rank, Vec::new()),
+    };
+    asked(attach());
+    let prepared = asked(Request::prepare(collective.of_ranks(2, 4), 7));
+    assert!(prepared.iter().all(|of| together(of).1.is_empty()));
+    let part = Request::Phase { group: "collective write".to_owned(), part: Part::WHOLE, threads: false };
+    let of_part: Vec<(u32, Vec<u32>)> = asked(part).iter().map(together).collect();
+    let idle = Vec::new;
+    assert_eq!(of_part, [(0, vec![0, 2]), (1, idle()), (2, vec![0, 2]), (3, idle())]);
+    assert!(asked(Request::Finish).iter().all(|of| together(of).1.is_empty()));
 }
 
 #[test]
