@@ -39,7 +39,7 @@ impl Tracer {
                 self.early.push((thread, stop));
             }
         }
-        self.tell_undecided();
+        self.tell_undecided(all);
         if self.operations > before {
             self.had_calls = Instant::now();
         }

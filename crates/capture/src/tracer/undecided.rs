@@ -6,10 +6,16 @@ use super::buffered::Lay;
 use std::collections::HashMap;
 use trace::{Before, Item};
 
-/// Items that wait until all that the buffer holds now is read.
+/// What a timer's reading leaves undecided waits for so many more at most, some 100 ms: who was preempted in the middle of a call, or
+/// before it was written down, gets on meanwhile.
+const MOST_READINGS: u32 = 20;
+
+/// Items that wait until all is read that was done when the disk was asked.
 #[derive(Debug, Default)]
 pub(super) struct Undecided {
     is_reading: bool,
+    /// How often the buffer was read since the first of them.
+    readings: u32,
     /// From the first that is undecided on.
     items: Vec<Item>,
     /// By the number of a path, which of the items tells what lay there.
@@ -31,9 +37,14 @@ impl Undecided {
         self.items.push(item);
     }
 
-    /// Nothing that was read tells better.
-    pub(super) fn end(&mut self) -> Vec<Item> {
+    /// The buffer was read; answers what waits no longer. `all`: no call is under way of which more may be told.
+    pub(super) fn end(&mut self, all: bool) -> Vec<Item> {
         self.is_reading = false;
+        self.readings += 1;
+        if !all && !self.befores.is_empty() && self.readings < MOST_READINGS {
+            return Vec::new();
+        }
+        self.readings = 0;
         self.befores.clear();
         std::mem::take(&mut self.items)
     }
@@ -60,10 +71,47 @@ impl Tracer {
         }
     }
 
-    /// All that the buffer held is read.
-    pub(super) fn tell_undecided(&mut self) {
-        for item in self.undecided.end() {
+    /// All that the buffer held is read; `all`: and the program stands.
+    pub(super) fn tell_undecided(&mut self, all: bool) {
+        for item in self.undecided.end(all) {
             self.add(&item);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn before(path: u32) -> Item {
+        Item::Before(Before { path, mode: 0, bytes: 0 })
+    }
+
+    #[test]
+    fn what_a_timer_leaves_undecided_waits_until_it_is_decided_a_thread_stops_or_the_time_is_up() {
+        let mut undecided = Undecided::default();
+        let reads = |undecided: &mut Undecided, new: Option<u32>, decided: Option<u32>, all: bool| {
+            undecided.begin();
+            if let Some(path) = new {
+                undecided.befores.insert(path, undecided.items.len());
+                undecided.push(before(path));
+            }
+            decided.and_then(|path| undecided.befores.remove(&path));
+            undecided.end(all).len()
+        };
+        assert_eq!(
+            [(Some(1), None), (Some(2), Some(1)), (None, Some(2))].map(|(new, of)| reads(
+                &mut undecided,
+                new,
+                of,
+                false
+            )),
+            [0, 0, 2]
+        );
+        assert!(!undecided.waits());
+        assert_eq!((reads(&mut undecided, Some(3), None, false), reads(&mut undecided, None, None, true)), (0, 1));
+        let told: Vec<usize> =
+            (0..MOST_READINGS).map(|at| reads(&mut undecided, (at == 0).then_some(4), None, false)).collect();
+        assert_eq!((told.iter().sum::<usize>(), told.last()), (1, Some(&1)));
     }
 }
