@@ -29,6 +29,8 @@ pub struct Collective<'a> {
     teams: Vec<Members>,
     /// Ranks that work together when what is under way is over, and whether this one takes no part in it.
     next: Option<(Vec<Rank>, bool)>,
+    /// The own agent was given up while the ranks agreed to begin.
+    is_ended: bool,
     state: State,
 }
 
@@ -58,7 +60,7 @@ enum State {
 impl<'a> Collective<'a> {
     /// Nothing is done yet.
     pub fn new(world: &'a SimpleCommunicator) -> Self {
-        Collective { world, teams: Vec::new(), next: None, state: State::Idle }
+        Collective { world, teams: Vec::new(), next: None, is_ended: false, state: State::Idle }
     }
 
     /// These ranks, as they are written one behind the other, begin a part together, and this is one of them; `false`: that is
@@ -71,7 +73,7 @@ impl<'a> Collective<'a> {
         true
     }
 
-    /// The own agent does not come, where it has not come yet.
+    /// The own agent does not come, or waits no longer for what is under way.
     pub fn give_up(&mut self) {
         if let Some((_, is_given_up)) = &mut self.next {
             *is_given_up = true;
@@ -79,7 +81,13 @@ impl<'a> Collective<'a> {
         }
         self.state = match std::mem::replace(&mut self.state, State::Idle) {
             State::Awaited(team) => State::join(team, None),
-            other => other,
+            State::Opened(work) | State::Working(work) => State::Working(work.ended()),
+            // Whether it opens the file the others decide.
+            State::Joining(team, asked, agreement) => {
+                self.is_ended = true;
+                State::Joining(team, asked, agreement)
+            }
+            State::Idle => State::Idle,
         };
     }
 
@@ -115,8 +123,13 @@ impl<'a> Collective<'a> {
             },
             State::Joining(team, asked, mut agreement) => match agreement.test() {
                 None => (State::Joining(team, asked, agreement), false),
-                Some(against) => (joined(team, asked, against), true),
+                Some(against) => {
+                    let state = joined(team, asked, against);
+                    self.is_ended &= matches!(state, State::Opened(_));
+                    (state, true)
+                }
             },
+            State::Opened(work) if std::mem::take(&mut self.is_ended) => (State::Working(work.ended()), true),
             State::Opened(work) => work.wait(),
             State::Working(work) => work.go_on(),
         };
@@ -225,6 +238,12 @@ struct Work {
 }
 
 impl Work {
+    /// Its agent waits no longer: no rank goes on behind the call that is under way.
+    fn ended(mut self) -> Work {
+        self.wrong.get_or_insert_with(|| ENDED.to_owned());
+        self
+    }
+
     /// Waits for the agent's word to begin.
     fn wait(mut self) -> (State, bool) {
         match self.asked.hears(GLANCE) {
@@ -267,7 +286,9 @@ impl Work {
         let moved = unsafe { self.file.transfer(self.asked.writes(), self.asked.block(self.number)) };
         self.asked.took(self.number, u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
         self.number += 1;
-        self.wrong = moved.err();
+        if let Err(wrong) = moved {
+            self.wrong.get_or_insert(wrong);
+        }
     }
 
     /// All blocks are done on all ranks.

@@ -35,8 +35,8 @@ const FILE: &str = "blocks";
 /// Bytes and blocks of another client that are read back from the file, at most.
 const MOST_BYTES: u64 = 16 << 20;
 const MOST_BLOCKS: u64 = 256;
-/// Of the memory that is free, a part of the work may take so much: other ranks of this machine take theirs.
-const MOST_OF_MEMORY: f64 = 0.25;
+/// Of the memory that is free, a part of the work of all ranks may take so much, as if all were on this machine.
+const MOST_OF_MEMORY: f64 = 0.5;
 /// What the number of a block is multiplied with, so that no two blocks of any clients share their random numbers.
 const BLOCK_STREAM: u64 = 0xd134_2543_de82_ef95;
 
@@ -117,12 +117,15 @@ impl CollectiveWork {
     /// Memory for these blocks of this rank: with what is to be written, or with something else where it is to be read.
     fn blocks(&self, act: CollectiveAct, numbers: &Range<u64>) -> Result<Blocks, EngineError> {
         let (bs, count) = (self.collective.bs.get(), numbers.end - numbers.start);
-        let (asked, free) = (bs.saturating_mul(count), memory::available_bytes());
+        let all = bs.saturating_mul(count).saturating_mul(u64::from(self.clients.of.max(1)));
+        let (asked, free) = (all, memory::available_bytes());
         // 0: the kernel does not tell.
         if free > 0 && asked as f64 > MOST_OF_MEMORY * free as f64 {
             return Err(EngineError::Unsuitable(format!(
-                "a part of the work lies in memory: {} MiB, more than a quarter of the {} MiB that are free; lower operations",
+                "a part of the work lies in memory: {} MiB of {} ranks, which may all be on this machine, more than half of the {} MiB \
+                 that are free; lower operations",
                 asked / Bytes::MIB,
+                self.clients.of.max(1),
                 free / Bytes::MIB
             )));
         }

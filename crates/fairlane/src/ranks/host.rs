@@ -107,7 +107,7 @@ impl RankHost {
         }
     }
 
-    fn ask_agent(&mut self, lane: u32, request: &Request, of: Option<u32>, together: &[u32]) -> Answer {
+    fn ask_agent(&mut self, lane: u32, request: &Request, of: Option<u32>, together: &[[u32; 2]]) -> Answer {
         let done = Answer::Agent { reply: Box::new(Reply::Done), moments: None };
         if *request == Request::Detach && !self.agents.contains_key(&lane) {
             return done;
@@ -124,7 +124,8 @@ impl RankHost {
             _ => None,
         };
         // Behind the barrier all ranks know of it, and all of these say it: MPI waits for the last one.
-        if !together.is_empty() && self.link.collect(together).is_err() {
+        let ranks: Vec<u32> = together.iter().flat_map(|[first, last]| *first..=*last).collect();
+        if !ranks.is_empty() && self.link.collect(&ranks).is_err() {
             return Answer::Apart;
         }
         let answered = ready.and_then(|request| self.call(lane, &request, released_ns));

@@ -412,7 +412,7 @@ impl Job {
         let is_measured = matches!(request, Request::Slice { .. } | Request::Phase { .. });
         let prepared = self.lanes.get(&lane).and_then(|work| work.prepared.as_ref());
         let is_together = prepared.is_some_and(|(of, _)| works_together(of, request));
-        let together = if is_together { team.clone() } else { Vec::new() };
+        let together = if is_together { rows(&team) } else { Vec::new() };
         let ask = |rank: u32| {
             // The barrier is that of all ranks.
             let Ok(place) = team.binary_search(&rank) else { return is_measured.then_some(Ask::Barrier) };
@@ -565,6 +565,12 @@ fn elsewhere(request: &Request) -> Request {
         }
         other => other.clone(),
     }
+}
+
+/// The first and the last of each row of ranks without a gap. Of all ranks that is one, where each of them by its number would be told to
+/// each other one.
+fn rows(ranks: &[u32]) -> Vec<[u32; 2]> {
+    ranks.chunk_by(|one, next| one + 1 == *next).filter_map(|row| Some([*row.first()?, *row.last()?])).collect()
 }
 
 #[cfg(test)]

@@ -36,9 +36,9 @@ pub enum Ask {
         request: Box<Request>,
         /// The rank whose folder is meant, where the request names the lane's; `None`: the one that all share.
         folder_of: Option<u32>,
-        /// The ranks whose agents do it together, by MPI-IO; empty: each does it by itself.
+        /// The ranks whose agents do it together, by MPI-IO, as the first and the last of each row; empty: each does it by itself.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        together: Vec<u32>,
+        together: Vec<[u32; 2]>,
     },
     /// Comes to the barrier at which others begin to work, and does nothing behind it. It is answered before the others are let
     /// go, so that nothing is sent while they work.

@@ -194,13 +194,20 @@ fn ranks_of_a_ladders_step_wear_out_and_compare_among_themselves() {
 }
 
 #[test]
+fn rows_of_ranks_are_told_by_their_ends() {
+    assert_eq!(rows(&[0, 1, 2, 3]), [[0, 3]]);
+    assert_eq!(rows(&[0, 2, 3, 7]), [[0, 0], [2, 3], [7, 7]]);
+    assert!(rows(&[]).is_empty());
+}
+
+#[test]
 fn ranks_that_do_collective_io_are_told_with_whom_and_no_others() {
     let (mut job, told) = job_of(&[0, 0, 1, 1]);
     job.climb(&[RankLadder { steps: vec![step("collective-ranks-2", 2), step("collective", 4)] }]);
     let collective = of_shared("collective");
     let mut asked = |request: Request| called(&mut job, &told, &request).1;
     let together = |(rank, ask): &(u32, Ask)| match ask {
-        Ask::Agent { together, .. } => (*rank, together.clone()),
+        Ask::Agent { together, .. } => (*rank, together.iter().flat_map(|[first, last]| *first..=*last).collect()),
         _ => (*rank, Vec::new()),
     };
     asked(attach());
