@@ -13,10 +13,17 @@ pub struct Assigned {
 }
 
 impl Assigned {
-    /// How many of the workloads that are raced it changed, and which; `None`: it names one itself, or one alone is raced.
+    /// How many of the workloads that are raced it changed, and which; `None`: it names one that is raced, or one alone is.
     fn reached(&self, raced: &[Workload]) -> Option<String> {
         let Assigned { assignment, workloads } = self;
-        let (key, _) = assignment.split_once('=').filter(|(key, _)| !key.contains('.'))?;
+        let (key, _) = assignment.split_once('=')?;
+        if key.contains('.') {
+            let is_raced = |name: &String| {
+                raced.iter().any(|of| of.name == *name || of.name.strip_suffix(COMPRESSIBLE) == Some(name))
+            };
+            let lacking = workloads.iter().find(|name| !is_raced(name))?;
+            return Some(format!("--set {assignment} changes nothing: {lacking} is not raced"));
+        }
         let is_changed = |name: &&str| {
             // Work with data that compresses is made of the work that was changed, but for its data.
             let made_of = name.strip_suffix(COMPRESSIBLE).filter(|_| key != "data");
@@ -74,6 +81,8 @@ mod tests {
         assert_eq!(told(&["write", "files"], "size=8MiB"), [all]);
         assert_eq!(told(&["write", "files"], "slices=3"), ["--set slices=3 changes 1 of 2 workloads: write"]);
         assert!(told(&["write", "files"], "write.size=8MiB").is_empty(), "who names one knows which");
+        let nothing = "--set locks.operations=90 changes nothing: locks is not raced";
+        assert_eq!(told(&["write", "files"], "locks.operations=90"), [nothing]);
         assert!(told(&["write"], "size=8MiB").is_empty(), "one is raced");
         // Of two that set one key of one workload the later one counts.
         let suite = find("shared").unwrap();
