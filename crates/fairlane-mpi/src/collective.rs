@@ -23,8 +23,10 @@ const GLANCE: Duration = Duration::from_millis(20);
 const MOST_TOLD: usize = 1024;
 
 /// Collective I/O of this rank.
-pub struct Collective<'a> {
-    world: &'a SimpleCommunicator,
+pub struct Collective {
+    /// All ranks, apart from those that carry lines: Open MPI makes communicators by messages of the tag that it is given, which whoever
+    /// looks for lines of any tag among these would take for one.
+    all: &'static SimpleCommunicator,
     /// Those that worked together before. They live as long as the job: letting go of one is a call that all have to make.
     teams: Vec<Members>,
     /// Ranks that work together when what is under way is over, and whether this one takes no part in it.
@@ -57,16 +59,18 @@ enum State {
     Working(Work),
 }
 
-impl<'a> Collective<'a> {
-    /// Nothing is done yet.
-    pub fn new(world: &'a SimpleCommunicator) -> Self {
-        Collective { world, teams: Vec::new(), next: None, is_ended: false, state: State::Idle }
+impl Collective {
+    /// Nothing is done yet. Waits for all ranks, which begin with this.
+    pub fn new(world: &SimpleCommunicator) -> Self {
+        // To free it would be a call of all ranks too.
+        let all = Box::leak(Box::new(world.duplicate()));
+        Collective { all, teams: Vec::new(), next: None, is_ended: false, state: State::Idle }
     }
 
     /// These ranks, as they are written one behind the other, begin a part together, and this is one of them; `false`: that is
     /// no list of such ranks.
     pub fn expect(&mut self, ranks: &[u8]) -> bool {
-        let Some(ranks) = read(ranks, self.world.size()).filter(|ranks| ranks.contains(&self.world.rank())) else {
+        let Some(ranks) = read(ranks, self.all.size()).filter(|ranks| ranks.contains(&self.all.rank())) else {
             return false;
         };
         self.next = Some((ranks, false));
@@ -143,7 +147,7 @@ impl<'a> Collective<'a> {
         if let Some(team) = self.teams.iter().find(|team| team.ranks == ranks) {
             return Some(team.clone());
         }
-        let ours = self.world.split_by_subgroup(&self.world.group().include(&ranks))?;
+        let ours = self.all.split_by_subgroup(&self.all.group().include(&ranks))?;
         let place = ours.rank();
         let team = Members { ranks, ours: Box::leak(Box::new(ours)), place };
         self.teams.push(team.clone());

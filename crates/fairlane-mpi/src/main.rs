@@ -105,7 +105,7 @@ struct Relay<'a> {
     next_question: u64,
     /// Until then it does not sleep.
     awake: Option<Instant>,
-    collective: Collective<'a>,
+    collective: Collective,
     /// The job ends, with this exit status.
     end: Option<i32>,
 }
