@@ -148,6 +148,35 @@ pub(crate) fn make_anew(folder: BorrowedFd<'_>, name: &str, mode: Mode, path: &P
     make_folder(folder, name, mode, None).map_err(|errno| EngineError::file("create directory", path, errno))
 }
 
+/// The folder in which clients work: anew for one that is alone, and of several that of whoever comes first. `path`: as of
+/// [`make_anew`].
+///
+/// # Errors
+/// The first call that fails.
+pub(crate) fn make_for_clients(
+    folder: BorrowedFd<'_>,
+    name: &str,
+    is_alone: bool,
+    path: &Path,
+) -> Result<OwnedFd, EngineError> {
+    if is_alone {
+        return make_anew(folder, name, Mode::RWXU, path);
+    }
+    made_by_any(mkdirat(folder, name, Mode::RWXU), true)
+        .and_then(|()| open_folder(folder, name))
+        .map_err(|errno| EngineError::file("create directory", path, errno))
+}
+
+/// A file in it, empty and made by whoever comes first. `folder`: with its path for messages.
+///
+/// # Errors
+/// The call that fails.
+pub(crate) fn make_file(folder: &OwnedFd, name: &str, path: &Path) -> Result<(), EngineError> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let made = openat(folder, name, flags, Mode::RUSR | Mode::WUSR);
+    made.map(drop).map_err(|errno| EngineError::file("create", path.join(name), errno))
+}
+
 /// Removes what has this name in the folder, with all that is in it; links are removed, never followed. Nothing of
 /// that name is fine.
 ///

@@ -21,7 +21,7 @@ use model::kinds::collective::{Collective, CollectiveAct};
 use model::ranks::Clients;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use rustix::fs::OFlags;
 use rustix::io::{Errno, pread, retry_on_intr};
 use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -91,16 +91,8 @@ impl CollectiveWork {
             return Err(EngineError::Unsuitable(what.to_owned()));
         }
         let path = path.join(TOP);
-        let top = match clients.is_alone() {
-            true => beneath::make_anew(directory, TOP, Mode::RWXU, &path)?,
-            false => beneath::made_by_any(mkdirat(directory, TOP, Mode::RWXU), true)
-                .and_then(|()| beneath::open_folder(directory, TOP))
-                .map_err(|errno| EngineError::file("create directory", &path, errno))?,
-        };
-        // Whoever comes first makes it.
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        openat(&top, FILE, flags, Mode::RUSR | Mode::WUSR)
-            .map_err(|errno| EngineError::file("create", path.join(FILE), errno))?;
+        let top = beneath::make_for_clients(directory, TOP, clients.is_alone(), &path)?;
+        beneath::make_file(&top, FILE, &path)?;
         place.sync()?;
         Ok(CollectiveWork {
             collective: collective.clone(),

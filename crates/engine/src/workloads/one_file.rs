@@ -15,7 +15,7 @@ use model::kinds::one_file::{OneFile, OneFileAct};
 use model::ranks::Clients;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, pread, pwrite, write};
 use std::ffi::CString;
 use std::fs::File;
@@ -69,17 +69,9 @@ impl OneFileWork {
             return Err(EngineError::Unsuitable(what.to_owned()));
         }
         let path = path.join(TOP);
-        let top = match clients.is_alone() {
-            true => beneath::make_anew(directory, TOP, Mode::RWXU, &path)?,
-            false => beneath::made_by_any(mkdirat(directory, TOP, Mode::RWXU), true)
-                .and_then(|()| beneath::open_folder(directory, TOP))
-                .map_err(|errno| EngineError::file("create directory", &path, errno))?,
-        };
+        let top = beneath::make_for_clients(directory, TOP, clients.is_alone(), &path)?;
         for name in [APPENDED, LOCKED, OPENED, &own_name(clients.number)] {
-            // Whoever comes first makes it.
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            openat(&top, name, flags, Mode::RUSR | Mode::WUSR)
-                .map_err(|errno| EngineError::file("create", path.join(name), errno))?;
+            beneath::make_file(&top, name, &path)?;
         }
         place.sync()?;
         Ok(OneFileWork {
