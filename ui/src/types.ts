@@ -3727,6 +3727,10 @@ export interface ScreeningFinding {
   confirmation_left_out?: string | null;
   design: DesignKind;
   /**
+   * Other programs disturbed more than half of its trials.
+   */
+  disturbed?: boolean;
+  /**
    * What was varied, in the order of the effects.
    */
   factors: Factor[];
@@ -3739,6 +3743,10 @@ export interface ScreeningFinding {
    * Lanes that a full factorial of the same options takes.
    */
   full_factorial_lanes: number;
+  /**
+   * Lanes that differ by themselves hide all that cannot be told yet: more rounds do not tell it.
+   */
+  hidden_by_lanes?: boolean;
   /**
    * Lanes of the design.
    */
@@ -3755,7 +3763,15 @@ export interface ScreeningFinding {
    * Effects within this share do not matter.
    */
   margin: number;
+  /**
+   * What its suite does not test, as it says that.
+   */
+  not_tested?: string[];
   proposal: Proposal;
+  /**
+   * On what it was raced, as a sentence: fresh filesystems of a size, a device.
+   */
+  raced?: string | null;
   /**
    * One per workload and group.
    */

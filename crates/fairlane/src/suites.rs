@@ -4,7 +4,7 @@ mod assigned;
 
 use crate::failure::Failure;
 use crate::owned;
-pub use assigned::{Assigned, reached};
+pub use assigned::{Assigned, put_in_titles, reached};
 use model::Bytes;
 use model::bounds::TOML_BYTES;
 use model::workload::{Kind, Suite, Workload};

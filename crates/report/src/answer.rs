@@ -82,7 +82,10 @@ fn undecided(findings: &Findings, answer: &Answer) -> Option<Phrase> {
 
 /// What has to be known before the answer is taken: lanes on other disks, lanes that promise less, lanes that failed.
 pub(crate) fn caveats(findings: &Findings) -> Vec<Phrase> {
-    let Some(answer) = answer_of(findings) else { return Vec::new() };
+    let of_options = || findings.screening.iter().filter_map(|of| of.raced.as_deref());
+    let Some(answer) = answer_of(findings) else {
+        return of_options().map(words::answer::said_of_the_ground).collect();
+    };
     let several = findings.conclusion.choice.is_between_lanes();
     let mut sentences = Vec::new();
     if answer.different_disks {
@@ -106,9 +109,10 @@ fn failures(findings: &Findings) -> impl Iterator<Item = Phrase> {
 
 /// What was not tested, as a list.
 pub(crate) fn untested_list(findings: &Findings) -> Option<Phrase> {
-    let answer = answer_of(findings).filter(|answer| !answer.not_tested.is_empty())?;
-    let shown = answer.not_tested.iter().map(|text| Phrase::new(words::sentence(text)));
-    Some(Phrase::default().join(shown, ", "))
+    let of_lanes = answer_of(findings).into_iter().flat_map(|answer| &answer.not_tested);
+    let of_options = findings.screening.iter().flat_map(|of| &of.not_tested);
+    let shown: Vec<Phrase> = of_lanes.chain(of_options).map(|text| Phrase::new(words::sentence(text))).collect();
+    (!shown.is_empty()).then(|| Phrase::default().join(shown, ", "))
 }
 
 /// Which lanes to take, and what sets the others apart from them, as much of it as has room.

@@ -272,7 +272,7 @@ fn typed_again(command_line: &[String]) -> Vec<String> {
 }
 
 /// Stands for the record among the words of a command.
-const THIS_RECORD: &str = "RECORD";
+pub const THIS_RECORD: &str = "RECORD";
 
 /// The words behind `fairlane` that go on with a screening, with what its record may not choose by itself; `RECORD` stands
 /// for where that lies. None of a race that is no screening or was shared, or of a lane that nobody can screen.

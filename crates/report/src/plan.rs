@@ -276,7 +276,7 @@ mod tests {
         for (rounds, fits, seconds, said) in [
             (3, Some(2), 48.0, "about 2 of 3 rounds each, about 48 s, beyond 45 s (--budget)"),
             (2, Some(2), 48.0, "2 rounds each, about 48 s, beyond 45 s (--budget)"),
-            (50, Some(4), 45.0, "about 4 of 50 rounds each, about 45 s, ended after 45 s (--budget)"),
+            (50, Some(4), 45.0, "about 4 of 50 rounds each, ended after 45 s (--budget)"),
             (3, None, 40.0, "3 rounds each, about 40 s, at most 45 s (--budget)"),
         ] {
             assert!(line(rounds, fits, seconds).ends_with(said), "{}", line(rounds, fits, seconds));

@@ -137,22 +137,20 @@ pub(crate) fn answer(finding: &ScreeningFinding) -> Phrase {
         None => Phrase::new(wording::NO_LANE),
     };
     let options = taken(finding);
-    if finding.is_being_tuned() {
-        return base.say(wording::ANSWER_TUNING);
-    }
-    if options.is_empty() {
-        let (open, all) = (finding.open_options().len(), finding.factors.len());
-        return match (finding.unfinished, finding.tells()) {
-            (true, _) => base.say(wording::ANSWER_UNFINISHED),
-            (false, true) => base.say(wording::answer_keep(open, all)),
-            (false, false) => base.say(wording::answer_untold(why_untold(finding).as_deref())),
-        };
-    }
-    let said = base.say(wording::answer(&options, finding.confirmation.as_ref().map(|of| of.outcome)));
-    match &finding.confirmation {
-        Some(of) if of.disturbed => said.say(" ").say(words::answer::DISTURBED),
-        _ => said,
-    }
+    let (open, all) = (finding.open_options().len(), finding.factors.len());
+    let said = match (options.is_empty(), finding.unfinished, finding.tells()) {
+        _ if finding.is_being_tuned() => return base.say(wording::ANSWER_TUNING),
+        (true, true, _) => return base.say(wording::ANSWER_UNFINISHED),
+        (true, false, true) => base.say(wording::answer_keep(open, all)),
+        (true, false, false) => base.say(wording::answer_untold(why_untold(finding).as_deref())),
+        (false, ..) => base.say(wording::answer(&options, finding.confirmation.as_ref().map(|of| of.outcome))),
+    };
+    if is_disturbed(finding) { said.say(" ").say(words::answer::DISTURBED) } else { said }
+}
+
+/// Whether other programs disturbed most rounds of what the answer rests on: of the race of the proposal, where there is one.
+pub(crate) fn is_disturbed(finding: &ScreeningFinding) -> bool {
+    finding.confirmation.as_ref().map_or(finding.disturbed && !finding.unfinished, |of| of.disturbed)
 }
 
 /// The options that were raced against the default, each with its level; those that are proposed where nothing was.
@@ -392,7 +390,10 @@ fn proposal(finding: &ScreeningFinding) -> Vec<String> {
         ([], true) => {
             said.push(wording::keep(!mixed.is_empty() || !promises.is_empty()).to_owned());
             let open = open_options(finding);
-            said.extend((!open.is_empty()).then(|| wording::open_options(&open, finding.factors.len())));
+            said.extend(
+                (!open.is_empty())
+                    .then(|| wording::open_options(&open, finding.factors.len(), finding.hidden_by_lanes)),
+            );
         }
         ([], false) => {}
         (proposed, true) => said.push(wording::take(proposed)),

@@ -76,6 +76,46 @@ fn options_that_cannot_be_told_yet_are_counted_and_named_where_nothing_is_propos
     let mut one = kept;
     one.factors.truncate(1);
     assert!(text(&one).contains("Its one option cannot be told yet: dir_index off."), "{}", text(&one));
+    // What lanes hide that differ by themselves no number of rounds shows.
+    one.hidden_by_lanes = true;
+    let said = text(&one);
+    assert!(
+        said.contains("hide what is left, and more rounds do not change that.") && !said.contains("may tell"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_a_suite_does_not_test_is_said_of_a_screening_too() {
+    let mut finding = screenings::finding();
+    for (format, says) in [
+        ("text", "UNTESTED power cut, aging, your database."),
+        ("markdown", "**Untested:** power cut, aging, your database."),
+        ("memo", "- power cut, aging, your database."),
+    ] {
+        let said = rendered(&finding, format);
+        assert!(holds(&said, says), "{format}: {said}");
+    }
+    assert!(!memo(&finding, Language::En).contains("The suite does not say"));
+    finding.not_tested.clear();
+    assert!(memo(&finding, Language::En).contains("The suite does not say"));
+    assert!(!rendered(&finding, "text").contains("UNTESTED"));
+}
+
+#[test]
+fn a_screening_that_other_programs_disturbed_says_so_beside_its_answer() {
+    let mut finding = screenings::kept();
+    let busy = "Other programs disturbed most of these rounds";
+    let says = |finding: &ScreeningFinding| -> Vec<bool> {
+        let formats = ["text", "markdown", "memo"].map(|format| rendered(finding, format).to_lowercase());
+        formats.iter().map(|said| said.contains(&busy.to_lowercase())).collect()
+    };
+    assert_eq!(says(&finding), [false; 3]);
+    finding.disturbed = true;
+    assert_eq!(says(&finding), [true; 3]);
+    // Where the proposal was raced, the answer rests on that race.
+    finding = ScreeningFinding { disturbed: true, ..screenings::finding() };
+    assert_eq!(says(&finding), [false; 3]);
 }
 
 #[test]

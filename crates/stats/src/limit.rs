@@ -193,6 +193,10 @@ struct Observed<'a> {
 /// A larger U shows that the ceiling is wrong: ceilings lie within 10 % of what lanes reach (method 3.3). The limits of an emulated disk are none that was measured, and have a check of their own.
 const BEYOND_THE_CEILING: f64 = 1.1;
 
+/// A lane that flushes so much more often than the bare device does a write with its flush has another cycle than that, and
+/// the device's tells nothing of it. Chosen: as far above it as the least share of "about as often" (80 %) lies below.
+const AS_OFTEN_AS_THE_DEVICE: f64 = 1.25;
+
 /// Measured seconds below which shares of CPU time, counted in ticks of 10 ms, say nothing.
 pub(crate) const LEAST_CPU_WINDOW_SECONDS: f64 = 0.2;
 
@@ -234,7 +238,8 @@ pub(crate) fn judge(record: &Record, workload: &Workload, group: &str, series: &
         // No ceiling lies below what a probe reached.
         let beyond = share.is_some_and(|share| share / lane.exact.best > BEYOND_THE_CEILING + 1e-9);
         // The probe counts writes each with its flush: more flushes than that are possible, and then it says nothing.
-        lane.device_use = lane.device_use.filter(|_| !(flush_bound && beyond));
+        let says_nothing = |share: f64| flush_bound && (beyond || share > AS_OFTEN_AS_THE_DEVICE);
+        lane.device_use = lane.device_use.filter(|&share| !says_nothing(share));
         lane.impossible = beyond && !flush_bound && lane.throttle.is_none();
     }
     let device_use = lanes.iter().map(|lane| lane.device_use).collect();

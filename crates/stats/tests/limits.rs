@@ -203,6 +203,12 @@ fn rule_6_work_that_waits_for_flushes_names_the_bare_devices_flush_rate() {
     let (what, why) = limit(&level, "write");
     assert_eq!(what, Limit::Flush);
     assert!(why.contains("every lane flushes about as often as the bare device") && !why.contains('%'), "{why}");
+    // Twice and more the bare device's is another cycle than a write with its flush, whatever one probe of many reached.
+    let probes = [1000.0, 1000.0, 1000.0, 9000.0].map(|rate| (Profile::Flush, rate));
+    let (what, why) = limit(&race(&commit, [2600.0, 8000.0], &probes, shape(0.2)), "write");
+    assert!(what != Limit::Flush && !why.contains("as often"), "{why}");
+    let (what, why) = limit(&race(&commit, [2600.0, 8000.0], &probes, shape(0.7)), "write");
+    assert!(what == Limit::Flush && why.contains("spends 70 %"), "{why}");
     let far = race(&commit, [200.0, 300.0], &[(Profile::Flush, 1000.0)], shape(0.2));
     assert_ne!(limit(&far, "write").0, Limit::Flush);
 }

@@ -408,7 +408,7 @@ function proposalSaid(ui: Ui, race: RacePage, of: ScreeningFinding): Said[] {
   const kept: Said[] = [
     [mixed.length + promises.length > 0 ? w.keepOthers : w.keep],
     ...(open.length > 0
-      ? [w.openOptions(open.length, of.factors.length, joined(open.map((factor) => optionSaid(of, factor)), ui.words.comma))]
+      ? [w.openOptions(open.length, of.factors.length, joined(open.map((factor) => optionSaid(of, factor)), ui.words.comma), of.hidden_by_lanes === true)]
       : []),
   ];
   const keep: Said[] =

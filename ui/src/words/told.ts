@@ -222,6 +222,12 @@ export interface ToldAnswer {
   cannot: Said[];
 }
 
+/** Whether other programs disturbed most of what the answer of a screening rests on. */
+function screeningIsDisturbed(of: Findings["screening"]): boolean {
+  const disturbed = of?.confirmation == null ? of?.disturbed : of.confirmation.disturbed;
+  return disturbed === true && of?.unfinished !== true;
+}
+
 /** The answer as a headline and lists of sentences. */
 export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
   const { words, figures } = ui;
@@ -239,6 +245,7 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
   const some = (works: Parameters<typeof titles>[1]) => (works ?? []).length > 0;
   // The lanes of a screening are runs of a design: nothing is told of one against another.
   const judged = of.choice.is !== "screened";
+  const notTested: Said[] = [...(answer?.not_tested ?? []), ...(findings.screening?.not_tested ?? [])].map((what) => known(ui, what));
   const several = judged && findings.lanes.filter((lane) => lane.is_self !== true).length > 1;
   return {
     headline: headline(ui, findings, of.choice, choose.map(name), isImported(findings)),
@@ -255,7 +262,7 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
     claims: items.length > 0 ? { heading: chosenAll ? w.apart : w.costs, items } : null,
     cannot: [
       ...(answer?.disturbed === true && answer.reasons.length > 0 && apart.length > 0 ? [[w.disturbed]] : []),
-      ...(findings.screening?.confirmation?.disturbed === true ? [[w.disturbed]] : []),
+      ...(screeningIsDisturbed(findings.screening) ? [[w.disturbed]] : []),
       ...(answer?.reached && answer.reached.workloads < answer.reached.of ? [w.reached(answer.reached.workloads, answer.reached.of)] : []),
       ...(judged ? (of.limited ?? []) : []).map((one) => {
         const say_ = w.limited[one.limit as "device" | "cache" | "harness"];
@@ -267,10 +274,8 @@ export function answerSaid(ui: Ui, findings: Findings): ToldAnswer {
       ...(of.no_verdict ?? []).map((one) => w.noVerdictAt(titled(one.works), sentence(ui, one.why, BRIEF))),
       ...notRankedSaid(ui, several ? (answer?.not_ranked ?? []) : []),
       ...(of.failed ?? []).map((one) => w.failedAt(name(one.lane), titled(one.works))),
-      ...[answer?.cached_disk, answer?.raced].flatMap((said) => (said ? [w.saidOfTheGround(capital(sentence(ui, said)))] : [])),
-      ...(answer && answer.not_tested.length > 0
-        ? [w.notTested(joined(answer.not_tested.map((what) => known(ui, what)), words.comma))]
-        : []),
+      ...[answer?.cached_disk, answer?.raced ?? findings.screening?.raced].flatMap((said) => (said ? [w.saidOfTheGround(capital(sentence(ui, said)))] : [])),
+      ...(notTested.length > 0 ? [w.notTested(joined(notTested, words.comma))] : []),
     ],
   };
 }

@@ -244,8 +244,7 @@ pub(super) fn plan(
     notes.extend(super::replay::note(&suite).into_iter().chain(planning::material_notes(&suite.workload)));
     most_telling.clone_from(&suite.most_telling);
     let find_max = options.find_max.map(|by| search(&mut suite, by, options, notes)).transpose()?;
-    // Whom `--data` reaches its own help says.
-    plan_only.reached = suites::reached(&set[usize::from(options.data.is_some())..], &suite.workload);
+    plan_only.reached = tell_set(&set, options, &mut suite);
     suites::strike_tested(&mut suite);
     let (seed, rounds) = (terms.seed.unwrap_or_else(planning::new_seed), rounds_of(options, find_max));
     let budget_seconds = budget_of(options, rounds, suite.budget_seconds);
@@ -351,6 +350,14 @@ fn set_by_hand(suite: &mut Suite, options: &Race) -> Result<Vec<Assigned>, Failu
         set.push(Assigned { assignment, workloads });
     }
     Ok(set)
+}
+
+/// Puts what was set into titles; answers what the plan says of it.
+fn tell_set(set: &[Assigned], options: &Race, suite: &mut Suite) -> Vec<String> {
+    // Whom `--data` reaches its own help says.
+    let reached = suites::reached(&set[usize::from(options.data.is_some())..], &suite.workload);
+    suites::put_in_titles(set, &mut suite.workload);
+    reached
 }
 
 /// Whether work is raced with data that compresses too: that was asked for by name, or a lane compresses in a race that

@@ -61,6 +61,35 @@ pub fn reached(set: &[Assigned], raced: &[Workload]) -> Vec<String> {
     set.iter().enumerate().filter_map(stays).collect()
 }
 
+/// Assignments that a title has room for.
+const MOST_IN_TITLE: usize = 2;
+/// How long work is measured, and not what it is.
+const OF_MEASURING: [&str; 2] = ["slices", "slice_seconds"];
+
+/// Titles are the suite's, and may tell sizes that `--set` changed: what it changed stands behind them. Of several of one key the
+/// last one counts.
+pub fn put_in_titles(set: &[Assigned], raced: &mut [Workload]) {
+    for workload in raced {
+        let made_of = workload.name.strip_suffix(COMPRESSIBLE);
+        let mut changed: Vec<(&str, &str)> = Vec::new();
+        for Assigned { assignment, workloads } in set {
+            let Some((path, value)) = assignment.split_once('=') else { continue };
+            let key = path.rsplit('.').next().unwrap_or(path);
+            let is_it = |name: &String| *name == workload.name || (key != "data" && made_of == Some(name));
+            if workloads.iter().any(is_it) && !OF_MEASURING.contains(&key) {
+                changed.retain(|(other, _)| *other != key);
+                changed.push((key, value));
+            }
+        }
+        let told: Vec<String> = changed.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        match told.len() {
+            0 => {}
+            1..=MOST_IN_TITLE => workload.title = format!("{} ({})", workload.title, told.join(", ")),
+            some => workload.title = format!("{} ({some} parameters by --set)", workload.title),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{add_compressible, choose, find, set_in_raced};
@@ -105,5 +134,35 @@ mod tests {
             let workloads = vec!["new-files".to_owned()];
             assert_eq!(Assigned { assignment: assignment.to_owned(), workloads }.reached(&two).unwrap(), says);
         }
+    }
+
+    #[test]
+    fn a_title_says_what_was_set_and_so_tells_no_size_that_is_not_raced() {
+        let titles = |of: &str, assignments: &[&str]| -> Vec<String> {
+            let mut suite = find("quick").unwrap();
+            let set = |assignment: &&str| {
+                let workloads = set_in_raced(&mut suite, assignment, &[]).unwrap();
+                Assigned { assignment: (*assignment).to_owned(), workloads }
+            };
+            let set: Vec<Assigned> = assignments.iter().map(set).collect();
+            add_compressible(&mut suite);
+            put_in_titles(&set, &mut suite.workload);
+            let is_it = |name: &str| name.strip_suffix(COMPRESSIBLE).unwrap_or(name) == of;
+            suite.workload.into_iter().filter(|of| is_it(&of.name)).map(|of| of.title).collect()
+        };
+        let [plain, twin] = titles("small-files", &[]).try_into().unwrap();
+        let with = |what: &str| [format!("{plain} ({what})"), format!("{twin} ({what})")];
+        assert_eq!(titles("small-files", &["small-files.count=99"]), with("count=99"));
+        assert_eq!(
+            titles("small-files", &["count=90", "small-files.count=80"]),
+            with("count=80"),
+            "the last one counts"
+        );
+        let alone = [format!("{plain} (data=1.6:1)")];
+        assert_eq!(titles("small-files", &["small-files.data=1.6:1"]), alone, "data that compresses has no twin");
+        let measured = titles("random-read", &["slices=2", "commit.size=2MiB"]);
+        assert_eq!(measured, titles("random-read", &[]), "how long it is measured is not what it is");
+        let three = titles("random-read", &["random-read.bs=8KiB", "random-read.iodepth=2", "random-read.size=64MiB"]);
+        assert!(three[0].ends_with(" (3 parameters by --set)"), "{three:?}");
     }
 }

@@ -41,6 +41,18 @@ pub struct ScreeningFinding {
     /// An option of the disk's queue was varied on images: the queue is that of each image's loop device.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loop_queue: bool,
+    /// On what it was raced, as a sentence: fresh filesystems of a size, a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raced: Option<Sentence>,
+    /// What its suite does not test, as it says that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_tested: Vec<Sentence>,
+    /// Other programs disturbed more than half of its trials.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disturbed: bool,
+    /// Lanes that differ by themselves hide all that cannot be told yet: more rounds do not tell it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden_by_lanes: bool,
     /// The race of the proposal against the default; absent: it was not raced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Confirmation>,

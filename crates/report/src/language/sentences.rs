@@ -49,6 +49,7 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
         let ground = of.raced.iter().chain(&of.cached_disk);
         of.not_tested.iter().chain(of.not_ranked.iter().map(|fact| &fact.what)).chain(ground)
     });
+    let of_options = findings.screening.iter().flat_map(|of| of.raced.iter().chain(&of.not_tested));
     let of_results = findings.results.iter().flat_map(|of| {
         let whys = of.pairs.iter().filter_map(|pair| pair.why.as_ref());
         let failures = of.estimates.iter().filter_map(|lane| lane.failure.as_ref());
@@ -86,6 +87,7 @@ fn said(findings: &Findings) -> Vec<&Sentence> {
         .chain(&findings.unexplained)
         .chain(&findings.code_only)
         .chain(of_answer)
+        .chain(of_options)
         .chain(of_results)
         .chain(of_tables)
         .chain(of_appenders)

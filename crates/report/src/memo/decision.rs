@@ -30,9 +30,8 @@ pub(super) fn decided(findings: &Findings, tongue: &Tongue) -> Phrase {
             each.into_iter().map(|(lane, kernel)| tongue.with(Phrase::default().name(lane), Phrase::new(kernel)));
         said = said.say(" ").and(fill(words.of_kernels, &[("list", tongue.few(each.collect(), LANES_LISTED))]));
     }
-    let confirmation = findings.screening.as_ref().and_then(|of| of.confirmation.as_ref());
-    let disturbed =
-        findings.answer.as_ref().is_some_and(|answer| answer.disturbed) || confirmation.is_some_and(|of| of.disturbed);
+    let disturbed = findings.answer.as_ref().is_some_and(|answer| answer.disturbed)
+        || findings.screening.as_ref().is_some_and(screening::is_disturbed);
     if disturbed { said.say(" ").say(words.disturbed) } else { said }
 }
 

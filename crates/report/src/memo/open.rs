@@ -238,12 +238,14 @@ fn whole(said: &Sentence, tongue: &Tongue) -> Phrase {
 
 /// On what it was raced, and what was not tested.
 pub(super) fn untested(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
-    let raced = findings.answer.iter().flat_map(|answer| &answer.raced).map(|said| whole(said, tongue));
-    raced.chain(not_tested(findings, tongue)).collect()
+    let of_options = findings.screening.iter().flat_map(|of| &of.raced);
+    let raced = findings.answer.iter().flat_map(|answer| &answer.raced).chain(of_options);
+    raced.map(|said| whole(said, tongue)).chain(not_tested(findings, tongue)).collect()
 }
 
 fn not_tested(findings: &Findings, tongue: &Tongue) -> Vec<Phrase> {
-    let listed = findings.answer.iter().flat_map(|answer| &answer.not_tested);
+    let of_suite = findings.screening.iter().flat_map(|of| &of.not_tested);
+    let listed = findings.answer.iter().flat_map(|answer| &answer.not_tested).chain(of_suite);
     let listed: Vec<Phrase> = listed.map(|text| Phrase::new(shorten(&tongue.sentence(text), NAME_COLUMNS))).collect();
     match listed.is_empty() {
         true => vec![Phrase::new(tongue.words.not_tested_unknown)],

@@ -94,10 +94,14 @@ pub(crate) fn work(plan: &PlanSummary) -> Phrase {
         Some(room) => format!("plan: {workloads}, {room}"),
         None => format!("plan: {workloads}, {rounds}{each}"),
     };
+    let is_cut = plan.fits.is_some();
     match plan.seconds {
         // The time to race does not count what comes before it.
         Some(seconds) if plan.budget_seconds.is_some() => {
-            said.push_str(&format!(", about {}", figures::duration(seconds)));
+            // What is cut takes all of its time, and one figure of that is enough.
+            if !is_cut || plan.budget_seconds.is_some_and(|budget| seconds > budget) {
+                said.push_str(&format!(", about {}", figures::duration(seconds)));
+            }
             if plan.setup_seconds > seconds * TELLING_SHARE {
                 said.push_str(&format!(", after {} for the images", figures::duration(plan.setup_seconds)));
             }
@@ -105,7 +109,6 @@ pub(crate) fn work(plan: &PlanSummary) -> Phrase {
         Some(seconds) => said.push_str(&format!(", about {}", figures::duration(seconds + plan.setup_seconds))),
         None => {}
     }
-    let is_cut = plan.fits.is_some();
     if let (Some(budget), true) = (plan.budget_seconds, is_cut || plan.seconds != plan.budget_seconds) {
         let ends = match plan.seconds.is_some_and(|seconds| seconds > budget) {
             // Its first rounds are raced all the same.

@@ -280,10 +280,14 @@ pub(crate) fn keep(others: bool) -> &'static str {
     }
 }
 
-/// Options of which nothing is known yet, of so many.
-pub(crate) fn open_options(open: &[String], all: usize) -> String {
+/// Options of which nothing is known yet, of so many. `hidden`: by lanes that differ by themselves.
+pub(crate) fn open_options(open: &[String], all: usize, hidden: bool) -> String {
     let options = of_options(open.len(), all);
-    format!("{options} cannot be told yet: {}. A screening with more rounds may tell.", open.join(", "))
+    let remedy = match hidden {
+        false => "A screening with more rounds may tell.",
+        true => "Lanes that differ by themselves hide what is left, and more rounds do not change that.",
+    };
+    format!("{options} cannot be told yet: {}. {remedy}", open.join(", "))
 }
 
 /// `Of 6 options 2`.

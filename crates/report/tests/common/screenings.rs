@@ -74,15 +74,8 @@ pub fn finding() -> ScreeningFinding {
         effect("barrier", (1.004, 0.985, 1.024), DoesNot),
         effect("data", (1.0, 0.975, 1.026), DoesNot),
     ];
-    let pair = |one: &str, other: &str| [one.to_owned(), other.to_owned()];
-    let interaction = Interaction {
-        factors: pair("journal", "barrier"),
-        ratio: 1.08,
-        low: 1.03,
-        high: 1.13,
-        aliases: vec![pair("dir_index", "data"), pair("lazytime", "noatime")],
-        partial: 0,
-    };
+    // Its suite and its ground are those of other races.
+    let of_lanes = answer(&["ext4"], Vec::new());
     ScreeningFinding {
         base: "ext4".to_owned(),
         design: DesignKind::FoldedPlackettBurman,
@@ -97,7 +90,7 @@ pub fn finding() -> ScreeningFinding {
         margin: model::screening::EFFECT_MARGIN,
         results: vec![
             ScreenedResult {
-                interactions: vec![interaction],
+                interactions: vec![interaction()],
                 spare: vec![1.006, 0.995, 1.002],
                 ..screened_result(COMMIT, 5, commits)
             },
@@ -112,8 +105,25 @@ pub fn finding() -> ScreeningFinding {
         },
         unfinished: false,
         loop_queue: false,
+        raced: of_lanes.raced,
+        not_tested: of_lanes.not_tested,
+        disturbed: false,
+        hidden_by_lanes: false,
         confirmation: Some(confirmation()),
         confirmation_left_out: None,
+    }
+}
+
+/// Two options that change each other's effect, as two other pairs would.
+fn interaction() -> Interaction {
+    let pair = |one: &str, other: &str| [one.to_owned(), other.to_owned()];
+    Interaction {
+        factors: pair("journal", "barrier"),
+        ratio: 1.08,
+        low: 1.03,
+        high: 1.13,
+        aliases: vec![pair("dir_index", "data"), pair("lazytime", "noatime")],
+        partial: 0,
     }
 }
 
@@ -184,12 +194,9 @@ pub fn screened(finding: ScreeningFinding) -> Findings {
         let estimates = (0_u32..).zip(&named).map(|(at, lane)| estimate(lane, mean * (1.0 + 0.01 * f64::from(at))));
         result(work, false, FLUSHES, estimates.collect(), Vec::new(), &[&named])
     };
-    let mut told = answer(&named, Vec::new());
-    told.next = ["report", "--format", "markdown"].map(str::to_owned).to_vec();
-    told.settle = None;
     let results = vec![figures(COMMIT, 1_080.0), figures(CREATE, 21_000.0)];
     let lanes = named.iter().map(|name| lane(name, "ext4")).collect();
-    let mut findings = race(lanes, results, Some(told));
+    let mut findings = race(lanes, results, None);
     findings.command_line =
         ["fairlane", "screen", "ext4", "--workload", "commit", "--seed", "42"].map(str::to_owned).to_vec();
     findings.screening = Some(finding);

@@ -11,7 +11,9 @@ mod proposal;
 mod span;
 mod verdicts;
 
+use crate::ground;
 use crate::judge;
+use crate::marks;
 use crate::sequential::{self, Standing};
 use crate::series::Series;
 use crate::whole_race;
@@ -26,6 +28,7 @@ use model::Sentence;
 use model::findings::{Effect, EffectVerdict, FEWEST_SPARE, ResultFinding, ScreenedResult, ScreeningFinding};
 use model::record::{EndOutcome, Record};
 use model::screening::{EFFECT_MARGIN, Factor, Screening};
+use model::sentence::Weight;
 use model::workload::Workload;
 
 /// Ratios are told up to e to this power: figures that lie further apart are no figures of one work, and JSON holds what is
@@ -77,7 +80,7 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
         }
     }
     let results: Vec<ScreenedResult> = analysed.into_iter().map(|of| of.told).collect();
-    Some(ScreeningFinding {
+    let mut finding = ScreeningFinding {
         base: screening.base.clone(),
         design: screening.design,
         lanes: screening.runs.len() as u32,
@@ -90,9 +93,23 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
         results,
         unfinished: view.lanes.is_some() && !is_over,
         loop_queue: is_of_loop_devices(record, &screening.factors),
+        raced: ground::raced(&record.header.lanes.iter().filter(|lane| !lane.is_self).collect::<Vec<_>>()),
+        not_tested: record.header.plan.not_tested.iter().cloned().map(Sentence::from).collect(),
+        disturbed: marks::disturbed(record).is_some_and(|said| said.weight() == Weight::Choice),
+        hidden_by_lanes: false,
         confirmation: None,
         confirmation_left_out: None,
-    })
+    };
+    finding.hidden_by_lanes = is_hidden_by_lanes(&finding);
+    Some(finding)
+}
+
+/// Whether lanes differ by themselves in each figure that leaves an option open of which nothing else is known.
+fn is_hidden_by_lanes(finding: &ScreeningFinding) -> bool {
+    let open = finding.open_options();
+    let leaves_open = |effect: &Effect| effect.verdict == EffectVerdict::Open && open.contains(&effect.factor);
+    let mut results = finding.results.iter().filter(|result| result.effects.iter().any(leaves_open)).peekable();
+    results.peek().is_some() && results.all(|result| result.lanes_differ)
 }
 
 /// Whether an option of the disk's queue was varied where lanes live in images, each on a loop device of its own.

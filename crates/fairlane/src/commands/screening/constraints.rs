@@ -82,11 +82,15 @@ pub fn settle_here(
     }
     let without_disks = settled.left_out.iter().filter(|of| of.why == NO_DISKS).count();
     if without_disks > 0 {
+        let take_part = match settled.factors.len() {
+            1 => "1 option takes part".to_owned(),
+            some => format!("{some} options take part"),
+        };
+        let are = if without_disks == 1 { "is" } else { "are" };
         notes.push(format!(
-            "the guest has disks for {} lanes, so that {} options take part and {without_disks} are left out; --option NAME, \
+            "the guest has disks for {} lanes, so that {take_part} and {without_disks} {are} left out; --option NAME, \
              once for each, chooses others",
-            room.lanes,
-            settled.factors.len()
+            room.lanes
         ));
     }
     settled.left_out.splice(0..0, of_queue);

@@ -36,7 +36,7 @@ use model::plan::{Plan, Rounds};
 use model::record::{EndOutcome, Record};
 use model::units::human_seconds;
 use plan::Planned;
-use report::PlanSummary;
+use report::{PlanSummary, THIS_RECORD};
 use std::path::{Path, PathBuf};
 use told::Then;
 
@@ -195,9 +195,9 @@ fn how_to_go_on(failure: Failure, path: &Path, options: &Screen) -> Failure {
     if failure.status != Status::Interrupted || owned::metadata(path).is_err() {
         return failure;
     }
-    let line = report::shell_line(&words_to_go_on(path, options));
     let Ok(record) = state::load(path) else {
-        terminal::say!("the screening goes on with: {line}");
+        let line = ["fairlane", "screen", "--resume", &path.display().to_string()].map(str::to_owned);
+        terminal::say!("the screening goes on with: {}", report::shell_line(&line));
         return Failure::interrupted();
     };
     let is_over = |record: &Record| record.end == Some(EndOutcome::Complete);
@@ -211,6 +211,7 @@ fn how_to_go_on(failure: Failure, path: &Path, options: &Screen) -> Failure {
         }
         true => {}
     }
+    let line = report::shell_line(&words_to_go_on(path, &record, options));
     terminal::say!("the screening goes on with: {}", begun::as_typed(line, &record));
     Failure::interrupted()
 }
@@ -223,22 +224,19 @@ fn how_much(what: &str, record: &Record) -> String {
     }
 }
 
-/// The command that goes on with a screening, with what its record does not choose.
-fn words_to_go_on(path: &Path, options: &Screen) -> Vec<String> {
-    let mut words = ["fairlane", "screen"].map(str::to_owned).to_vec();
-    let is_typed =
-        |text: &&String| text.parse::<LaneSpec>().is_ok_and(|lane| lanes::plain::must_be_typed(&lane).is_some());
-    words.extend(options.lane.iter().filter(is_typed).cloned());
-    words.extend(["--resume".to_owned(), path.display().to_string()]);
-    words.extend(options.options.iter().flat_map(|text| ["--option".to_owned(), text.clone()]));
-    words.extend(options.no_confirm.then(|| "--no-confirm".to_owned()));
-    words.extend(options.tune.iter().flat_map(|seconds| ["--tune".to_owned(), format!("{seconds}s")]));
-    let terms = &options.terms;
-    let place = terms.on.iter().map(|on| on.display().to_string()).filter(|on| on.contains('/'));
-    words.extend(place.flat_map(|on| ["--on".to_owned(), on]));
-    words.extend(terms.erase.iter().flat_map(|disk| ["--erase".to_owned(), disk.display().to_string()]));
-    words.extend(terms.allow_programs.then(|| "--allow-programs".to_owned()));
-    words
+/// The command that goes on with a screening, as reports of its record have it, with what was typed beside that.
+fn words_to_go_on(path: &Path, record: &Record, options: &Screen) -> Vec<String> {
+    let place = |word: String| if word == THIS_RECORD { path.display().to_string() } else { word };
+    let mut words: Vec<String> =
+        report::words_to_go_on(&stats::judge::findings(record)).into_iter().map(place).collect();
+    if words.is_empty() {
+        words = ["screen", "--resume", &path.display().to_string()].map(str::to_owned).to_vec();
+    }
+    let begun = begun::as_begun(&Screen { no_confirm: false, tune: None, ..options.clone() }, record);
+    words.extend((options.no_confirm && !begun.no_confirm).then(|| "--no-confirm".to_owned()));
+    let tune = options.tune.filter(|seconds| begun.tune != Some(*seconds));
+    words.extend(tune.iter().flat_map(|seconds| ["--tune".to_owned(), format!("{seconds}s")]));
+    std::iter::once("fairlane".to_owned()).chain(words).collect()
 }
 
 /// What comes behind the race: tuning, the race of the proposal against the default, and what all of it found.
@@ -377,7 +375,8 @@ fn show(screened: &Screened, quiet: bool) -> Result<(), Failure> {
     });
     text.push_str(&format!("\n`fairlane report {}` shows this again\n", tilde(&screened.path)));
     let tells_too_little = finding.confirmation.is_none() && finding.proposal.factors.is_empty();
-    let is_open = finding.proposal.cut_short.is_some() || (tells_too_little && !finding.open_options().is_empty());
+    let more_may_tell = !finding.open_options().is_empty() && !finding.hidden_by_lanes;
+    let is_open = finding.proposal.cut_short.is_some() || (tells_too_little && more_may_tell);
     if let Some(anew) = begun::anew(&screened.record).filter(|_| is_open) {
         let anew = begun::as_typed(anew, &screened.record);
         text.push_str(&format!("more rounds take a screening anew: {anew}\n"));
@@ -497,26 +496,25 @@ mod tests {
     }
 
     #[test]
-    fn a_screening_goes_on_with_what_its_record_does_not_choose() {
-        for (typed, again) in [
-            ("xfs", "fairlane screen --resume r.jsonl"),
-            (
-                "xfs --option logbsize=16k|64k --option -K --tune 600s",
-                "fairlane screen --resume r.jsonl --option logbsize=16k|64k --option -K --tune 600s",
-            ),
-            ("xfs --without noatime --no-confirm --rounds 3", "fairlane screen --resume r.jsonl --no-confirm"),
-            ("xfs@qemu:/boot/vmlinuz", "fairlane screen xfs@qemu:/boot/vmlinuz --resume r.jsonl"),
-            ("xfs --on uml --allow-programs", "fairlane screen --resume r.jsonl --allow-programs"),
-            ("xfs --on /dev/sdz --erase /dev/sdz", "fairlane screen --resume r.jsonl --on /dev/sdz --erase /dev/sdz"),
-            (
-                "./my.toml --option delay=0|100 --option -K",
-                "fairlane screen ./my.toml --resume r.jsonl --option delay=0|100 --option -K",
-            ),
+    fn a_screening_goes_on_by_the_command_of_its_reports_with_what_was_typed_beside_it() {
+        for (begun, typed, again) in [
+            ("", "", ""),
+            ("--rounds 3 --seed 4", "", ""),
+            ("--tune 600s", "--tune 600s", ""),
+            ("--no-confirm", "--no-confirm", ""),
+            ("", "--no-confirm", " --no-confirm"),
+            ("--tune 60s", "--tune 600s", " --tune 600s"),
+            ("--on /dev/sdz --erase /dev/sdz", "", " --on /dev/sdz --erase /dev/sdz"),
+            ("--option delay=0|100", "", " --option delay=0|100"),
         ] {
-            let words = ["fairlane", "screen"].into_iter().chain(typed.split(' '));
-            let Command::Screen(options) = Options::try_parse_from(words).unwrap().command else { panic!("{typed}") };
-            let words = words_to_go_on(Path::new("r.jsonl"), &options);
-            assert_eq!(words.join(" "), again);
+            let mut record = tuned::tests::screened().record;
+            record.end = Some(EndOutcome::Interrupted);
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
+            record.header.plan.command_line = words(&format!("fairlane screen ext4 {begun}"));
+            let typed = [words("fairlane screen ext4"), words(typed)].concat();
+            let Command::Screen(options) = Options::try_parse_from(typed).unwrap().command else { panic!("{again}") };
+            let words = words_to_go_on(Path::new("r.jsonl"), &record, &options);
+            assert_eq!(words.join(" "), format!("fairlane screen ext4 --resume r.jsonl{again}"));
             let read = Options::try_parse_from(&words);
             assert!(read.is_ok_and(|read| matches!(read.command, Command::Screen(_))), "{again}");
         }

@@ -318,6 +318,10 @@ pub mod tests {
             few_spare: false,
             unfinished: false,
             loop_queue: false,
+            raced: None,
+            not_tested: Vec::new(),
+            disturbed: false,
+            hidden_by_lanes: false,
             confirmation: None,
             confirmation_left_out: None,
         }
