@@ -3744,7 +3744,8 @@ export interface ScreeningFinding {
    */
   full_factorial_lanes: number;
   /**
-   * Lanes that differ by themselves hide all that cannot be told yet: more rounds do not tell it.
+   * What columns without an option show, lanes that differ by themselves or options together, alone would keep open all that
+   * cannot be told (method 9.5): more rounds may not help.
    */
   hidden_by_lanes?: boolean;
   /**

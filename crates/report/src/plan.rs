@@ -266,10 +266,10 @@ mod tests {
 
     #[test]
     fn a_screening_whose_time_is_short_says_how_many_of_its_rounds_are_raced() {
-        let line = |rounds: u32, fits: Option<u32>, seconds: f64| {
+        let line = |rounds: u32, fits: Option<u32>, seconds: f64, setup_seconds: f64| {
             let (rounds, seconds) = ((rounds, rounds), Some(seconds));
             let (ranks, budget_seconds) = (false, Some(45.0));
-            let plan = PlanSummary { rounds, fits, seconds, ranks, setup_seconds: 0.0, budget_seconds, ..sample() };
+            let plan = PlanSummary { rounds, fits, seconds, ranks, setup_seconds, budget_seconds, ..sample() };
             let text = plan_lines(&plan, &Style { colour: false, width: 300, ..Style::default() });
             text.replace('\u{a0}', " ").lines().nth(1).unwrap_or_default().to_owned()
         };
@@ -279,8 +279,10 @@ mod tests {
             (50, Some(4), 45.0, "about 4 of 50 rounds each, ended after 45 s (--budget)"),
             (3, None, 40.0, "3 rounds each, about 40 s, at most 45 s (--budget)"),
         ] {
-            assert!(line(rounds, fits, seconds).ends_with(said), "{}", line(rounds, fits, seconds));
+            assert!(line(rounds, fits, seconds, 0.0).ends_with(said), "{}", line(rounds, fits, seconds, 0.0));
         }
+        let said = "about 4 of 50 rounds each, ended after 45 s (--budget), after 30 s for the images";
+        assert!(line(50, Some(4), 45.0, 30.0).ends_with(said), "{}", line(50, Some(4), 45.0, 30.0));
     }
 
     #[test]

@@ -139,8 +139,8 @@ pub(crate) fn answer(finding: &ScreeningFinding) -> Phrase {
     let options = taken(finding);
     let (open, all) = (finding.open_options().len(), finding.factors.len());
     let said = match (options.is_empty(), finding.unfinished, finding.tells()) {
-        _ if finding.is_being_tuned() => return base.say(wording::ANSWER_TUNING),
-        (true, true, _) => return base.say(wording::ANSWER_UNFINISHED),
+        _ if finding.is_being_tuned() => base.say(wording::ANSWER_TUNING),
+        (true, true, _) => base.say(wording::ANSWER_UNFINISHED),
         (true, false, true) => base.say(wording::answer_keep(open, all)),
         (true, false, false) => base.say(wording::answer_untold(why_untold(finding).as_deref())),
         (false, ..) => base.say(wording::answer(&options, finding.confirmation.as_ref().map(|of| of.outcome))),
@@ -150,7 +150,7 @@ pub(crate) fn answer(finding: &ScreeningFinding) -> Phrase {
 
 /// Whether other programs disturbed most rounds of what the answer rests on: of the race of the proposal, where there is one.
 pub(crate) fn is_disturbed(finding: &ScreeningFinding) -> bool {
-    finding.confirmation.as_ref().map_or(finding.disturbed && !finding.unfinished, |of| of.disturbed)
+    finding.confirmation.as_ref().map_or(finding.disturbed, |of| of.disturbed)
 }
 
 /// The options that were raced against the default, each with its level; those that are proposed where nothing was.

@@ -66,13 +66,7 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
     let named: Vec<&ResultFinding> = results.iter().filter(of_reason).collect();
     let disturbed = open_disturbed || disturbed(record, &named);
     let unraced = unraced(header, results);
-    let mut not_tested: Vec<Sentence> =
-        unraced.iter().map(|title| statements::race::never_reached(statements::text(*title))).collect();
-    // A suite says it of all races, and this one has aged lanes.
     let is_old = past::aged(&header.lanes, results).iter().any(past::tells);
-    let is_tested = |what: &&String| what.as_str() == AGING && is_old;
-    let listed = header.plan.not_tested.iter().filter(|what| !is_tested(what));
-    not_tested.extend(listed.cloned().map(Sentence::from));
     let more_lanes = usize::from(comparable_lane::is_missing(record, results));
     let (mut next, settle) = next(record, &undecided, (unraced.len(), open_disturbed), more_lanes);
     let next_adds = comparable_lane::add(record, results, &mut next);
@@ -95,7 +89,7 @@ pub fn answer(record: &Record, results: &[ResultFinding]) -> Option<Answer> {
         not_ranked: reference(&all).map(|of| not_ranked(&all, of)).unwrap_or_default(),
         raced: ground::raced(&all),
         cached_disk: disk::finding(record).and_then(|disk| disk.said),
-        not_tested,
+        not_tested: not_tested(header, results, is_old),
     };
     let is_done = record.end.is_some_and(EndOutcome::rounds_are_done);
     let ended = if is_done { Undecided::OutOfBudget } else { Undecided::Interrupted };
@@ -110,6 +104,14 @@ fn disturbed(record: &Record, results: &[&ResultFinding]) -> bool {
     let lanes = || series.iter().flat_map(|of| &of.lanes);
     let flagged: usize = lanes().map(|lane| pair::flagged(lane, Mark::ForeignNoise, u32::MAX)).sum();
     2 * flagged > lanes().map(|lane| lane.ok.len()).sum()
+}
+
+/// What was not tested: work that the race never came to, and what the suite says of all races. `is_old`: this one tells of
+/// aged lanes.
+pub(crate) fn not_tested(header: &Header, results: &[ResultFinding], is_old: bool) -> Vec<Sentence> {
+    let never = |title: &str| statements::race::never_reached(statements::text(title));
+    let listed = header.plan.not_tested.iter().filter(|what| !(is_old && what.as_str() == AGING));
+    unraced(header, results).into_iter().map(never).chain(listed.cloned().map(Sentence::from)).collect()
 }
 
 /// Titles of the workloads that the race never came to.

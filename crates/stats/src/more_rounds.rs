@@ -14,6 +14,8 @@ use model::workload::Workload;
 pub(crate) fn screening(record: &Record, results: &[ResultFinding]) -> Option<ScreeningFinding> {
     let mut finding = screening::among(record, results)?;
     finding.proposal.cut_short = cut_short(record);
+    // What its time ended may be told by the rounds that are missing.
+    finding.hidden_by_lanes &= finding.proposal.cut_short.is_none();
     Some(finding)
 }
 

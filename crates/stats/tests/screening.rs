@@ -120,20 +120,33 @@ fn options_that_change_each_others_effect_are_named_with_the_ratio_of_their_effe
 #[test]
 fn lanes_that_differ_without_an_option_make_intervals_wider() {
     let apart = Noise { of_lanes: 0.05, ..Noise::white(0.005) };
-    let (mut told, mut wider, mut hidden) = (0, 0, 0);
+    let (mut told, mut wider) = (0, 0);
     for seed in 20..30 {
-        let (of, quiet) =
-            (found(&race(8, 6, apart, seed, &nothing)), found(&race(8, 6, Noise::white(0.005), seed, &nothing)));
-        // One figure: what it leaves open is hidden where its lanes differ, and rounds tell the rest elsewhere.
-        assert_eq!(of.hidden_by_lanes, of.results[0].lanes_differ && !of.open_options().is_empty());
-        assert!(!quiet.hidden_by_lanes || quiet.results[0].lanes_differ, "{:?}", quiet.results[0].spare);
-        hidden += u32::from(of.hidden_by_lanes);
-        let [of, quiet] = [of, quiet].map(|mut finding| finding.results.remove(0));
+        let of = found(&race(8, 6, apart, seed, &nothing)).results.remove(0);
+        let quiet = found(&race(8, 6, Noise::white(0.005), seed, &nothing)).results.remove(0);
         told += u32::from(of.lanes_differ);
         let width = |of: &model::findings::Effect| (of.high / of.low).ln();
         wider += u32::from(width(&of.effects[0]) > 3.0 * width(&quiet.effects[0]));
     }
-    assert!(told >= 8 && wider >= 8 && hidden >= 8, "{told} told, {wider} wider, {hidden} hidden, of 10");
+    assert!(told >= 8 && wider >= 8, "{told} told, {wider} wider, of 10");
+}
+
+#[test]
+fn more_rounds_are_advised_where_rounds_scatter_and_not_where_lanes_alone_leave_all_open() {
+    let hidden = |noise: Noise| {
+        let of: Vec<_> = (40..60).map(|seed| found(&race(1, 6, noise, seed, &nothing))).collect();
+        let open = of.iter().filter(|of| !of.open_options().is_empty()).count();
+        (open, of.iter().filter(|of| of.hidden_by_lanes).count())
+    };
+    let (open, of_lanes) = hidden(Noise { of_lanes: 0.05, ..Noise::white(0.002) });
+    assert!(open >= 18 && of_lanes + 3 >= open, "{of_lanes} of {open} are hidden by lanes that differ by 5 %");
+    let (open, of_rounds) = hidden(Noise::white(0.1));
+    assert!(open >= 18 && of_rounds <= 6, "{of_rounds} of {open} where rounds scatter by 10 % and lanes are alike");
+    // Nothing is said of rounds where the race is not over, or its time ended it.
+    let mut race = race(1, 6, Noise { of_lanes: 0.05, ..Noise::white(0.002) }, 40, &nothing);
+    assert!(found(&race).hidden_by_lanes);
+    race.end = Some(model::record::EndOutcome::Interrupted);
+    assert!(!found(&race).hidden_by_lanes);
 }
 
 #[test]

@@ -33,6 +33,12 @@ fn a_screening_that_its_time_ended_tells_how_many_rounds_were_raced() {
     assert_eq!(cut(&of), None, "more time would not have helped");
     of.trials.clear();
     assert_eq!(cut(&of), Some(CutShort { fewest: 0, most: 0, planned: 6 }));
+    // Whoever has a larger budget advised is not told that no rounds may help.
+    let mut apart = race(1, 6, Noise { of_lanes: 0.05, ..Noise::white(0.002) }, 40, &nothing);
+    let is_hidden = |of: &Record| judge::findings(of).screening.unwrap().hidden_by_lanes;
+    assert!(is_hidden(&apart));
+    (apart.header.plan.rounds, apart.header.plan.budget_seconds) = (Rounds::Fixed(12), Some(60.0));
+    assert!(!is_hidden(&apart) && cut(&apart).is_some());
 }
 
 #[test]

@@ -85,7 +85,7 @@ export const screening: typeof english = {
   cutShort: (raced, planned) =>
     `Die Zeit war um (--budget): Gelaufen sind ${raced} von ${planned} geplanten Runden. Ein Rennen, das zu Ende ist, nimmt keine weiteren: noch einmal prüfen, mit größerem --budget oder mit --rounds und ohne eines.`,
   openOptions: (open, all, options, hidden) =>
-    say`${all === 1 ? "Die eine Option ist" : `Von ${all} Optionen ${open === 1 ? "ist" : "sind"} ${open}`} noch offen: ${options}. ${hidden ? "Bahnen, die von sich aus verschieden sind, verdecken den Rest, und mehr Runden ändern das nicht." : "Eine Prüfung mit mehr Runden kann es zeigen."}`,
+    say`${all === 1 ? "Die eine Option ist" : `Von ${all} Optionen ${open === 1 ? "ist" : "sind"} ${open}`} noch offen: ${options}. ${hidden ? "Bahnen, die von sich aus verschieden sind, oder Optionen gemeinsam verdecken den Rest: Mehr Runden helfen vielleicht nicht." : "Eine Prüfung mit mehr Runden kann es zeigen."}`,
   keep: "Bei der Voreinstellung bleiben: Nichts von dem, was geprüft wurde, ist zweifelsfrei besser.",
   keepOthers: "Bei der Voreinstellung bleiben: Keine Option, die keine Zusage ändert, ist zweifelsfrei besser, ohne dass sie sich irgendwo als schlechter zeigt.",
   untold: (why) => say`Nichts wird vorgeschlagen, weil sich keine Wirkung bestimmen ließ${why === null ? "" : say`: ${why}`}.`,

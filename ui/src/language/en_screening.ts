@@ -86,7 +86,7 @@ export const screening = {
   cutShort: (raced: string, planned: number) =>
     `The time was up (--budget) after ${raced} of ${planned} planned rounds. A race that is over takes no more of them: screen again with a larger --budget, or with --rounds and without one.`,
   openOptions: (open: number, all: number, options: Said, hidden: boolean) =>
-    say`${all === 1 ? "Its one option" : `Of ${all} options ${open}`} cannot be told yet: ${options}. ${hidden ? "Lanes that differ by themselves hide what is left, and more rounds do not change that." : "A screening with more rounds may tell."}`,
+    say`${all === 1 ? "Its one option" : `Of ${all} options ${open}`} cannot be told yet: ${options}. ${hidden ? "Lanes that differ by themselves, or options together, hide what is left: more rounds may not help." : "A screening with more rounds may tell."}`,
   keep: "Keep the default: nothing that was screened is better beyond doubt.",
   keepOthers: "Keep the default: no option that changes no promise is better beyond doubt and found worse nowhere.",
   untold: (why: Said | null) => say`Nothing is proposed, because no effect could be told${why === null ? "" : say`: ${why}`}.`,

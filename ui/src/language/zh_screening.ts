@@ -71,7 +71,7 @@ export const screening: typeof english = {
   cutShort: (raced, planned) =>
     `时间（--budget）已用完：计划的 ${planned} 轮中只进行了 ${raced} 轮。已经结束的比赛不能再加轮次：请用更大的 --budget 重新筛选，或用 --rounds 而不限时间。`,
   openOptions: (open, all, options, hidden) =>
-    say`${all === 1 ? "唯一的选项" : `${all} 个选项中有 ${open} 个`}尚难断定：${options}。${hidden ? "赛道本身的差异掩盖了其余部分，增加轮次无济于事。" : "轮次更多的筛选也许能断定。"}`,
+    say`${all === 1 ? "唯一的选项" : `${all} 个选项中有 ${open} 个`}尚难断定：${options}。${hidden ? "赛道本身的差异或选项的共同作用掩盖了其余部分：增加轮次也许无济于事。" : "轮次更多的筛选也许能断定。"}`,
   keep: "保持默认设置：筛选过的选项中没有确定更好的。",
   keepOthers: "保持默认设置：在不改变承诺的选项中，没有一个能确定更好而又未在任何地方显得更差。",
   untold: (why) => say`没有建议：未能测出任何效果${why === null ? "" : say`：${why}`}。`,

@@ -224,8 +224,7 @@ export interface ToldAnswer {
 
 /** Whether other programs disturbed most of what the answer of a screening rests on. */
 function screeningIsDisturbed(of: Findings["screening"]): boolean {
-  const disturbed = of?.confirmation == null ? of?.disturbed : of.confirmation.disturbed;
-  return disturbed === true && of?.unfinished !== true;
+  return (of?.confirmation == null ? of?.disturbed : of.confirmation.disturbed) === true;
 }
 
 /** The answer as a headline and lists of sentences. */

@@ -141,7 +141,7 @@ fn plan(options: &Calibrate) -> Result<(Plan, PlanOnly), Failure> {
     }
     suites::choose(&mut suite, &options.workloads)?;
     let plan_only = PlanOnly { of_size: None, reached: suites::reached(&set, &suite.workload) };
-    suites::put_in_titles(&set, &mut suite.workload);
+    suites::put_in_titles(&set, &[], &mut suite.workload);
     planning::check_sockets(&suite.workload, &options.set)?;
     suites::strike_tested(&mut suite);
     let on = ground::choose(terms.on.as_deref(), &terms.disks, &lanes)?;

@@ -570,9 +570,12 @@ impl Tail<'_> {
         for device in &self.terms.erase {
             push("--erase", device.display().to_string());
         }
-        if self.terms.guest_sync {
-            line.push("--guest-sync".to_owned());
-        }
+        let switches = [
+            (self.terms.guest_sync, "--guest-sync"),
+            // Without it the line would be refused.
+            (self.terms.allow_programs, "--allow-programs"),
+        ];
+        line.extend(switches.iter().filter(|(is_on, _)| *is_on).map(|(_, name)| (*name).to_owned()));
         if self.terms.with_self {
             line.push("--with-self".to_owned());
         }

@@ -356,7 +356,8 @@ fn set_by_hand(suite: &mut Suite, options: &Race) -> Result<Vec<Assigned>, Failu
 fn tell_set(set: &[Assigned], options: &Race, suite: &mut Suite) -> Vec<String> {
     // Whom `--data` reaches its own help says.
     let reached = suites::reached(&set[usize::from(options.data.is_some())..], &suite.workload);
-    suites::put_in_titles(set, &mut suite.workload);
+    let varied: &[&str] = if options.find_max.is_some() { &["writers"] } else { &[] };
+    suites::put_in_titles(set, varied, &mut suite.workload);
     reached
 }
 

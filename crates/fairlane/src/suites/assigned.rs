@@ -1,6 +1,6 @@
 //! What `--set KEY=VALUE` changed in a suite.
 
-use super::COMPRESSIBLE;
+use super::{COMPRESSIBLE, set_in};
 use model::workload::Workload;
 
 /// What `--set` changed.
@@ -13,6 +13,20 @@ pub struct Assigned {
 }
 
 impl Assigned {
+    /// Whether it made this work as it is: it was set of it, or of the work of which this one was made, and nothing changed it
+    /// since.
+    fn is_of(&self, workload: &Workload) -> bool {
+        let Some((path, value)) = self.assignment.split_once('=') else { return false };
+        let key = path.rsplit('.').next().unwrap_or(path);
+        // Work with data that compresses is made of the work that was changed, but for its data.
+        let made_of = workload.name.strip_suffix(COMPRESSIBLE).filter(|_| key != "data");
+        let is_it = |name: &String| *name == workload.name || made_of == Some(name.as_str());
+        let mut again = workload.clone();
+        self.workloads.iter().any(is_it)
+            && set_in(&mut again, &self.assignment, key, value).is_ok()
+            && again == *workload
+    }
+
     /// How many of the workloads that are raced it changed, and which; `None`: it names one that is raced, or one alone is.
     fn reached(&self, raced: &[Workload]) -> Option<String> {
         let Assigned { assignment, workloads } = self;
@@ -24,12 +38,8 @@ impl Assigned {
             let lacking = workloads.iter().find(|name| !is_raced(name))?;
             return Some(format!("--set {assignment} changes nothing: {lacking} is not raced"));
         }
-        let is_changed = |name: &&str| {
-            // Work with data that compresses is made of the work that was changed, but for its data.
-            let made_of = name.strip_suffix(COMPRESSIBLE).filter(|_| key != "data");
-            workloads.iter().any(|changed| changed == name || made_of == Some(changed.as_str()))
-        };
-        let changed: Vec<&str> = raced.iter().map(|workload| workload.name.as_str()).filter(is_changed).collect();
+        let is_changed = |workload: &&Workload| workloads.contains(&workload.name) || self.is_of(workload);
+        let changed: Vec<&str> = raced.iter().filter(is_changed).map(|workload| workload.name.as_str()).collect();
         // What is made of it is changed with it.
         let has_twin = |name: &str| changed.iter().any(|of| of.strip_suffix(COMPRESSIBLE) == Some(name));
         let one = workloads.iter().find(|name| changed.contains(&name.as_str()) && (key == "data" || !has_twin(name)));
@@ -62,30 +72,29 @@ pub fn reached(set: &[Assigned], raced: &[Workload]) -> Vec<String> {
 }
 
 /// Assignments that a title has room for.
-const MOST_IN_TITLE: usize = 2;
+const MOST_IN_TITLE: usize = 8;
 /// How long work is measured, and not what it is.
 const OF_MEASURING: [&str; 2] = ["slices", "slice_seconds"];
 
-/// Titles are the suite's, and may tell sizes that `--set` changed: what it changed stands behind them. Of several of one key the
-/// last one counts.
-pub fn put_in_titles(set: &[Assigned], raced: &mut [Workload]) {
+/// Titles are the suite's, and may tell sizes that `--set` changed: what it changed stands behind them, as far as the work is so
+/// at last. Of several of one key the last one counts. `varied`: keys that a search has another value of in each of its steps.
+pub fn put_in_titles(set: &[Assigned], varied: &[&str], raced: &mut [Workload]) {
     for workload in raced {
-        let made_of = workload.name.strip_suffix(COMPRESSIBLE);
-        let mut changed: Vec<(&str, &str)> = Vec::new();
-        for Assigned { assignment, workloads } in set {
-            let Some((path, value)) = assignment.split_once('=') else { continue };
+        let mut told: Vec<(&str, &str)> = Vec::new();
+        for assigned in set.iter().filter(|assigned| assigned.is_of(workload)) {
+            let Some((path, value)) = assigned.assignment.split_once('=') else { continue };
             let key = path.rsplit('.').next().unwrap_or(path);
-            let is_it = |name: &String| *name == workload.name || (key != "data" && made_of == Some(name));
-            if workloads.iter().any(is_it) && !OF_MEASURING.contains(&key) {
-                changed.retain(|(other, _)| *other != key);
-                changed.push((key, value));
+            if !OF_MEASURING.contains(&key) && !varied.contains(&key) {
+                told.retain(|(other, _)| *other != key);
+                told.push((key, value));
             }
         }
-        let told: Vec<String> = changed.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        match told.len() {
-            0 => {}
-            1..=MOST_IN_TITLE => workload.title = format!("{} ({})", workload.title, told.join(", ")),
-            some => workload.title = format!("{} ({some} parameters by --set)", workload.title),
+        let more = told.len().saturating_sub(MOST_IN_TITLE);
+        let list: Vec<String> = told.iter().take(MOST_IN_TITLE).map(|(key, value)| format!("{key}={value}")).collect();
+        match (list.is_empty(), more) {
+            (true, _) => {}
+            (false, 0) => workload.title = format!("{} ({})", workload.title, list.join(", ")),
+            (false, more) => workload.title = format!("{} ({}, {more} more)", workload.title, list.join(", ")),
         }
     }
 }
@@ -124,14 +133,17 @@ mod tests {
             suite.workload.into_iter().filter(|of| ["write", "files", "appends"].contains(&of.name.as_str())).collect();
         assert_eq!(reached(&both, &raced), ["--set size=8MiB changes 1 of 3 workloads: files"]);
         // What is made of changed work has what was changed, but for its data.
-        let mut suite = find("quick").unwrap();
-        add_compressible(&mut suite);
-        let two: Vec<Workload> =
-            suite.workload.into_iter().filter(|of| of.name.trim_end_matches(COMPRESSIBLE) == "new-files").collect();
         let all = "--set count=9 changes all 2 workloads";
         let one = "--set data=1.6:1 changes 1 of 2 workloads: new-files";
         for (assignment, says) in [("count=9", all), ("data=1.6:1", one)] {
             let workloads = vec!["new-files".to_owned()];
+            let mut suite = find("quick").unwrap();
+            add_compressible(&mut suite);
+            let is_it = |of: &Workload| of.name.trim_end_matches(COMPRESSIBLE) == "new-files";
+            let mut two: Vec<Workload> = suite.workload.into_iter().filter(is_it).collect();
+            let (key, value) = assignment.split_once('=').unwrap();
+            let changed = if key == "data" { &mut two[..1] } else { &mut two[..] };
+            changed.iter_mut().for_each(|of| set_in(of, assignment, key, value).unwrap());
             assert_eq!(Assigned { assignment: assignment.to_owned(), workloads }.reached(&two).unwrap(), says);
         }
     }
@@ -146,7 +158,7 @@ mod tests {
             };
             let set: Vec<Assigned> = assignments.iter().map(set).collect();
             add_compressible(&mut suite);
-            put_in_titles(&set, &mut suite.workload);
+            put_in_titles(&set, &[], &mut suite.workload);
             let is_it = |name: &str| name.strip_suffix(COMPRESSIBLE).unwrap_or(name) == of;
             suite.workload.into_iter().filter(|of| is_it(&of.name)).map(|of| of.title).collect()
         };
@@ -163,6 +175,22 @@ mod tests {
         let measured = titles("random-read", &["slices=2", "commit.size=2MiB"]);
         assert_eq!(measured, titles("random-read", &[]), "how long it is measured is not what it is");
         let three = titles("random-read", &["random-read.bs=8KiB", "random-read.iodepth=2", "random-read.size=64MiB"]);
-        assert!(three[0].ends_with(" (3 parameters by --set)"), "{three:?}");
+        assert!(three[0].ends_with(" (bs=8KiB, iodepth=2, size=64MiB)"), "{three:?}");
+        // What something else changed since, and what was only called as a twin is.
+        let suite = find("quick").unwrap();
+        let mut raced: Vec<Workload> = suite.workload.into_iter().filter(|of| of.name == "random-read").collect();
+        let set = |assignment: &str| {
+            [Assigned { assignment: assignment.to_owned(), workloads: vec!["random-read".to_owned()] }]
+        };
+        let before = raced[0].title.clone();
+        put_in_titles(&set("random-read.bs=8KiB"), &[], &mut raced);
+        assert_eq!(raced[0].title, before, "it has 4 KiB");
+        raced[0].name.push_str(COMPRESSIBLE);
+        put_in_titles(&set("random-read.bs=8KiB"), &[], &mut raced);
+        assert_eq!(raced[0].title, before);
+        put_in_titles(&set("random-read.bs=4KiB"), &["bs"], &mut raced);
+        assert_eq!(raced[0].title, before, "a search has others");
+        put_in_titles(&set("random-read.bs=4KiB"), &[], &mut raced);
+        assert_eq!(raced[0].title, format!("{before} (bs=4KiB)"));
     }
 }

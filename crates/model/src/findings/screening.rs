@@ -50,7 +50,8 @@ pub struct ScreeningFinding {
     /// Other programs disturbed more than half of its trials.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disturbed: bool,
-    /// Lanes that differ by themselves hide all that cannot be told yet: more rounds do not tell it.
+    /// What columns without an option show, lanes that differ by themselves or options together, alone would keep open all that
+    /// cannot be told (method 9.5): more rounds may not help.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden_by_lanes: bool,
     /// The race of the proposal against the default; absent: it was not raced.

@@ -93,14 +93,25 @@ impl Tongue {
         self.units.iter().fold(said, |said, (english, own)| said.replace(english, own))
     }
 
-    /// A name that a data file gives; as it is where nobody knows it.
+    /// A name that a data file gives, with what was set behind it; as it is where nobody knows it.
     pub(crate) fn name(&self, english: &str) -> String {
-        let row = known_rows().find(|(known, ..)| *known == english);
-        match (row, self.language) {
-            (Some((_, zh, _)), Language::Zh) => (*zh).to_owned(),
-            (Some((.., de)), Language::De) => (*de).to_owned(),
-            _ => self.of_ranks(english).unwrap_or_else(|| english.to_owned()),
+        let own = self.known(english).or_else(|| self.of_ranks(english));
+        own.unwrap_or_else(|| english.to_owned())
+    }
+
+    /// A name of a data file, or one with parameters behind it (`random read 4 KiB (bs=16KiB)`); `None`: nobody knows it.
+    fn known(&self, english: &str) -> Option<String> {
+        let row = |name: &str| known_rows().find(|(known, ..)| *known == name);
+        let own = |(_, zh, de): &(&str, &'static str, &'static str)| match self.language {
+            Language::En => None,
+            Language::Zh => Some(*zh),
+            Language::De => Some(*de),
+        };
+        if let Some(row) = row(english) {
+            return own(row).map(str::to_owned);
         }
+        let (title, set) = english.strip_suffix(')')?.rsplit_once(" (")?;
+        Some(format!("{} ({set})", row(title).and_then(own)?))
     }
 
     /// The title of work as so many ranks of a job do it (`model::ranks::titled`); `None`: it is none.
@@ -110,13 +121,12 @@ impl Tongue {
         if model::ranks::titled(title, ranks) != english {
             return None;
         }
-        let row = known_rows().find(|(known, ..)| *known == title);
-        let (zh, de) = row.map_or((title, title), |(_, zh, de)| (*zh, *de));
+        let own = self.known(title).unwrap_or_else(|| title.to_owned());
         match self.language {
             Language::En => None,
-            Language::Zh => Some(format!("{zh}，{ranks} 个进程")),
-            Language::De if ranks == 1 => Some(format!("{de}, 1 Rang")),
-            Language::De => Some(format!("{de}, {ranks} Ränge")),
+            Language::Zh => Some(format!("{own}，{ranks} 个进程")),
+            Language::De if ranks == 1 => Some(format!("{own}, 1 Rang")),
+            Language::De => Some(format!("{own}, {ranks} Ränge")),
         }
     }
 
@@ -250,5 +260,20 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), known_phrases().count(), "a name stands twice");
+    }
+
+    #[test]
+    fn a_name_is_said_in_each_language_with_what_was_set_behind_it() {
+        let (english, zh, de) = phrases::PHRASES[0];
+        for (language, own) in [(Language::En, english), (Language::Zh, zh), (Language::De, de)] {
+            let tongue = Tongue::new(language);
+            assert_eq!(tongue.name(english), own);
+            assert_eq!(tongue.name(&format!("{english} (size=2MiB, bs=8KiB)")), format!("{own} (size=2MiB, bs=8KiB)"));
+        }
+        let ranks = model::ranks::titled(&format!("{english} (size=2MiB)"), 4);
+        assert_eq!(Tongue::new(Language::De).name(&ranks), format!("{de} (size=2MiB), 4 Ränge"));
+        for unknown in ["my work (size=2MiB)", "my work", "(", ")", " ()", ""] {
+            assert_eq!(Tongue::new(Language::De).name(unknown), unknown);
+        }
     }
 }

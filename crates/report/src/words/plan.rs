@@ -95,28 +95,31 @@ pub(crate) fn work(plan: &PlanSummary) -> Phrase {
         None => format!("plan: {workloads}, {rounds}{each}"),
     };
     let is_cut = plan.fits.is_some();
-    match plan.seconds {
+    let is_beyond = plan.budget_seconds.is_some_and(|budget| plan.seconds.is_some_and(|seconds| seconds > budget));
+    // What is cut takes all of its time, and one figure of that is enough.
+    let told = plan.seconds.filter(|_| !is_cut || is_beyond);
+    let images = match plan.budget_seconds.and(plan.seconds) {
         // The time to race does not count what comes before it.
-        Some(seconds) if plan.budget_seconds.is_some() => {
-            // What is cut takes all of its time, and one figure of that is enough.
-            if !is_cut || plan.budget_seconds.is_some_and(|budget| seconds > budget) {
-                said.push_str(&format!(", about {}", figures::duration(seconds)));
-            }
-            if plan.setup_seconds > seconds * TELLING_SHARE {
-                said.push_str(&format!(", after {} for the images", figures::duration(plan.setup_seconds)));
-            }
+        Some(seconds) if plan.setup_seconds > seconds * TELLING_SHARE => {
+            format!(", after {} for the images", figures::duration(plan.setup_seconds))
         }
-        Some(seconds) => said.push_str(&format!(", about {}", figures::duration(seconds + plan.setup_seconds))),
-        None => {}
+        _ => String::new(),
+    };
+    if let Some(seconds) = told {
+        let before = if plan.budget_seconds.is_some() { 0.0 } else { plan.setup_seconds };
+        said.push_str(&format!(", about {}{images}", figures::duration(seconds + before)));
     }
     if let (Some(budget), true) = (plan.budget_seconds, is_cut || plan.seconds != plan.budget_seconds) {
-        let ends = match plan.seconds.is_some_and(|seconds| seconds > budget) {
+        let ends = match is_beyond {
             // Its first rounds are raced all the same.
             true if is_cut => "beyond",
             false if !is_cut => "at most",
             _ => "ended after",
         };
         said.push_str(&format!(", {ends} {} (--budget)", figures::duration(budget)));
+    }
+    if told.is_none() {
+        said.push_str(&images);
     }
     Phrase::new(said)
 }

@@ -280,12 +280,12 @@ pub(crate) fn keep(others: bool) -> &'static str {
     }
 }
 
-/// Options of which nothing is known yet, of so many. `hidden`: by lanes that differ by themselves.
+/// Options of which nothing is known yet, of so many. `hidden`: by what the columns without an option show.
 pub(crate) fn open_options(open: &[String], all: usize, hidden: bool) -> String {
     let options = of_options(open.len(), all);
     let remedy = match hidden {
         false => "A screening with more rounds may tell.",
-        true => "Lanes that differ by themselves hide what is left, and more rounds do not change that.",
+        true => "Lanes that differ by themselves, or options together, hide what is left: more rounds may not help.",
     };
     format!("{options} cannot be told yet: {}. {remedy}", open.join(", "))
 }

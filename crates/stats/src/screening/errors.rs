@@ -20,6 +20,8 @@ pub(super) struct Errors {
     pub(super) deviation: f64,
     /// Standard error of a lane's mean beside those of the others.
     pub(super) of_lane: f64,
+    /// Standard error of an effect that no further rounds would take away: 0 where rounds alone were seen to make it.
+    pub(super) of_effect_in_any_rounds: f64,
     /// How many lanes.
     pub(super) lanes: usize,
     /// Its degrees of freedom.
@@ -44,6 +46,7 @@ impl Errors {
         Errors {
             deviation,
             of_lane: deviation.max(LEAST_DEVIATION) * widening.factor / (rounds.max(1) as f64).sqrt(),
+            of_effect_in_any_rounds: 0.0,
             lanes: count,
             degrees: widening.degrees * count.saturating_sub(1).max(1) as f64,
             lanes_differ: false,
@@ -69,7 +72,13 @@ impl Errors {
             return self;
         }
         let of_lane = variance.sqrt() * (self.lanes as f64).sqrt() / 2.0;
-        Errors { of_lane, degrees, lanes_differ, ..self }
+        let of_effect_in_any_rounds = (variance - self.of_effect().powi(2)).max(0.0).sqrt();
+        Errors { of_lane, of_effect_in_any_rounds, degrees, lanes_differ, ..self }
+    }
+
+    /// Logarithms to either side of an effect's interval, had it been raced in any number of rounds and come out the same.
+    pub(super) fn half_in_any_rounds(&self) -> f64 {
+        self.half_in_errors() * self.of_effect_in_any_rounds
     }
 
     /// Standard error of an effect: of the difference of two means of half the lanes each.

@@ -11,6 +11,7 @@ mod proposal;
 mod span;
 mod verdicts;
 
+use crate::answer;
 use crate::ground;
 use crate::judge;
 use crate::marks;
@@ -26,10 +27,12 @@ use figures::{Asked, Observed, measured_otherwise, not_reached};
 use interactions::{Candidate, Lanes};
 use model::Sentence;
 use model::findings::{Effect, EffectVerdict, FEWEST_SPARE, ResultFinding, ScreenedResult, ScreeningFinding};
+use model::lane::Lane;
 use model::record::{EndOutcome, Record};
 use model::screening::{EFFECT_MARGIN, Factor, Screening};
 use model::sentence::Weight;
 use model::workload::Workload;
+use std::collections::BTreeMap;
 
 /// Ratios are told up to e to this power: figures that lie further apart are no figures of one work, and JSON holds what is
 /// left.
@@ -79,7 +82,10 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
             of.told.interactions = interactions::tell(&view.design, &screening.factors, known);
         }
     }
-    let results: Vec<ScreenedResult> = analysed.into_iter().map(|of| of.told).collect();
+    let hidden = hidden(&analysed);
+    let lanes_of_race = || record.header.lanes.iter().filter(|lane| !lane.is_self);
+    let measured: Vec<&Lane> = lanes_of_race().filter(|lane| answer::is_measured(results, &lane.name)).collect();
+    let screened: Vec<ScreenedResult> = analysed.into_iter().map(|of| of.told).collect();
     let mut finding = ScreeningFinding {
         base: screening.base.clone(),
         design: screening.design,
@@ -89,27 +95,20 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
         left_out: screening.left_out.clone(),
         few_spare: view.lanes.is_some() && view.design.left() < FEWEST_SPARE,
         margin: EFFECT_MARGIN,
-        proposal: proposal::propose(&screening.factors, &results),
-        results,
+        proposal: proposal::propose(&screening.factors, &screened),
+        results: screened,
         unfinished: view.lanes.is_some() && !is_over,
         loop_queue: is_of_loop_devices(record, &screening.factors),
-        raced: ground::raced(&record.header.lanes.iter().filter(|lane| !lane.is_self).collect::<Vec<_>>()),
-        not_tested: record.header.plan.not_tested.iter().cloned().map(Sentence::from).collect(),
+        raced: ground::raced(&measured),
+        not_tested: answer::not_tested(&record.header, results, false),
         disturbed: marks::disturbed(record).is_some_and(|said| said.weight() == Weight::Choice),
         hidden_by_lanes: false,
         confirmation: None,
         confirmation_left_out: None,
     };
-    finding.hidden_by_lanes = is_hidden_by_lanes(&finding);
-    Some(finding)
-}
-
-/// Whether lanes differ by themselves in each figure that leaves an option open of which nothing else is known.
-fn is_hidden_by_lanes(finding: &ScreeningFinding) -> bool {
     let open = finding.open_options();
-    let leaves_open = |effect: &Effect| effect.verdict == EffectVerdict::Open && open.contains(&effect.factor);
-    let mut results = finding.results.iter().filter(|result| result.effects.iter().any(leaves_open)).peekable();
-    results.peek().is_some() && results.all(|result| result.lanes_differ)
+    finding.hidden_by_lanes = is_over && !open.is_empty() && open.iter().all(|option| hidden.contains(option));
+    Some(finding)
 }
 
 /// Whether an option of the disk's queue was varied where lanes live in images, each on a loop device of its own.
@@ -128,6 +127,19 @@ struct View<'a> {
     share: f64,
     /// All rounds are done.
     is_over: bool,
+}
+
+/// Options that no number of rounds would tell in any figure that leaves them open, had their effects come out the same.
+fn hidden(results: &[Analysed]) -> Vec<String> {
+    let mut hidden: BTreeMap<&str, bool> = BTreeMap::new();
+    for result in results {
+        for effect in result.told.effects.iter().filter(|effect| effect.verdict == EffectVerdict::Open) {
+            let stays =
+                result.known.as_ref().is_some_and(|known| known.decides && verdicts::stays_open(effect, &known.errors));
+            *hidden.entry(&effect.factor).or_insert(true) &= stays;
+        }
+    }
+    hidden.into_iter().filter(|(_, hidden)| *hidden).map(|(option, _)| option.to_owned()).collect()
 }
 
 /// A result with what its effects are judged by.

@@ -1,8 +1,9 @@
 //! Which effects are there, over all results of a screening together (method 9.5).
 
+use super::errors::Errors;
 use super::{Analysed, FOR_INTERACTIONS, ratio};
 use crate::whole_race;
-use model::findings::EffectVerdict;
+use model::findings::{Effect, EffectVerdict};
 use model::plan::Rounds;
 use model::screening::EFFECT_MARGIN;
 
@@ -22,6 +23,14 @@ pub(super) fn decide(results: &mut [Analysed], rounds: Rounds) {
             };
         }
     }
+}
+
+/// Whether an effect that cannot be told yet would not be told either had it come out the same in any number of rounds: what
+/// other columns than options' show alone leaves its row open.
+pub(super) fn stays_open(effect: &Effect, errors: &Errors) -> bool {
+    let (log, half) = (effect.ratio.ln(), errors.half_in_any_rounds());
+    let is_open = |low: f64, high: f64| low <= 0.0 && high >= 0.0 && !is_within_margin(ratio(low), ratio(high));
+    effect.verdict == EffectVerdict::Open && is_open(log - half, log + half)
 }
 
 /// Whether an interval of ratios lies within the margin to either side of 1.
@@ -56,8 +65,8 @@ fn matter(results: &[Analysed], p: f64) -> Vec<Vec<bool>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::screening::{Errors, Known};
-    use model::findings::{Effect, ScreenedResult};
+    use crate::screening::Known;
+    use model::findings::ScreenedResult;
 
     /// A result with effects of these p, each as (p, low, high).
     fn result(effects: &[(f64, f64, f64)], decides: bool) -> Analysed {

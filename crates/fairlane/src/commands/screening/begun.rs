@@ -4,10 +4,12 @@ use crate::commands::{planning, screen};
 use crate::failure::Failure;
 use crate::options::Screen;
 use crate::suites;
+use model::findings::ScreeningFinding;
 use model::plan::{Plan, Rounds};
 use model::record::{EndOutcome, Record};
 use model::trial::Outcome;
 use model::units::parse_seconds;
+use model::workload::Workload;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -115,6 +117,7 @@ pub fn so_far(record: &Record) -> Option<String> {
 /// confirmation is open; empty: it is not.
 pub fn complete(path: &Path, record: &Record, race_more: &[String]) -> Failure {
     let more = match race_more {
+        [] if !more_rounds_may_tell(&stats::judge::findings(record).screening) => None,
         [] => anew(record).map(|line| format!("; more rounds take a screening anew: {}", as_typed(line, record))),
         words => {
             let line = as_typed(report::shell_line(words), record);
@@ -127,6 +130,11 @@ pub fn complete(path: &Path, record: &Record, race_more: &[String]) -> Failure {
         path.display(),
         path.display()
     ))
+}
+
+/// Whether a screening anew with more rounds may tell more than this one, which is over.
+pub fn more_rounds_may_tell(finding: &Option<ScreeningFinding>) -> bool {
+    finding.as_ref().is_none_or(|of| !of.hidden_by_lanes)
 }
 
 /// A command that races lanes of a screening, as whoever sees it types it.
@@ -176,7 +184,12 @@ fn left_out_of_time(plan: &Plan, line: &[String]) -> Vec<String> {
     }
     let Ok(Some(mut suite)) = suites::find_built_in(&plan.suite) else { return Vec::new() };
     suites::add_compressible(&mut suite);
-    let left_out = suite.workload.into_iter().filter(|of| plan.not_tested.contains(&of.title));
+    // Behind a title stands what `--set` changed.
+    let is_it = |what: &String, title: &str| {
+        what.strip_prefix(title).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+    };
+    let is_left_out = |of: &Workload| plan.not_tested.iter().any(|what| is_it(what, &of.title));
+    let left_out = suite.workload.into_iter().filter(is_left_out);
     left_out.map(|of| of.name).filter(|name| !names("--workload", name)).collect()
 }
 
@@ -307,8 +320,13 @@ mod tests {
         let of = |command: &str, suite: &str| {
             let mut plan = record(command, Some(EndOutcome::Complete)).header.plan;
             let commit = suites::find("quick").unwrap().workload.into_iter().find(|of| of.name == "commit").unwrap();
-            (plan.suite, plan.not_tested) = (suite.to_owned(), vec![commit.title, "power cuts".to_owned()]);
-            anew_with(&plan, 4).unwrap()
+            // With `--set` its parameters stand behind a title.
+            let told = [commit.title.clone(), format!("{} (size=2MiB)", commit.title)].map(|title| {
+                (plan.suite, plan.not_tested) = (suite.to_owned(), vec![title, "power cuts".to_owned()]);
+                anew_with(&plan, 4).unwrap()
+            });
+            assert_eq!(told[0], told[1]);
+            told[0].clone()
         };
         let left = "fairlane_screen_ext4_--suite_quick_--budget_60s_--workload_small-files";
         let line = "fairlane screen ext4 --suite quick --workload small-files";

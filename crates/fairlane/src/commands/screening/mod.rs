@@ -224,7 +224,8 @@ fn how_much(what: &str, record: &Record) -> String {
     }
 }
 
-/// The command that goes on with a screening, as reports of its record have it, with what was typed beside that.
+/// The command that goes on with a screening, as reports of its record have it, with what was typed beside that: another file
+/// that says what its lane is, devices, and what was allowed.
 fn words_to_go_on(path: &Path, record: &Record, options: &Screen) -> Vec<String> {
     let place = |word: String| if word == THIS_RECORD { path.display().to_string() } else { word };
     let mut words: Vec<String> =
@@ -232,10 +233,24 @@ fn words_to_go_on(path: &Path, record: &Record, options: &Screen) -> Vec<String>
     if words.is_empty() {
         words = ["screen", "--resume", &path.display().to_string()].map(str::to_owned).to_vec();
     }
+    let is_typed =
+        |text: &&String| text.parse::<LaneSpec>().is_ok_and(|lane| lanes::plain::must_be_typed(&lane).is_some());
+    if let Some(lane) = options.lane.as_ref().filter(is_typed) {
+        match words.get(1).is_some_and(|word| word == "--resume") {
+            true => words.insert(1, lane.clone()),
+            false => words[1].clone_from(lane),
+        }
+    }
     let begun = begun::as_begun(&Screen { no_confirm: false, tune: None, ..options.clone() }, record);
     words.extend((options.no_confirm && !begun.no_confirm).then(|| "--no-confirm".to_owned()));
     let tune = options.tune.filter(|seconds| begun.tune != Some(*seconds));
     words.extend(tune.iter().flat_map(|seconds| ["--tune".to_owned(), format!("{seconds}s")]));
+    let terms = &options.terms;
+    let devices: Vec<String> = terms.erase.iter().map(|disk| disk.display().to_string()).collect();
+    let new: Vec<String> = devices.into_iter().filter(|disk| !words.contains(disk)).collect();
+    words.extend(new.into_iter().flat_map(|disk| ["--erase".to_owned(), disk]));
+    let allowed = "--allow-programs".to_owned();
+    words.extend(Some(allowed).filter(|word| terms.allow_programs && !words.contains(word)));
     std::iter::once("fairlane".to_owned()).chain(words).collect()
 }
 
@@ -506,6 +521,8 @@ mod tests {
             ("--tune 60s", "--tune 600s", " --tune 600s"),
             ("--on /dev/sdz --erase /dev/sdz", "", " --on /dev/sdz --erase /dev/sdz"),
             ("--option delay=0|100", "", " --option delay=0|100"),
+            ("", "--allow-programs", " --allow-programs"),
+            ("", "--erase /dev/sdz", " --erase /dev/sdz"),
         ] {
             let mut record = tuned::tests::screened().record;
             record.end = Some(EndOutcome::Interrupted);
@@ -518,5 +535,11 @@ mod tests {
             let read = Options::try_parse_from(&words);
             assert!(read.is_ok_and(|read| matches!(read.command, Command::Screen(_))), "{again}");
         }
+        // A file that says which programs run is the one that was typed, wherever the record has it.
+        let record = tuned::tests::screened().record;
+        let typed = ["fairlane", "screen", "./new/other.toml", "--resume", "r.jsonl"];
+        let Command::Screen(options) = Options::try_parse_from(typed).unwrap().command else { panic!("screen") };
+        let words = words_to_go_on(Path::new("r.jsonl"), &record, &options).join(" ");
+        assert!(words.starts_with("fairlane screen ./new/other.toml --resume r.jsonl"), "{words}");
     }
 }
