@@ -3714,6 +3714,11 @@ export interface Told {
  */
 export interface ScreeningFinding {
   /**
+   * The words of the command of a screening anew, where more rounds may tell what is open; empty: they may not, or nobody
+   * knows.
+   */
+  anew?: string[];
+  /**
    * The lane that was screened, as it was typed; empty: nobody could have typed it so, and nothing is told.
    */
   base: string;

@@ -201,8 +201,9 @@ pub fn set_in_raced(suite: &mut Suite, assignment: &str, raced: &[String]) -> Re
         suite.workload.iter_mut().find(|workload| workload.name == name).ok_or_else(|| {
             Failure::usage(format!("--set {assignment}: suite {suite_name} has no workload `{name}`"))
         })?;
+    let before = workload.clone();
     set_in(workload, assignment, key, value)?;
-    Ok(vec![name.to_owned()])
+    Ok(Some(name.to_owned()).filter(|_| *workload != before).into_iter().collect())
 }
 
 /// Whether a workload is one of those that are raced, or the one of which such a one is made.
@@ -218,7 +219,10 @@ fn set_everywhere(
     key: &str,
     value: &str,
 ) -> Result<Vec<String>, Failure> {
-    let change = |workload: &mut Workload| set_in(workload, assignment, key, value).map(|()| workload.name.clone());
+    let change = |workload: &mut Workload| {
+        let before = workload.clone();
+        set_in(workload, assignment, key, value).map(|()| Some(workload.name.clone()).filter(|_| *workload != before))
+    };
     let has = |workload: &Workload| {
         if !is_raced(workload, raced) {
             return false;
@@ -236,7 +240,12 @@ fn set_everywhere(
             || toml::Table::try_from(workload).is_ok_and(|table| table.contains_key(key)) && !NAMES.contains(&key)
     };
     if suite.workload.iter().any(has) {
-        return suite.workload.iter_mut().filter(|workload| has(workload)).map(change).collect();
+        return suite
+            .workload
+            .iter_mut()
+            .filter(|workload| has(workload))
+            .filter_map(|of| change(of).transpose())
+            .collect();
     }
     let is_database = |workload: &&mut Workload| matches!(workload.kind, Kind::Oltp(_)) && is_raced(workload, raced);
     let mut databases = suite.workload.iter_mut().filter(is_database).peekable();
@@ -247,7 +256,7 @@ fn set_everywhere(
              them"
         )));
     }
-    databases.map(change).collect()
+    databases.filter_map(|of| change(of).transpose()).collect()
 }
 
 /// What the reader of TOML says of a value, without the names of its own types.

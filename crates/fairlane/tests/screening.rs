@@ -242,7 +242,7 @@ fn a_small_screening_is_raced_reported_and_gone_on_with() {
     let cut: String = cut.map(|line| format!("{line}\n")).collect();
     std::fs::write(place.path().join("cut.jsonl"), cut).unwrap();
     let (_, err) = place.expect(2, &["race", "--resume", "cut.jsonl"]);
-    assert_one_sentence(&err, &["cut.jsonl is a screening", "fairlane screen --resume cut.jsonl"]);
+    assert_one_sentence(&err, &["cut.jsonl is a screening", "fairlane screen ext4 --resume cut.jsonl"]);
     // What mkfs and mount are told is typed by whoever goes on, and not by a file.
     let (_, err) = place.expect(2, &["screen", "--resume", "cut.jsonl", "--no-confirm"]);
     assert_one_sentence(&err, &["not as Fairlane's table has it", "--option 'commit=5|29'"]);
@@ -477,7 +477,7 @@ fn a_screening_of_ones_own_file_goes_on_by_the_same_bytes_alone() {
     let before = made(&place).len();
 
     // Neither its file nor its options are a record's to choose.
-    let line = "screen --resume cut.jsonl ./myfs.toml --option 'commit=5|30' --option '-I 256|512'";
+    let line = "screen ./myfs.toml --resume cut.jsonl --option 'commit=5|30' --option '-I 256|512'";
     for (name, words, says) in [
         ("cut.jsonl", &[][..], &["its file says which programs run", line][..]),
         ("cut.jsonl", &OWN[1..2], &["not as Fairlane's table has them", line][..]),

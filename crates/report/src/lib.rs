@@ -123,6 +123,11 @@ pub fn warnings_text(findings: &Findings, style: &Style) -> String {
     lines::warnings(findings, usize::MAX, None, style)
 }
 
+/// The answer, with what has to be known beside it and what was not tested, for a terminal. Ends in a line break.
+pub fn answer_text(findings: &Findings, style: &Style) -> String {
+    lines::result(findings, style)
+}
+
 /// What is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {

@@ -176,7 +176,7 @@ pub(crate) fn next_command(findings: &Findings, record_path: Option<&str>, just_
     }
     // What to do about a screening is its proposal, once what comes behind its race is over.
     if let Some(finding) = &findings.screening {
-        let goes_on = finding.is_being_tuned() || finding.confirmation.as_ref().is_some_and(|of| of.unfinished);
+        let goes_on = finding.goes_on();
         return record_path.filter(|_| goes_on).and_then(|path| resume_command(findings, path));
     }
     // Without a path nothing can be resumed.

@@ -96,7 +96,9 @@ fn title(findings: &Findings, tongue: &Tongue) -> Phrase {
 /// How a race ended that did not end by itself, and how it goes on.
 fn outcome(input: &Input, tongue: &Tongue) -> Option<Phrase> {
     let said = tongue.words;
+    let goes_on = input.findings.screening.as_ref().is_some_and(|of| of.goes_on());
     let outcome = match input.findings.outcome.as_str() {
+        "complete" | "unexplained" if goes_on => Phrase::default(),
         "complete" | "unexplained" => return None,
         "interrupted" => Phrase::new(said.interrupted),
         "failed" => Phrase::new(said.failed_race),
@@ -109,8 +111,10 @@ fn outcome(input: &Input, tongue: &Tongue) -> Option<Phrase> {
     Some(match place::inline(command.as_deref()) {
         Some(command) => {
             let command = seconds.map_or(command.clone(), |of| tongue.with(command, open::about(of, tongue)));
-            outcome.say(" ").and(fill(said.resume, &[("command", command)]))
+            let space = if outcome.columns() > 0 { " " } else { "" };
+            outcome.say(space).and(fill(said.resume, &[("command", command)]))
         }
+        None if outcome.columns() == 0 => return None,
         None => outcome,
     })
 }

@@ -181,9 +181,11 @@ pub(crate) fn open_options(finding: &ScreeningFinding) -> Vec<String> {
     named(finding, &finding.open_options())
 }
 
-/// The command that races a proposal against the default again, for longer; `None`: it is told, or not over.
+/// The command that races a proposal against the default again, for longer, or screens anew with more rounds; `None`: nothing
+/// is left that they may tell, or it is not over.
 fn more(finding: &ScreeningFinding) -> Option<String> {
-    let words = finding.confirmation.as_ref().map(|of| of.more.as_slice()).filter(|words| !words.is_empty())?;
+    let of_proposal = finding.confirmation.as_ref().map(|of| of.more.as_slice()).unwrap_or_default();
+    let words = [of_proposal, &finding.anew].into_iter().find(|words| !words.is_empty())?;
     Some(clean(&shell_line(words)))
 }
 

@@ -2,7 +2,7 @@
 import type { Advice, RacePage } from "../types";
 import { known, sentence, useUi, type Ui } from "../ui";
 import { joined, say, text, type Said } from "../words/say";
-import { isBeingTuned } from "../words/screened";
+import { goesOnBehind } from "../words/screened";
 import { answerSaid } from "../words/told";
 import { chosenSaid, isLeaning, measuredSaid } from "../words/advised";
 import { Command, Speak } from "./basics";
@@ -18,7 +18,7 @@ export function Answer({ race }: { race: RacePage }) {
   const screened = findings.screening != null;
   // What to do about a screening is its proposal. The statistics do not know where the record lies.
   const of = findings.screening ?? null;
-  const isOpen = of !== null && (of.unfinished === true || isBeingTuned(of) || of.confirmation?.unfinished === true);
+  const isOpen = of !== null && (of.unfinished === true || goesOnBehind(of));
   const goesOn = isOpen && findings.outcome !== "running" && race.record != null;
   const screening = goesOn ? (race.resume ?? []) : [];
   const next = (screened ? screening : (findings.answer?.next ?? [])).map((word) => (word === "RECORD" ? (race.record ?? word) : word));

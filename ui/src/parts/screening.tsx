@@ -86,6 +86,12 @@ export function Screening({ race }: { race: RacePage }) {
       <article class="result">
         <h3>{w.proposal}</h3>
         <Lines said={proposalSaid(ui, race, of)} />
+        {(of.anew ?? []).length > 0 ? (
+          <p class="next">
+            <span class="label">{w.raceMore}</span>
+            <Command words={of.anew ?? []} label={w.raceMore} />
+          </p>
+        ) : null}
       </article>
       <Confirmed race={race} of={of} />
     </Section>

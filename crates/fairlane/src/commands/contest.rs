@@ -191,6 +191,9 @@ fn trim(plan: &mut Plan, most_telling: &[String], lane_set: &LaneSet) -> Option<
     if dropped.is_empty() {
         return None;
     }
+    // Names, as `--workload` takes them: titles have commas.
+    let names: Vec<String> =
+        (0..plan.workloads.len()).filter(|&at| !is_kept(at)).map(|at| plan.workloads[at].name.clone()).collect();
     let all: f64 = seconds.iter().sum();
     // Of a screening's budget a part is the confirmation's.
     let all = if is_screening { rounds::whole(all) } else { all };
@@ -208,7 +211,7 @@ fn trim(plan: &mut Plan, most_telling: &[String], lane_set: &LaneSet) -> Option<
         "the time has room for the {} most telling of {} workloads; left out: {}; --budget {}m has room for all",
         plan.workloads.len(),
         plan.workloads.len() + dropped.len(),
-        dropped.join(", "),
+        names.join(", "),
         (all / 60.0).ceil()
     ))
 }
@@ -300,13 +303,14 @@ pub(super) fn check_guests(plan: &Plan) -> Result<(), Failure> {
 /// Where a trace that guests are to get cannot be read.
 pub(super) fn settings(plan: &Plan, terms: &Terms, run: (&str, PathBuf)) -> Result<Settings, Failure> {
     let (run_id, undo) = run;
-    let largest = |more: &dyn Fn(&Workload) -> u64| {
-        let of = |workload: &Workload| {
-            let each = workload.working_set_bytes().saturating_add(more(workload));
-            each.saturating_mul(u64::from(plan.at_work(&workload.name)))
-        };
-        plan.workloads.iter().map(of).max().unwrap_or(0)
+    let kept = |workload: &Workload, more: u64| {
+        let each = workload.working_set_bytes().saturating_add(more);
+        each.saturating_mul(u64::from(plan.at_work(&workload.name)))
     };
+    let largest = |more: &dyn Fn(&Workload) -> u64| {
+        plan.workloads.iter().map(|workload| kept(workload, more(workload))).max().unwrap_or(0)
+    };
+    let largest_work = plan.workloads.iter().max_by_key(|workload| kept(workload, 0));
     Ok(Settings {
         specs: plan.lanes.clone(),
         with_self: plan.with_self,
@@ -315,6 +319,7 @@ pub(super) fn settings(plan: &Plan, terms: &Terms, run: (&str, PathBuf)) -> Resu
         run_id: run_id.to_owned(),
         seed: plan.seed,
         erase: terms.erase.clone(),
+        largest_work: largest_work.map(|workload| workload.title.clone()).unwrap_or_default(),
         largest_working_set_bytes: largest(&|_| 0),
         largest_working_set_without_holes_bytes: largest(&|workload| workload.traits().hole_bytes()),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),

@@ -31,6 +31,8 @@ pub struct Typed<'a> {
     pub set: &'a [String],
     /// What every race takes.
     pub terms: &'a Terms,
+    /// The words of the whole command that goes on with it, as its report has them; empty: nobody knows more than the record.
+    pub whole: &'a [String],
 }
 
 /// Finds a record and asks whether it may go on here. A record is a file that somebody may have written to have root
@@ -43,7 +45,7 @@ pub fn resume(name: &str, options: &Race) -> Result<Resumed, Failure> {
     let path = state::resolve(name)?;
     let record = state::load(&path)?;
     if record.header.plan.screening.is_some() {
-        let line = ["fairlane", "screen", "--resume", name].map(str::to_owned);
+        let line = super::screening::words_that_go_on(name, &record);
         return Err(Failure::usage(format!(
             "{} is a screening; go on with it as one: {}",
             path.display(),
@@ -65,7 +67,7 @@ pub fn resume(name: &str, options: &Race) -> Result<Resumed, Failure> {
             of.ranks
         )));
     }
-    let typed = Typed { command: "race", name, set: &options.set, terms: &options.terms };
+    let typed = Typed { command: "race", name, set: &options.set, terms: &options.terms, whole: &[] };
     let trusted = check(&path, &record, &typed)?;
     let lanes = lanes_again(&record.header.plan.lanes, &options.lanes, name, trusted)?;
     place_again(&record.header.plan.on, &typed, trusted)?;
@@ -128,8 +130,11 @@ pub fn check(path: &Path, record: &Record, typed: &Typed) -> Result<bool, Failur
 }
 
 impl Typed<'_> {
-    /// The command line that goes on, with more words.
+    /// The command line that goes on, with more words; the whole one where it is known.
     pub fn again(&self, more: &[&str]) -> String {
+        if !self.whole.is_empty() {
+            return report::shell_line(self.whole);
+        }
         let begin = ["fairlane", self.command, "--resume", self.name];
         let words = begin.iter().chain(more).map(|&word| word.to_owned());
         report::shell_line(&words.collect::<Vec<_>>())

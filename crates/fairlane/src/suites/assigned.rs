@@ -90,7 +90,8 @@ pub fn put_in_titles(set: &[Assigned], varied: &[&str], raced: &mut [Workload]) 
             }
         }
         let more = told.len().saturating_sub(MOST_IN_TITLE);
-        let list: Vec<String> = told.iter().take(MOST_IN_TITLE).map(|(key, value)| format!("{key}={value}")).collect();
+        let list: Vec<String> =
+            told.iter().take(MOST_IN_TITLE).map(|(key, value)| format!("{key}={}", value.trim())).collect();
         match (list.is_empty(), more) {
             (true, _) => {}
             (false, 0) => workload.title = format!("{} ({})", workload.title, list.join(", ")),

@@ -118,7 +118,8 @@ impl LaneSet {
                     self.settings.lane_size
                 )));
             }
-            check_lane_size(lane, size, self.work_on(lane, None), "raise --lane-size")?;
+            let work = (self.settings.largest_work.as_str(), self.work_on(lane, None));
+            check_lane_size(lane, size, work, "raise --lane-size")?;
         }
         Ok(())
     }
@@ -280,7 +281,8 @@ impl LaneSet {
                 self.ask(disk, decision);
             }
             let state = &self.lanes[lane];
-            check_lane_size(state, disk.size_bytes, self.work_on(state, None), "choose a larger device")?;
+            let work = (self.settings.largest_work.as_str(), self.work_on(state, None));
+            check_lane_size(state, disk.size_bytes, work, "choose a larger device")?;
         }
         let numbers = |of: &[Found]| of.iter().map(|disk| disk.number).collect::<Vec<_>>();
         let same = |ground: &dyn Venue| numbers(ground.overwritten()) == numbers(&disks);
@@ -521,7 +523,7 @@ fn check_equal_sizes(disks: &[Found]) -> Result<(), LaneFailure> {
     }
 }
 
-fn check_lane_size(lane: &LaneState, disk: u64, work: u64, remedy: &str) -> Result<(), LaneFailure> {
+fn check_lane_size(lane: &LaneState, disk: u64, (title, work): (&str, u64), remedy: &str) -> Result<(), LaneFailure> {
     let (name, contestant) = (&lane.name, &lane.contestant);
     let (device, room) = capacity::of_lane(&lane.spec, disk);
     let least = contestant.minimum_bytes();
@@ -538,7 +540,8 @@ fn check_lane_size(lane: &LaneState, disk: u64, work: u64, remedy: &str) -> Resu
         let needed = (u128::from(work) * 2 * u128::from(disk)).div_ceil(u128::from(room.max(1)));
         let needed = u64::try_from(needed).ok().and_then(|bytes| bytes.checked_next_multiple_of(Bytes::MIB));
         return Err(usage(format!(
-            "lane {name}: the work needs {} and may fill at most half of a lane of {}; {remedy} to {} or more",
+            "lane {name}: the work{} needs {} and may fill at most half of a lane of {}; {remedy} to {} or more",
+            if title.is_empty() { String::new() } else { format!(" ({title})") },
             model::units::human_bytes(work as f64),
             model::units::human_bytes(room as f64),
             Bytes(needed.unwrap_or(u64::MAX))

@@ -54,6 +54,10 @@ pub struct ScreeningFinding {
     /// cannot be told (method 9.5): more rounds may not help.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden_by_lanes: bool,
+    /// The words of the command of a screening anew, where more rounds may tell what is open; empty: they may not, or nobody
+    /// knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anew: Vec<String>,
     /// The race of the proposal against the default; absent: it was not raced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Confirmation>,
@@ -94,6 +98,15 @@ impl ScreeningFinding {
     /// Tuning was begun and is not done, and nothing was raced against the default behind it.
     pub fn is_being_tuned(&self) -> bool {
         self.confirmation.is_none() && self.proposal.tuning.as_ref().is_some_and(|tuning| tuning.unfinished)
+    }
+
+    /// Something comes behind its race that is not over: tuning, or the race of what is proposed, which may not have begun.
+    pub fn goes_on(&self) -> bool {
+        let is_raced = self.confirmation.is_some() || self.confirmation_left_out.is_some();
+        let is_proposed = !self.proposal.factors.is_empty() || !self.tuned().is_empty();
+        self.is_being_tuned()
+            || self.confirmation.as_ref().is_some_and(|of| of.unfinished)
+            || (is_proposed && !is_raced && !self.unfinished)
     }
 
     /// Names of the options of which nothing is known: they matter in no figure, and in some that cannot be told.

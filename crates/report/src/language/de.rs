@@ -46,6 +46,7 @@ pub(super) static WORDS: Words = Words {
     screened_unfinished: "Noch keine Entscheidung: Welche Optionen von {base} zählen, ist noch offen, weil das Rennen nicht zu Ende ist.",
     screened_keep: "Bleiben Sie bei der Voreinstellung von {base}: Von dem, was geprüft wurde ({all}), wird nichts vorgeschlagen.",
     screened_keep_yet: "Bleiben Sie vorerst bei der Voreinstellung von {base}: Nichts wird vorgeschlagen, und von {of} Optionen sind {count} noch offen ({open}).",
+    screened_keep_yet_one: "Bleiben Sie vorerst bei der Voreinstellung von {base}: Nichts wird vorgeschlagen, und die eine Option ist noch offen ({open}).",
     screened_tuning: "Noch keine Entscheidung: Die Optionen von {base} wurden geprüft, und die Feinabstimmung ihrer Stufen ist nicht zu Ende.",
     screened_yet: "Noch keine Entscheidung: Nach dieser Prüfung würde {base} mit {options} gewinnen; gegen die Voreinstellung lief es noch nicht. Der Bericht zeigt es (--format text oder html).",
     screened_take: "Nehmen Sie {base} mit {options}: Im zweiten Rennen war es bei einem Teil der Arbeit besser als die Voreinstellung und zeigte sich bei keinem schlechter.",

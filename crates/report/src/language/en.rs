@@ -44,6 +44,7 @@ pub(super) static WORDS: Words = Words {
     screened_unfinished: "No decision yet: which options of {base} matter cannot be told yet, because the race is not over.",
     screened_keep: "Keep the default of {base}: of what was screened ({all}) nothing is proposed.",
     screened_keep_yet: "Keep the default of {base} for now: nothing is proposed, and of {of} options {count} cannot be told yet ({open}).",
+    screened_keep_yet_one: "Keep the default of {base} for now: nothing is proposed, and its one option cannot be told yet ({open}).",
     screened_tuning: "No decision yet: the options of {base} were screened, and tuning their levels is not done.",
     screened_yet: "No decision yet: by this screening {base} would gain with {options}, which was not raced against the default; the report shows it (--format text or html).",
     screened_take: "Take {base} with {options}: raced again, it was better than the default in some of the work and found worse in none.",

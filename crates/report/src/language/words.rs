@@ -103,6 +103,8 @@ words! {
     screened_keep;
     /// `{base}`, `{of}`, `{count}`, `{open}`: nothing is proposed, and of so many options these cannot be told yet.
     screened_keep_yet;
+    /// The same of a screening of one option.
+    screened_keep_yet_one;
     /// `{base}`: the proposal is being tuned.
     screened_tuning;
     /// `{base}`, `{options}`: proposed, and not raced against the default.

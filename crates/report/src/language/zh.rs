@@ -44,6 +44,7 @@ pub(super) static WORDS: Words = Words {
     screened_unfinished: "暂无结论：比赛尚未结束，还不能断定 {base} 的哪些选项有影响。",
     screened_keep: "保持 {base} 的默认设置：筛选过的选项（{all}）中没有可推荐的。",
     screened_keep_yet: "暂且保持 {base} 的默认设置：没有可推荐的；{of} 个选项中有 {count} 个尚难断定（{open}）。",
+    screened_keep_yet_one: "暂且保持 {base} 的默认设置：没有可推荐的，唯一的选项尚难断定（{open}）。",
     screened_tuning: "暂无结论：{base} 的选项已经筛选，但取值的调优尚未完成。",
     screened_yet: "暂无结论：按这次筛选，{base} 采用 {options} 会更好，但还没有与默认设置对测；详见报告（--format text 或 html）。",
     screened_take: "采用 {base}，设 {options}：重新对测后，它在部分工作上优于默认设置，未发现任何一项更差。",

@@ -79,6 +79,9 @@ fn of_options(finding: &ScreeningFinding, tongue: &Tongue) -> Phrase {
     let template = match finding.confirmation.as_ref().map(|of| of.outcome) {
         _ if finding.is_being_tuned() => words.screened_tuning,
         _ if options.is_empty() && finding.unfinished => words.screened_unfinished,
+        _ if options.is_empty() && finding.tells() && !open.is_empty() && finding.factors.len() == 1 => {
+            words.screened_keep_yet_one
+        }
         _ if options.is_empty() && finding.tells() && !open.is_empty() => words.screened_keep_yet,
         _ if options.is_empty() && finding.tells() => words.screened_keep,
         _ if options.is_empty() && finding.why_untold().is_some() => words.screened_because,

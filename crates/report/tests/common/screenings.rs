@@ -109,6 +109,7 @@ pub fn finding() -> ScreeningFinding {
         not_tested: of_lanes.not_tested,
         disturbed: false,
         hidden_by_lanes: false,
+        anew: Vec::new(),
         confirmation: Some(confirmation()),
         confirmation_left_out: None,
     }

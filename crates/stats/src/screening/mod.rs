@@ -28,6 +28,7 @@ use interactions::{Candidate, Lanes};
 use model::Sentence;
 use model::findings::{Effect, EffectVerdict, FEWEST_SPARE, ResultFinding, ScreenedResult, ScreeningFinding};
 use model::lane::Lane;
+use model::plan::LOOKS;
 use model::record::{EndOutcome, Record};
 use model::screening::{EFFECT_MARGIN, Factor, Screening};
 use model::sentence::Weight;
@@ -103,6 +104,7 @@ pub(crate) fn among(record: &Record, results: &[ResultFinding]) -> Option<Screen
         not_tested: answer::not_tested(&record.header, results, false),
         disturbed: marks::disturbed(record).is_some_and(|said| said.weight() == Weight::Choice),
         hidden_by_lanes: false,
+        anew: Vec::new(),
         confirmation: None,
         confirmation_left_out: None,
     };
@@ -133,10 +135,12 @@ struct View<'a> {
 fn hidden(results: &[Analysed]) -> Vec<String> {
     let mut hidden: BTreeMap<&str, bool> = BTreeMap::new();
     for result in results {
+        // Fewer rounds hardly tell how far lanes scatter by themselves.
+        let tells = result.told.rounds >= LOOKS[0];
         for effect in result.told.effects.iter().filter(|effect| effect.verdict == EffectVerdict::Open) {
             let stays =
                 result.known.as_ref().is_some_and(|known| known.decides && verdicts::stays_open(effect, &known.errors));
-            *hidden.entry(&effect.factor).or_insert(true) &= stays;
+            *hidden.entry(&effect.factor).or_insert(true) &= stays && tells;
         }
     }
     hidden.into_iter().filter(|(_, hidden)| *hidden).map(|(option, _)| option.to_owned()).collect()

@@ -3,11 +3,13 @@
 use super::told::{self, Then};
 use super::{
     CONFIRMED, Screened, begun, beside, confirm, finish, how_to_go_on, kernel, levels, rounds, to_its_end, tune, tuned,
+    words_to_go_on,
 };
 use crate::commands::contest::{Contest, Remark};
 use crate::commands::lane_failure;
 use crate::commands::resume::{self, Resumed, Typed};
 use crate::commands::screen::{Channel, tilde};
+use crate::conductor::begin::raced_seconds;
 use crate::failure::Failure;
 use crate::options::Screen;
 use crate::{owned, state};
@@ -17,6 +19,7 @@ use model::lane::{Contestant, LaneSpec, Venue};
 use model::plan::Plan;
 use model::record::{EndOutcome, Record};
 use model::screening::{Factor, Screening};
+use model::units::human_seconds;
 use std::path::Path;
 
 /// Goes on with a record: with its race, or where that is complete with its confirmation.
@@ -38,7 +41,9 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
     begun::check_rounds(&path, &record, options.rounds)?;
     let is_tuning_typed = options.tune.is_some();
     let options = &begun::as_begun(options, &record);
-    let typed = Typed { command: "screen", name, set: &options.set, terms: &options.terms };
+    let whole = words_to_go_on(Path::new(name), &record, options);
+    let typed = Typed { command: "screen", name, set: &options.set, terms: &options.terms, whole: &whole };
+    check_time(&record, options.terms.budget)?;
     let trusted = resume::check(&path, &record, &typed)?;
     begun::check_options(&record.header.plan, options)?;
     let (base, lanes) = lanes_again(&record.header.plan, &screening, options, (&typed, trusted))?;
@@ -47,16 +52,7 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
     // A file of the user's own is the one that was typed, wherever the record has it.
     record.header.plan.lanes.clone_from(&lanes);
     if record.end == Some(EndOutcome::Complete) {
-        let screened = Screened::new(path, record, base)?;
-        let is_left = !options.no_confirm && is_anything_left(&screened, options, is_tuning_typed);
-        // What lies in its way is told before anything is tuned.
-        let over = if is_left { confirmed(&screened)? } else { None };
-        if !is_left || over.is_some() {
-            let more = over.map(|confirmed| race_more(&screened, &confirmed)).unwrap_or_default();
-            return Err(begun::complete(&screened.path, &screened.record, &more));
-        }
-        let _kernel = kernel::hold(&screened.base, &screening.factors)?;
-        return finish(screened, options, &typed);
+        return go_on_behind(Screened::new(path, record, base)?, options, &typed, is_tuning_typed);
     }
     let _kernel = kernel::hold(&base, &screening.factors)?;
     let confirms = confirm::may_come(options.no_confirm, &screening.factors);
@@ -93,6 +89,53 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
     let Some(ended) = ended else { return Ok(()) };
     let screened = Screened::new(path, ended.record, base)?;
     ended.result.and(finish(screened, options, &typed))
+}
+
+/// Goes on with what comes behind a race that is over.
+fn go_on_behind(screened: Screened, options: &Screen, typed: &Typed, is_tuning_typed: bool) -> Result<(), Failure> {
+    let is_left = is_anything_left(&screened, options, is_tuning_typed);
+    // What lies in its way is told before anything is tuned.
+    let over = if is_left { confirmed(&screened)? } else { None };
+    if !is_left || over.is_some() {
+        let more = over.map(|confirmed| race_more(&screened, &confirmed)).unwrap_or_default();
+        return Err(begun::complete(&screened.path, &screened.record, &more));
+    }
+    if options.no_confirm {
+        return Err(Failure::usage(format!(
+            "{} is over, and only what comes behind it is left, which --no-confirm leaves out; leave that out",
+            screened.path.display()
+        )));
+    }
+    let _kernel = kernel::hold(&screened.base, &screened.finding.factors)?;
+    finish(screened, options, typed)
+}
+
+/// Refuses a time that was typed and is up already: a race whose time is up is over, and goes on no more.
+///
+/// # Errors
+/// Says how long it was raced.
+fn check_time(record: &Record, budget: Option<f64>) -> Result<(), Failure> {
+    let Some(budget) = budget.filter(|_| record.end != Some(EndOutcome::Complete)) else { return Ok(()) };
+    super::plan::check_budget(Some(budget))?;
+    time_is_left(record, rounds::share_out(Some(budget), true).screening, budget)
+}
+
+/// The same of one race. `own`: its part of the time; `typed`: all of it.
+///
+/// # Errors
+/// Says how long it was raced.
+pub(super) fn time_is_left(record: &Record, own: f64, typed: f64) -> Result<(), Failure> {
+    let raced = raced_seconds(record);
+    match raced < own {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "--budget {}: {} of that are this race's, and {} of it are raced already, so that it would be over without a \
+             further round; give more, or leave --budget out",
+            human_seconds(typed),
+            human_seconds(own),
+            human_seconds(raced)
+        ))),
+    }
 }
 
 /// Whether anything comes behind the race of a screening: a confirmation that was begun, levels to tune, or a proposal

@@ -75,7 +75,8 @@ pub fn check_rounds(path: &Path, record: &Record, typed: Option<u32>) -> Result<
     let Some(rounds) = typed.filter(|rounds| record.header.plan.rounds != Rounds::Fixed(*rounds)) else {
         return Ok(());
     };
-    let anew = anew_with(&record.header.plan, rounds).map_or_else(String::new, |line| format!(": {line}"));
+    let anew = anew_with(&record.header.plan, rounds);
+    let anew = anew.map_or_else(String::new, |words| format!(": {}", report::shell_line(&words)));
     Err(Failure::usage(format!(
         "--rounds {rounds}: only the rounds that were planned before {} began decide what it tells; leave --rounds out, or screen \
          anew{anew}",
@@ -117,8 +118,10 @@ pub fn so_far(record: &Record) -> Option<String> {
 /// confirmation is open; empty: it is not.
 pub fn complete(path: &Path, record: &Record, race_more: &[String]) -> Failure {
     let more = match race_more {
-        [] if !more_rounds_may_tell(&stats::judge::findings(record).screening) => None,
-        [] => anew(record).map(|line| format!("; more rounds take a screening anew: {}", as_typed(line, record))),
+        [] if stats::judge::findings(record).screening.is_some_and(|of| of.hidden_by_lanes) => None,
+        [] => anew(record).map(|words| {
+            format!("; more rounds take a screening anew: {}", as_typed(report::shell_line(&words), record))
+        }),
         words => {
             let line = as_typed(report::shell_line(words), record);
             Some(format!("; its confirmation cannot tell yet, and a longer race of the proposal may: {line}"))
@@ -132,9 +135,12 @@ pub fn complete(path: &Path, record: &Record, race_more: &[String]) -> Failure {
     ))
 }
 
-/// Whether a screening anew with more rounds may tell more than this one, which is over.
-pub fn more_rounds_may_tell(finding: &Option<ScreeningFinding>) -> bool {
-    finding.as_ref().is_none_or(|of| !of.hidden_by_lanes)
+/// The command of a screening anew, where the one that is over leaves open what more rounds may tell; `None`: it does not.
+pub fn anew_where_it_may_tell(finding: &ScreeningFinding, record: &Record) -> Option<Vec<String>> {
+    let tells_too_little = finding.confirmation.is_none() && finding.proposal.factors.is_empty();
+    let more_may_tell = !finding.open_options().is_empty() && !finding.hidden_by_lanes;
+    let is_open = finding.proposal.cut_short.is_some() || (tells_too_little && more_may_tell);
+    anew(record).filter(|_| is_open && !finding.unfinished)
 }
 
 /// A command that races lanes of a screening, as whoever sees it types it.
@@ -145,7 +151,7 @@ pub fn as_typed(line: String, record: &Record) -> String {
 
 /// The command of the screening that tells more: with all the rounds that were planned where the time was too short for
 /// them, otherwise with twice as many. `None`: the record has no command of Fairlane's.
-pub fn anew(record: &Record) -> Option<String> {
+pub fn anew(record: &Record) -> Option<Vec<String>> {
     let plan = &record.header.plan;
     let Rounds::Fixed(planned) = plan.rounds else { return None };
     let raced = |workload: &str| {
@@ -157,7 +163,7 @@ pub fn anew(record: &Record) -> Option<String> {
 }
 
 /// The command of a plan with so many rounds, neither its time nor its seed, and the workloads that the time left out.
-fn anew_with(plan: &Plan, rounds: u32) -> Option<String> {
+fn anew_with(plan: &Plan, rounds: u32) -> Option<Vec<String>> {
     let mut line: Vec<String> = Vec::new();
     let mut words = plan.again().iter();
     while let Some(word) = words.next() {
@@ -171,7 +177,7 @@ fn anew_with(plan: &Plan, rounds: u32) -> Option<String> {
     let more = left_out_of_time(plan, &line);
     line.extend(more.into_iter().flat_map(|name| ["--workload".to_owned(), name]));
     line.extend(["--rounds".to_owned(), rounds.to_string()]);
-    (line.len() > 2).then(|| report::shell_line(&line))
+    (line.len() > 2).then_some(line)
 }
 
 /// Names of the workloads that a budget left out of a screening, which its plan has by their titles; none of a suite of the
@@ -302,6 +308,7 @@ mod tests {
                  --lane-size 1GiB --rounds {rounds}"
             )
         };
+        let anew = |record: &Record| anew(record).map(|words| report::shell_line(&words));
         assert_eq!(anew(&record), Some(line(4)), "two rounds were raced of two");
         record.header.plan.rounds = Rounds::Fixed(5);
         assert_eq!(anew(&record), Some(line(5)), "two rounds were raced of five");
@@ -323,7 +330,7 @@ mod tests {
             // With `--set` its parameters stand behind a title.
             let told = [commit.title.clone(), format!("{} (size=2MiB)", commit.title)].map(|title| {
                 (plan.suite, plan.not_tested) = (suite.to_owned(), vec![title, "power cuts".to_owned()]);
-                anew_with(&plan, 4).unwrap()
+                report::shell_line(&anew_with(&plan, 4).unwrap())
             });
             assert_eq!(told[0], told[1]);
             told[0].clone()

@@ -224,13 +224,13 @@ pub fn put_in_beside(findings: &mut Findings, screened: &Record, path: &Path) {
     let Some(finding) = &mut findings.screening else { return };
     tuned::put_in_beside(finding, screened, path);
     let file = beside(path, CONFIRMED);
-    if !owned::metadata(&file).is_ok_and(|found| found.is_file()) {
-        return;
+    if owned::metadata(&file).is_ok_and(|found| found.is_file()) {
+        put_in_read(finding, screened, state::load(&file).map_err(|failure| failure.message));
+        if let Some(why) = &finding.confirmation_left_out {
+            terminal::say!("{} is left out: {}", escaped_path(&file), report::clean_text(why));
+        }
     }
-    put_in_read(finding, screened, state::load(&file).map_err(|failure| failure.message));
-    if let Some(why) = &finding.confirmation_left_out {
-        terminal::say!("{} is left out: {}", escaped_path(&file), report::clean_text(why));
-    }
+    finding.anew = super::begun::anew_where_it_may_tell(finding, screened).unwrap_or_default();
     without_known_warnings(findings);
 }
 

@@ -119,7 +119,7 @@ fn begin(lane: &str, options: &Screen) -> Result<(), Failure> {
     let ended = to_its_end(contest).map_err(|failure| how_to_go_on(failure, &path, options))?;
     let (Some(ended), Some(base)) = (ended, base) else { return Ok(()) };
     let name = path.display().to_string();
-    let typed = Typed { command: "screen", name: &name, set: &options.set, terms };
+    let typed = Typed { command: "screen", name: &name, set: &options.set, terms, whole: &[] };
     let screened = Screened::new(path, ended.record, base)?;
     ended.result.and(finish(screened, options, &typed))
 }
@@ -224,21 +224,26 @@ fn how_much(what: &str, record: &Record) -> String {
     }
 }
 
-/// The command that goes on with a screening, as reports of its record have it, with what was typed beside that: another file
-/// that says what its lane is, devices, and what was allowed.
-fn words_to_go_on(path: &Path, record: &Record, options: &Screen) -> Vec<String> {
-    let place = |word: String| if word == THIS_RECORD { path.display().to_string() } else { word };
-    let mut words: Vec<String> =
-        report::words_to_go_on(&stats::judge::findings(record)).into_iter().map(place).collect();
-    if words.is_empty() {
-        words = ["screen", "--resume", &path.display().to_string()].map(str::to_owned).to_vec();
+/// The command that goes on with a screening, as reports of its record have it. `name`: the record as it is typed.
+pub fn words_that_go_on(name: &str, record: &Record) -> Vec<String> {
+    let place = |word: String| if word == THIS_RECORD { name.to_owned() } else { word };
+    let words = report::words_to_go_on(&stats::judge::findings(record)).into_iter().map(place);
+    let words: Vec<String> = std::iter::once("fairlane".to_owned()).chain(words).collect();
+    match words.len() {
+        1 => ["fairlane", "screen", "--resume", name].map(str::to_owned).to_vec(),
+        _ => words,
     }
+}
+
+/// The same with what was typed beside that: another file that says what its lane is, devices, and what was allowed.
+fn words_to_go_on(path: &Path, record: &Record, options: &Screen) -> Vec<String> {
+    let mut words = words_that_go_on(&path.display().to_string(), record);
     let is_typed =
         |text: &&String| text.parse::<LaneSpec>().is_ok_and(|lane| lanes::plain::must_be_typed(&lane).is_some());
     if let Some(lane) = options.lane.as_ref().filter(is_typed) {
-        match words.get(1).is_some_and(|word| word == "--resume") {
-            true => words.insert(1, lane.clone()),
-            false => words[1].clone_from(lane),
+        match words.get(2).is_some_and(|word| word == "--resume") {
+            true => words.insert(2, lane.clone()),
+            false => words[2].clone_from(lane),
         }
     }
     let begun = begun::as_begun(&Screen { no_confirm: false, tune: None, ..options.clone() }, record);
@@ -251,7 +256,7 @@ fn words_to_go_on(path: &Path, record: &Record, options: &Screen) -> Vec<String>
     words.extend(new.into_iter().flat_map(|disk| ["--erase".to_owned(), disk]));
     let allowed = "--allow-programs".to_owned();
     words.extend(Some(allowed).filter(|word| terms.allow_programs && !words.contains(word)));
-    std::iter::once("fairlane".to_owned()).chain(words).collect()
+    words
 }
 
 /// What comes behind the race: tuning, the race of the proposal against the default, and what all of it found.
@@ -300,8 +305,8 @@ fn before_confirmation(screened: &Screened, combination: &[usize], lying: Option
         None => "now the proposal races the default",
     };
     if is_dry {
-        let path = report::clean_text(&tilde(&screened.path));
-        return format!("the race of all runs is over, and `fairlane report {path}` shows it; {act}: {words}\n");
+        let line = report::shell_line(&["fairlane".to_owned(), "report".to_owned(), tilde(&screened.path)]);
+        return format!("the race of all runs is over, and `{line}` shows it; {act}: {words}\n");
     }
     let mut finding = screened.finding.clone();
     if let Some(confirmed) = lying {
@@ -351,6 +356,9 @@ fn confirmation(
     // Who names a seed has the same orders again, and the two races have none in common.
     let seed = terms.seed.map_or_else(planning::new_seed, |seed| seed.wrapping_add(1));
     let resumed = again::confirmation(screened, &lanes, typed)?;
+    if let (Some(resumed), Some(typed)) = (&resumed, terms.budget) {
+        again::time_is_left(&resumed.record, budget, typed)?;
+    }
     let plan = match &resumed {
         Some(resumed) => gone_on(&resumed.record.header.plan, lanes, terms.budget.map(|_| budget)),
         None => confirm::plan(of, lanes, length, seed),
@@ -379,7 +387,10 @@ fn write_page(screened: &Screened) -> Option<PathBuf> {
 /// stood before that race.
 fn show(screened: &Screened, quiet: bool) -> Result<(), Failure> {
     let (finding, style) = (&screened.finding, screen::style());
-    let mut text = report::warnings_text(&knowledge::findings(&screened.record)?, &style);
+    let mut findings = knowledge::findings(&screened.record)?;
+    let warnings = report::warnings_text(&findings, &style);
+    findings.screening = Some(finding.clone());
+    let mut text = report::answer_text(&findings, &style) + &warnings;
     if !text.is_empty() {
         text.push('\n');
     }
@@ -389,11 +400,8 @@ fn show(screened: &Screened, quiet: bool) -> Result<(), Failure> {
         false => report::screening_text(finding, &style),
     });
     text.push_str(&format!("\n`fairlane report {}` shows this again\n", tilde(&screened.path)));
-    let tells_too_little = finding.confirmation.is_none() && finding.proposal.factors.is_empty();
-    let more_may_tell = !finding.open_options().is_empty() && !finding.hidden_by_lanes;
-    let is_open = finding.proposal.cut_short.is_some() || (tells_too_little && more_may_tell);
-    if let Some(anew) = begun::anew(&screened.record).filter(|_| is_open) {
-        let anew = begun::as_typed(anew, &screened.record);
+    if let Some(anew) = begun::anew_where_it_may_tell(finding, &screened.record) {
+        let anew = begun::as_typed(report::shell_line(&anew), &screened.record);
         text.push_str(&format!("more rounds take a screening anew: {anew}\n"));
     }
     shown::print(&text)

@@ -109,6 +109,21 @@ pub fn planned(lane: &str, options: &Screen) -> Result<Planned, Failure> {
     Ok(Planned { plan, notes, most_telling, plan_only, kernel })
 }
 
+/// Refuses a time in which nothing can be screened.
+///
+/// # Errors
+/// Says what is enough.
+pub fn check_budget(budget: Option<f64>) -> Result<(), Failure> {
+    match budget.filter(|seconds| *seconds < LEAST_BUDGET_SECONDS) {
+        None => Ok(()),
+        Some(budget) => Err(Failure::usage(format!(
+            "in {} nothing can be screened, because each round makes all lanes anew; give --budget \
+             {LEAST_BUDGET_SECONDS:.0}s or more",
+            human_seconds(budget)
+        ))),
+    }
+}
+
 /// What no screening takes of what every race takes.
 fn check(options: &Screen) -> Result<(), Failure> {
     if options.terms.with_self {
@@ -116,13 +131,7 @@ fn check(options: &Screen) -> Result<(), Failure> {
             "a screening knows its noise by the lanes' own rounds, and races none twice; leave --with-self out",
         ));
     }
-    if let Some(budget) = options.terms.budget.filter(|seconds| *seconds < LEAST_BUDGET_SECONDS) {
-        return Err(Failure::usage(format!(
-            "in {} nothing can be screened, because each round makes all lanes anew; give --budget \
-             {LEAST_BUDGET_SECONDS:.0}s or more",
-            human_seconds(budget)
-        )));
-    }
+    check_budget(options.terms.budget)?;
     // No limit holds a colon.
     match options.terms.throttle.iter().any(|text| text.contains(':')) {
         true => Err(Failure::usage("all runs of a screening stand on equal disks; give --throttle without a lane")),

@@ -322,6 +322,7 @@ pub mod tests {
             not_tested: Vec::new(),
             disturbed: false,
             hidden_by_lanes: false,
+            anew: Vec::new(),
             confirmation: None,
             confirmation_left_out: None,
         }
