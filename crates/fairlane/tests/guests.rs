@@ -166,7 +166,7 @@ fn a_lane_that_its_guest_cannot_mount_leaves_its_layers_on_no_disk() {
         run_id: run_id.clone(),
         seed: 7,
         erase: Vec::new(),
-        largest_work: String::new(),
+        largest_work: Default::default(),
         largest_working_set_bytes: 8 << 20,
         largest_working_set_without_holes_bytes: 8 << 20,
         terminal: false,

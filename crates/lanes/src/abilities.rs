@@ -64,6 +64,11 @@ pub(crate) fn lacks(lane: &LaneState, ground: Option<&dyn Venue>) -> Vec<Lack> {
     lacks
 }
 
+/// Whether files of a lane have no holes.
+pub(crate) fn lacks_holes(lane: &LaneState, ground: Option<&dyn Venue>) -> bool {
+    lacks(lane, ground).iter().any(|lack| lack.ability == Ability::Holes)
+}
+
 /// What its filesystem lacks, whatever lies above it.
 pub(crate) fn below(lane: &LaneState, ground: Option<&dyn Venue>) -> Vec<Lack> {
     match (&lane.contestant, ground) {

@@ -58,8 +58,8 @@ pub struct Settings {
     pub seed: u64,
     /// Devices that may be overwritten.
     pub erase: Vec<PathBuf>,
-    /// Title of the workload that keeps most on a lane; empty: it has none.
-    pub largest_work: String,
+    /// Title of the workload that keeps most on a lane, and of the one that does where files have no holes; empty: it has none.
+    pub largest_work: [String; 2],
     /// Largest number of bytes that a workload keeps on a lane.
     pub largest_working_set_bytes: u64,
     /// The same on a filesystem whose files have no holes.

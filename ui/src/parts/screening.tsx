@@ -86,7 +86,7 @@ export function Screening({ race }: { race: RacePage }) {
       <article class="result">
         <h3>{w.proposal}</h3>
         <Lines said={proposalSaid(ui, race, of)} />
-        {(of.anew ?? []).length > 0 ? (
+        {(of.anew ?? []).length > 0 && (of.confirmation?.more ?? []).length === 0 ? (
           <p class="next">
             <span class="label">{w.raceMore}</span>
             <Command words={of.anew ?? []} label={w.raceMore} />

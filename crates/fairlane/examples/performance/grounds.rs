@@ -29,7 +29,7 @@ impl Grounds {
             run_id: run_id.clone(),
             seed: 1,
             erase: Vec::new(),
-            largest_work: String::new(),
+            largest_work: Default::default(),
             largest_working_set_bytes: 1 << 30,
             largest_working_set_without_holes_bytes: 1 << 30,
             terminal: false,

@@ -46,7 +46,7 @@ fn print_in(lane: &str, folder: &Path) -> Result<()> {
         run_id: run_id.clone(),
         seed: 1,
         erase: Vec::new(),
-        largest_work: String::new(),
+        largest_work: Default::default(),
         largest_working_set_bytes: 64 << 20,
         largest_working_set_without_holes_bytes: 64 << 20,
         terminal: false,

@@ -310,7 +310,10 @@ pub(super) fn settings(plan: &Plan, terms: &Terms, run: (&str, PathBuf)) -> Resu
     let largest = |more: &dyn Fn(&Workload) -> u64| {
         plan.workloads.iter().map(|workload| kept(workload, more(workload))).max().unwrap_or(0)
     };
-    let largest_work = plan.workloads.iter().max_by_key(|workload| kept(workload, 0));
+    let title = |more: &dyn Fn(&Workload) -> u64| {
+        let of = plan.workloads.iter().max_by_key(|workload| kept(workload, more(workload)));
+        of.map(|workload| workload.title.clone()).unwrap_or_default()
+    };
     Ok(Settings {
         specs: plan.lanes.clone(),
         with_self: plan.with_self,
@@ -319,7 +322,7 @@ pub(super) fn settings(plan: &Plan, terms: &Terms, run: (&str, PathBuf)) -> Resu
         run_id: run_id.to_owned(),
         seed: plan.seed,
         erase: terms.erase.clone(),
-        largest_work: largest_work.map(|workload| workload.title.clone()).unwrap_or_default(),
+        largest_work: [title(&|_| 0), title(&|workload| workload.traits().hole_bytes())],
         largest_working_set_bytes: largest(&|_| 0),
         largest_working_set_without_holes_bytes: largest(&|workload| workload.traits().hole_bytes()),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
@@ -442,7 +445,11 @@ fn race(
     show.event(&Event::Finished(Box::new(findings.clone())));
     let answered = answer(&record);
     if report {
-        match page::write_beside(&record, findings.clone(), path) {
+        let mut told = findings.clone();
+        if let Some(finding) = &mut told.screening {
+            super::screening::put_in_anew(finding, &record);
+        }
+        match page::write_beside(&record, told, path) {
             Ok(file) => show.event(&Event::ReportWritten { path: screen::tilde(&file) }),
             Err(said) => terminal::say!("warning: {}", report::clean_text(&said)),
         }

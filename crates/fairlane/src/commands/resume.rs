@@ -133,12 +133,34 @@ impl Typed<'_> {
     /// The command line that goes on, with more words; the whole one where it is known.
     pub fn again(&self, more: &[&str]) -> String {
         if !self.whole.is_empty() {
-            return report::shell_line(self.whole);
+            return report::shell_line(&with(self.whole, more));
         }
         let begin = ["fairlane", self.command, "--resume", self.name];
         let words = begin.iter().chain(more).map(|&word| word.to_owned());
         report::shell_line(&words.collect::<Vec<_>>())
     }
+}
+
+/// A whole command with those of these words that it lacks: options, most with a value behind, and the lane of a screening, which
+/// stands in front.
+fn with(whole: &[String], more: &[&str]) -> Vec<String> {
+    let mut words = whole.to_vec();
+    let mut more = more.iter().copied();
+    while let Some(word) = more.next() {
+        match word {
+            "--allow-programs" if words.iter().all(|known| known != word) => words.push(word.to_owned()),
+            "--allow-programs" => {}
+            option if option.starts_with("--") => {
+                let value = more.next().unwrap_or_default();
+                if !words.windows(2).any(|two| two[0] == option && two[1] == value) {
+                    words.extend([option, value].map(str::to_owned));
+                }
+            }
+            lane if words.get(2).is_some_and(|word| word == "--resume") => words.insert(2, lane.to_owned()),
+            _ => {}
+        }
+    }
+    words
 }
 
 /// The lanes to go on with: the record's, where none of them has to be typed again, or those that were typed, where
@@ -310,4 +332,28 @@ fn told(lane: &Lane, pairs: &[(&str, bool)]) -> Option<String> {
 
 fn differs(path: &Path, what: &str) -> Failure {
     Failure::usage(format!("{} cannot go on: {what}; race again", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_adds_to_the_whole_command_what_it_asks_for() {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
+        let whole = "fairlane screen ext4 --resume r.jsonl --option commit=5|30 --on /srv";
+        for (whole, more, line) in [
+            (whole, &["--on", "/srv"][..], whole.to_owned()),
+            (whole, &["ext4", "--option", "commit=5|30"], whole.to_owned()),
+            (whole, &["--allow-programs"], format!("{whole} --allow-programs")),
+            (whole, &["--option", "-K"], format!("{whole} --option -K")),
+            (
+                "fairlane screen --resume r",
+                &["./my.toml", "--on", "/a"],
+                "fairlane screen ./my.toml --resume r --on /a".to_owned(),
+            ),
+        ] {
+            assert_eq!(with(&words(whole), more).join(" "), line, "{more:?}");
+        }
+    }
 }

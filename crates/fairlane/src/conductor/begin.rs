@@ -85,7 +85,7 @@ pub fn raced_seconds(record: &Record) -> f64 {
 }
 
 /// Seconds that a round of a workload took on average; 0 where none was raced.
-fn round_seconds(record: &Record, workload: &str) -> f64 {
+pub fn round_seconds(record: &Record, workload: &str) -> f64 {
     let trials = || record.trials.iter().filter(|trial| trial.workload == workload);
     let rounds: BTreeSet<(u32, u32)> = trials().map(|trial| (trial.round, trial.attempt)).collect();
     trials().flat_map(|trial| trial.phases_seconds.values()).sum::<f64>() / rounds.len().max(1) as f64

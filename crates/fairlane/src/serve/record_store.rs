@@ -159,6 +159,7 @@ impl RecordStore {
                     None if of_tuning > 1 => screening::put_in_read(finding, &record, records.load(1)),
                     None => {}
                 }
+                screening::put_in_anew(finding, &record);
                 screening::without_known_warnings(&mut findings);
             }
             json(&page::race(&record, findings, &place).map_err(told)?)

@@ -24,7 +24,6 @@ use crate::venues::guest::{GuestDisk, GuestDisks};
 use crate::venues::image::ImageStore;
 use crate::venues::memory::MemoryStore;
 use model::Bytes;
-use model::operations::Ability;
 use std::path::{Path, PathBuf};
 
 /// Room beside the images: journals, records, the host's own metadata.
@@ -118,18 +117,23 @@ impl LaneSet {
                     self.settings.lane_size
                 )));
             }
-            let work = (self.settings.largest_work.as_str(), self.work_on(lane, None));
+            let work = (self.title_on(lane), self.work_on(lane, None));
             check_lane_size(lane, size, work, "raise --lane-size")?;
         }
         Ok(())
     }
 
+    /// The work that keeps most on a lane.
+    fn title_on(&self, lane: &LaneState) -> &str {
+        let [with, without] = &self.settings.largest_work;
+        if abilities::lacks_holes(lane, None) { without } else { with }
+    }
+
     /// Bytes that the work keeps on a lane.
     pub(crate) fn work_on(&self, lane: &LaneState, ground: Option<&dyn Venue>) -> u64 {
-        let without_holes = abilities::lacks(lane, ground).iter().any(|lack| lack.ability == Ability::Holes);
         let Settings { largest_working_set_bytes: with, largest_working_set_without_holes_bytes: without, .. } =
             self.settings;
-        if without_holes { without } else { with }
+        if abilities::lacks_holes(lane, ground) { without } else { with }
     }
 
     /// Makes the list of grounds and ties every lane to its own.
@@ -281,7 +285,7 @@ impl LaneSet {
                 self.ask(disk, decision);
             }
             let state = &self.lanes[lane];
-            let work = (self.settings.largest_work.as_str(), self.work_on(state, None));
+            let work = (self.title_on(state), self.work_on(state, None));
             check_lane_size(state, disk.size_bytes, work, "choose a larger device")?;
         }
         let numbers = |of: &[Found]| of.iter().map(|disk| disk.number).collect::<Vec<_>>();

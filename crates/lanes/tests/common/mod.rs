@@ -69,7 +69,7 @@ impl Scratch {
             run_id: self.run_id(),
             seed: 7,
             erase: Vec::new(),
-            largest_work: String::new(),
+            largest_work: Default::default(),
             largest_working_set_bytes: 8 << 20,
             largest_working_set_without_holes_bytes: 8 << 20,
             terminal: false,

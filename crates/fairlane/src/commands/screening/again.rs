@@ -9,17 +9,19 @@ use crate::commands::contest::{Contest, Remark};
 use crate::commands::lane_failure;
 use crate::commands::resume::{self, Resumed, Typed};
 use crate::commands::screen::{Channel, tilde};
-use crate::conductor::begin::raced_seconds;
+use crate::conductor::begin::{raced_seconds, round_seconds};
+use crate::conductor::time::OWED_ROUNDS;
 use crate::failure::Failure;
 use crate::options::Screen;
 use crate::{owned, state};
 use lanes::custom::Custom;
 use lanes::screened_options;
 use model::lane::{Contestant, LaneSpec, Venue};
-use model::plan::Plan;
+use model::plan::{Plan, Rounds};
 use model::record::{EndOutcome, Record};
 use model::screening::{Factor, Screening};
 use model::units::human_seconds;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Goes on with a record: with its race, or where that is complete with its confirmation.
@@ -41,9 +43,10 @@ pub fn go_on(name: &str, options: &Screen) -> Result<(), Failure> {
     begun::check_rounds(&path, &record, options.rounds)?;
     let is_tuning_typed = options.tune.is_some();
     let options = &begun::as_begun(options, &record);
-    let whole = words_to_go_on(Path::new(name), &record, options);
+    // The lane is the record's: which one it is may be what is refused.
+    let whole = words_to_go_on(Path::new(name), &record, &Screen { lane: None, ..options.clone() });
     let typed = Typed { command: "screen", name, set: &options.set, terms: &options.terms, whole: &whole };
-    check_time(&record, options.terms.budget)?;
+    check_time(&record, options.terms.budget, confirm::may_come(options.no_confirm, &screening.factors))?;
     let trusted = resume::check(&path, &record, &typed)?;
     begun::check_options(&record.header.plan, options)?;
     let (base, lanes) = lanes_again(&record.header.plan, &screening, options, (&typed, trusted))?;
@@ -110,14 +113,15 @@ fn go_on_behind(screened: Screened, options: &Screen, typed: &Typed, is_tuning_t
     finish(screened, options, typed)
 }
 
-/// Refuses a time that was typed and is up already: a race whose time is up is over, and goes on no more.
+/// Refuses a time that was typed and is up already: a race whose time is up is over, and goes on no more. `confirms`: a part of
+/// it is the confirmation's.
 ///
 /// # Errors
 /// Says how long it was raced.
-fn check_time(record: &Record, budget: Option<f64>) -> Result<(), Failure> {
+fn check_time(record: &Record, budget: Option<f64>, confirms: bool) -> Result<(), Failure> {
     let Some(budget) = budget.filter(|_| record.end != Some(EndOutcome::Complete)) else { return Ok(()) };
     super::plan::check_budget(Some(budget))?;
-    time_is_left(record, rounds::share_out(Some(budget), true).screening, budget)
+    time_is_left(record, rounds::share_out(Some(budget), confirms).screening, budget)
 }
 
 /// The same of one race. `own`: its part of the time; `typed`: all of it.
@@ -125,15 +129,27 @@ fn check_time(record: &Record, budget: Option<f64>) -> Result<(), Failure> {
 /// # Errors
 /// Says how long it was raced.
 pub(super) fn time_is_left(record: &Record, own: f64, typed: f64) -> Result<(), Failure> {
-    let raced = raced_seconds(record);
-    match raced < own {
+    let plan = &record.header.plan;
+    let raced = |workload: &str| {
+        let trials = record.trials.iter().filter(|trial| trial.workload == workload);
+        trials.map(|trial| trial.round).collect::<BTreeSet<u32>>().len() as u32
+    };
+    // These are raced whatever the time is.
+    let owed = if plan.screening.is_some() { OWED_ROUNDS } else { 1 };
+    let owed = if let Rounds::Fixed(planned) = plan.rounds { owed.min(planned) } else { owed };
+    let is_owed = plan.workloads.iter().any(|workload| raced(&workload.name) < owed);
+    let rounds = plan.workloads.iter().map(|workload| round_seconds(record, &workload.name));
+    let next = rounds.filter(|seconds| *seconds > 0.0).reduce(f64::min).unwrap_or(0.0);
+    let spent = raced_seconds(record);
+    match is_owed || spent + next <= own {
         true => Ok(()),
         false => Err(Failure::usage(format!(
-            "--budget {}: {} of that are this race's, and {} of it are raced already, so that it would be over without a \
-             further round; give more, or leave --budget out",
+            "--budget {}: {} of that are this race's, {} of it are raced already, and another round takes about {}, so that \
+             the race would be over without one; give more, or leave --budget out",
             human_seconds(typed),
             human_seconds(own),
-            human_seconds(raced)
+            human_seconds(spent),
+            human_seconds(next)
         ))),
     }
 }
@@ -364,6 +380,34 @@ mod tests {
     use model::findings::EffectVerdict;
 
     type Change<'a> = &'a dyn Fn(&mut Record);
+
+    #[test]
+    fn a_time_that_is_up_already_is_refused_and_not_taken_for_the_end() {
+        let mut record = screened().record;
+        record.end = Some(EndOutcome::Interrupted);
+        record.trials.retain(|trial| record.header.plan.workloads.iter().any(|of| of.name == trial.workload));
+        let workload = record.header.plan.workloads[0].name.clone();
+        record.header.plan.workloads.truncate(1);
+        record.header.plan.rounds = Rounds::Fixed(6);
+        let mut trial = record.trials.iter().find(|trial| trial.workload == workload).unwrap().clone();
+        trial.phases_seconds = [("measure".to_owned(), 15.0)].into();
+        let raced = |rounds: u32| {
+            let mut record = record.clone();
+            let of = |round: u32| model::trial::Trial { round, ..trial.clone() };
+            record.trials = (1..=rounds).map(of).collect();
+            record
+        };
+        // Three rounds of 15 s; a quarter of the time is the confirmation's.
+        let check = |rounds: u32, budget: f64, confirms: bool| check_time(&raced(rounds), Some(budget), confirms);
+        assert!(check(3, 80.0, true).is_ok(), "60 s have room for a fourth one");
+        let said = check(3, 76.0, true).unwrap_err().message;
+        assert!(said.contains("57 s of that are this race's, 45 s of it are raced already"), "{said}");
+        assert!(check(3, 76.0, false).is_ok(), "without a confirmation all of it is its own");
+        assert!(check(1, 40.0, true).is_ok(), "two rounds are raced whatever the time is");
+        assert!(check(1, 29.0, true).unwrap_err().message.contains("30s or more"));
+        let over = Record { end: Some(EndOutcome::Complete), ..raced(3) };
+        assert!(check_time(&over, Some(31.0), true).is_ok() && check_time(&raced(3), None, true).is_ok());
+    }
 
     #[test]
     fn what_reports_leave_out_is_no_confirmation_here_either_and_stands_in_its_way() {

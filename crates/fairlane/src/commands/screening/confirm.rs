@@ -230,8 +230,13 @@ pub fn put_in_beside(findings: &mut Findings, screened: &Record, path: &Path) {
             terminal::say!("{} is left out: {}", escaped_path(&file), report::clean_text(why));
         }
     }
-    finding.anew = super::begun::anew_where_it_may_tell(finding, screened).unwrap_or_default();
+    put_in_anew(finding, screened);
     without_known_warnings(findings);
+}
+
+/// Puts in the command of a screening anew, where that may tell more than this one with what came behind it.
+pub fn put_in_anew(finding: &mut ScreeningFinding, screened: &Record) {
+    finding.anew = super::begun::anew_where_it_may_tell(finding, screened).unwrap_or_default();
 }
 
 /// Takes from the warnings of a confirmation those that the screening has too: they are told once.

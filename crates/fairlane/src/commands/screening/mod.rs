@@ -14,7 +14,7 @@ mod told;
 mod tune;
 mod tuned;
 
-pub use confirm::{CONFIRMED, TUNED, beside, put_in_beside, put_in_read, raced, without_known_warnings};
+pub use confirm::{CONFIRMED, TUNED, beside, put_in_anew, put_in_beside, put_in_read, raced, without_known_warnings};
 pub use known::as_known;
 pub use tuned::{put_in_tuning, records_of_tuning};
 
