@@ -497,3 +497,29 @@ fn a_memo_says_where_less_was_raced_than_was_planned_and_what_would_not_be_notic
         }
     }
 }
+
+#[test]
+fn what_is_left_to_do_has_its_command_in_every_report() {
+    // Proposed, and not raced against the default yet.
+    let yet = ScreeningFinding { confirmation: None, ..screenings::finding() };
+    let kept = screenings::kept();
+    let done = screenings::finding();
+    for (finding, goes_on) in [(&yet, true), (&kept, false), (&done, false)] {
+        assert_eq!(finding.goes_on(), goes_on);
+        for format in ["text", "markdown", "memo"] {
+            let said = rendered(finding, format);
+            assert_eq!(said.contains("fairlane screen ext4 --resume"), goes_on, "{format}: {said}");
+        }
+    }
+    // More rounds may tell what is open.
+    let words = ["fairlane", "screen", "ext4", "--rounds", "12"].map(str::to_owned).to_vec();
+    let open = ScreeningFinding { anew: words, ..screenings::kept() };
+    assert!(text(&open).contains("RACE MORE fairlane screen ext4 --rounds 12"), "{}", text(&open));
+    assert!(rendered(&open, "markdown").contains("fairlane screen ext4 --rounds 12"));
+    assert!(!text(&kept).contains("RACE MORE"));
+    // One option is not counted.
+    let mut one = kept;
+    one.factors.truncate(1);
+    let said = memo(&one, Language::En);
+    assert!(said.contains("its one option cannot be told yet") && !said.contains("1 options"), "{said}");
+}
