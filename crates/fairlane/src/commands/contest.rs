@@ -186,14 +186,14 @@ fn trim(plan: &mut Plan, most_telling: &[String], lane_set: &LaneSet) -> Option<
     let seconds: Vec<f64> = expected(plan, lane_set).iter().map(needed).collect();
     let kept = kept(plan, most_telling, &seconds, budget);
     let is_kept = |place: usize| kept.contains(&place);
-    let dropped: Vec<String> =
-        (0..plan.workloads.len()).filter(|&at| !is_kept(at)).map(|at| plan.workloads[at].title.clone()).collect();
+    let (dropped, names): (Vec<String>, Vec<String>) = (0..)
+        .zip(&plan.workloads)
+        .filter(|(at, _)| !is_kept(*at))
+        .map(|(_, workload)| (workload.title.clone(), workload.name.clone()))
+        .unzip();
     if dropped.is_empty() {
         return None;
     }
-    // Names, as `--workload` takes them: titles have commas.
-    let names: Vec<String> =
-        (0..plan.workloads.len()).filter(|&at| !is_kept(at)).map(|at| plan.workloads[at].name.clone()).collect();
     let all: f64 = seconds.iter().sum();
     // Of a screening's budget a part is the confirmation's.
     let all = if is_screening { rounds::whole(all) } else { all };
@@ -211,6 +211,7 @@ fn trim(plan: &mut Plan, most_telling: &[String], lane_set: &LaneSet) -> Option<
         "the time has room for the {} most telling of {} workloads; left out: {}; --budget {}m has room for all",
         plan.workloads.len(),
         plan.workloads.len() + dropped.len(),
+        // As `--workload` takes them: titles have commas.
         names.join(", "),
         (all / 60.0).ceil()
     ))
