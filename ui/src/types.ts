@@ -847,8 +847,8 @@ export interface RacePage {
    */
   record?: string | null;
   /**
-   * Of a screening the words behind `fairlane` that go on with it, in which `RECORD` stands for where the record lies; empty:
-   * nothing was screened.
+   * Of a screening of which something is left the words behind `fairlane` that go on with it, in which `RECORD` stands for where
+   * the record lies; empty: nothing is, or nothing was screened.
    */
   resume?: string[];
   /**

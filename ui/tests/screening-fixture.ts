@@ -115,7 +115,6 @@ export function screening(of: ScreeningFinding = finding()): RacePage {
   const race = quick();
   return {
     ...race,
-    resume: ["screen", of.base, "--resume", "RECORD"],
     half_normal: of.results.filter((one) => one.effects.length > 0).map(plot),
     findings: {
       ...race.findings,

@@ -41,6 +41,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+/// What keeps most on a lane.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LargestWork {
+    /// As a person reads it; empty: it has no name.
+    pub title: String,
+    /// Bytes that it keeps there.
+    pub bytes: u64,
+}
+
 /// What the lanes of a race shall be.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -58,12 +67,10 @@ pub struct Settings {
     pub seed: u64,
     /// Devices that may be overwritten.
     pub erase: Vec<PathBuf>,
-    /// Title of the workload that keeps most on a lane, and of the one that does where files have no holes; empty: it has none.
-    pub largest_work: [String; 2],
-    /// Largest number of bytes that a workload keeps on a lane.
-    pub largest_working_set_bytes: u64,
+    /// The work that keeps most on a lane.
+    pub largest_work: LargestWork,
     /// The same on a filesystem whose files have no holes.
-    pub largest_working_set_without_holes_bytes: u64,
+    pub largest_work_without_holes: LargestWork,
     /// Somebody sits at the terminal and can confirm.
     pub terminal: bool,
     /// The disks that the lanes' devices are held to while they are measured.

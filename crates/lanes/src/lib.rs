@@ -60,7 +60,7 @@ pub use abilities::Lack;
 pub use architecture::Architecture;
 pub use confined::confine_this_thread;
 pub use failure::{FailureKind, LaneFailure};
-pub use lane_set::{Closed, Cold, LaneSet, Opened, OptionTrial, Settings, lock_kernel};
+pub use lane_set::{Closed, Cold, LaneSet, LargestWork, Opened, OptionTrial, Settings, lock_kernel};
 pub use layers::{VmLock as KernelLock, least_words as layer_words};
 pub use single_lane::{Consistency, Ground, Scrub, SingleLane, check_can_lose_disk, survey_checkers};
 pub use undo::Journal;

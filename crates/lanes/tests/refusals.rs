@@ -122,11 +122,11 @@ fn a_lane_that_is_too_small_is_refused() {
         &["lane xfs", "at least 300MiB", "--lane-size"],
     );
     let mut settings = scratch.settings(&["ext4"], 512);
-    settings.largest_working_set_bytes = 300 << 20;
+    settings.largest_work = lanes::LargestWork { title: "large files".to_owned(), bytes: 300 << 20 };
     says(
         &refusal(settings),
         FailureKind::Usage,
-        &["300 MiB", "half of a lane of 512 MiB", "--lane-size to 600MiB or more"],
+        &["the work (large files) needs 300 MiB", "half of a lane of 512 MiB", "--lane-size to 600MiB or more"],
     );
     let mut settings = scratch.settings(&["ext4"], 512);
     settings.lane_size.0 += 1;
@@ -219,10 +219,10 @@ fn a_full_disk_and_a_read_only_directory_are_refused() {
         let lane = directory.to_str().unwrap();
         let mut settings = scratch.settings(&[lane], 64);
         settings.run_id = "inner".to_owned();
-        settings.largest_working_set_bytes = 1 << 30;
+        settings.largest_work.bytes = 1 << 30;
         says(&refusal(settings.clone()), FailureKind::Failed, &["the work needs", "choose another directory"]);
         remount_read_only(&directory);
-        settings.largest_working_set_bytes = 1 << 20;
+        settings.largest_work.bytes = 1 << 20;
         says(&refusal(settings), FailureKind::Usage, &[lane, "read-only"]);
         says(&refusal(scratch_on(&scratch, &directory)), FailureKind::Usage, &["read-only", "--on DIR"]);
     });

@@ -374,7 +374,7 @@ fn a_partition_is_refused_because_the_kernel_limits_whole_disks() {
     settings.erase = vec![part.clone()];
     // Somebody could confirm it: the refusal comes before.
     settings.terminal = true;
-    settings.largest_working_set_bytes = 1 << 20;
+    settings.largest_work.bytes = 1 << 20;
     let error = refusal(settings);
     assert!(error.to_string().contains("is a partition, and the kernel limits whole disks only"), "{error}");
     Command::new("delpart").arg(disk.path()).arg("1").status().unwrap();

@@ -58,8 +58,8 @@ pub enum Show {
 pub struct RacePage {
     /// Where the record lies, as the user types it; `None`: nowhere.
     pub record: Option<String>,
-    /// Of a screening the words behind `fairlane` that go on with it, in which `RECORD` stands for where the record lies; empty:
-    /// nothing was screened.
+    /// Of a screening of which something is left the words behind `fairlane` that go on with it, in which `RECORD` stands for where
+    /// the record lies; empty: nothing is, or nothing was screened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resume: Vec<String>,
     /// What the statistics make of it.

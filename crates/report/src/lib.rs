@@ -61,7 +61,7 @@ pub use explanations::{EXPLANATION_FORMATS, check_explanation, ended, is_of_stac
 pub use facts::page_notes;
 pub use features::{features_of, features_table, features_text, scenarios_text};
 pub use fio_json::fio_json;
-pub use lines::{THIS_RECORD, words_to_go_on};
+pub use lines::{THIS_RECORD, words_that_are_next, words_to_go_on};
 pub use plan::{Contestants, Foresight, Ground, KnownNoise, PlanSummary, PlannedPasses, plan_lines};
 pub use screening::{confirmation_text, screening_text};
 pub use terminal::{Screen, ScreenOptions};

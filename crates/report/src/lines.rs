@@ -176,8 +176,7 @@ pub(crate) fn next_command(findings: &Findings, record_path: Option<&str>, just_
     }
     // What to do about a screening is its proposal, once what comes behind its race is over.
     if let Some(finding) = &findings.screening {
-        let goes_on = finding.goes_on();
-        return record_path.filter(|_| goes_on).and_then(|path| resume_command(findings, path));
+        return record_path.filter(|_| finding.goes_on()).and_then(|path| resume_command(findings, path));
     }
     // Without a path nothing can be resumed.
     let resumes = |answer: &&model::findings::Answer| matches!(answer.settle, Some(Settle::Resume { .. }));
@@ -287,6 +286,15 @@ pub fn words_to_go_on(findings: &Findings) -> Vec<String> {
     words.extend(named.filter(|two| !is_of_table(&two[1])).flat_map(|two| two.iter().cloned()));
     words.extend(typed_again(&findings.command_line));
     words
+}
+
+/// The same where something of the screening is left, and nobody is at it.
+pub fn words_that_are_next(findings: &Findings) -> Vec<String> {
+    let is_left = findings.screening.as_ref().is_some_and(|of| of.unfinished || of.goes_on());
+    match is_left && findings.outcome != "running" {
+        true => words_to_go_on(findings),
+        false => Vec::new(),
+    }
 }
 
 /// Whether an option that is named without levels is sure to be one of Fairlane's table, which are not typed again. A word for

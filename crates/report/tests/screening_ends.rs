@@ -506,6 +506,10 @@ fn what_is_left_to_do_has_its_command_in_every_report() {
     let done = screenings::finding();
     for (finding, goes_on) in [(&yet, true), (&kept, false), (&done, false)] {
         assert_eq!(finding.goes_on(), goes_on);
+        let mut findings = screenings::screened(finding.clone());
+        assert_eq!(!report::words_that_are_next(&findings).is_empty(), goes_on, "of the page");
+        findings.outcome = "running".to_owned();
+        assert!(report::words_that_are_next(&findings).is_empty(), "somebody is at it");
         for format in ["text", "markdown", "memo"] {
             let said = rendered(finding, format);
             assert_eq!(said.contains("fairlane screen ext4 --resume"), goes_on, "{format}: {said}");

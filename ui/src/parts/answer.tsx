@@ -2,7 +2,6 @@
 import type { Advice, RacePage } from "../types";
 import { known, sentence, useUi, type Ui } from "../ui";
 import { joined, say, text, type Said } from "../words/say";
-import { goesOnBehind } from "../words/screened";
 import { answerSaid } from "../words/told";
 import { chosenSaid, isLeaning, measuredSaid } from "../words/advised";
 import { Command, Speak } from "./basics";
@@ -17,10 +16,7 @@ export function Answer({ race }: { race: RacePage }) {
   const brief = briefAdvice(ui, findings.screening == null ? findings.advice : []);
   const screened = findings.screening != null;
   // What to do about a screening is its proposal. The statistics do not know where the record lies.
-  const of = findings.screening ?? null;
-  const isOpen = of !== null && (of.unfinished === true || goesOnBehind(of));
-  const goesOn = isOpen && findings.outcome !== "running" && race.record != null;
-  const screening = goesOn ? (race.resume ?? []) : [];
+  const screening = race.record == null ? [] : (race.resume ?? []);
   const next = (screened ? screening : (findings.answer?.next ?? [])).map((word) => (word === "RECORD" ? (race.record ?? word) : word));
   return (
     <section id="answer" class="answer" aria-labelledby="answer-title">

@@ -69,13 +69,6 @@ export function openOptions(of: ScreeningFinding): string[] {
   return of.factors.filter((factor) => has(factor, "open") && !has(factor, "matters")).map((factor) => factor.name);
 }
 
-/** Something comes behind its race that is not over: tuning, or the race of what is proposed, which may not have begun. */
-export function goesOnBehind(of: ScreeningFinding): boolean {
-  const isRaced = of.confirmation != null || of.confirmation_left_out != null;
-  const isProposed = of.proposal.factors.length > 0 || tunedOf(of).length > 0;
-  return isBeingTuned(of) || of.confirmation?.unfinished === true || (isProposed && !isRaced && of.unfinished !== true);
-}
-
 /** Options that tuning set and of which the screening does not say that they matter: tuning alone chose their level. */
 export function tunedAlone(of: ScreeningFinding): string[] {
   const matters = (factor: string) =>

@@ -23,7 +23,7 @@ use crate::ranks::job::Job;
 use crate::record_writer::RecordWriter;
 use crate::signals;
 use crate::{state, terminal};
-use lanes::{Journal, LaneSet, Opened, Settings, undo};
+use lanes::{Journal, LaneSet, LargestWork, Opened, Settings, undo};
 use model::event::Event;
 use model::findings::{Estimate, Findings, ResultFinding};
 use model::lane::Contestant;
@@ -304,16 +304,13 @@ pub(super) fn check_guests(plan: &Plan) -> Result<(), Failure> {
 /// Where a trace that guests are to get cannot be read.
 pub(super) fn settings(plan: &Plan, terms: &Terms, run: (&str, PathBuf)) -> Result<Settings, Failure> {
     let (run_id, undo) = run;
-    let kept = |workload: &Workload, more: u64| {
-        let each = workload.working_set_bytes().saturating_add(more);
-        each.saturating_mul(u64::from(plan.at_work(&workload.name)))
-    };
     let largest = |more: &dyn Fn(&Workload) -> u64| {
-        plan.workloads.iter().map(|workload| kept(workload, more(workload))).max().unwrap_or(0)
-    };
-    let title = |more: &dyn Fn(&Workload) -> u64| {
-        let of = plan.workloads.iter().max_by_key(|workload| kept(workload, more(workload)));
-        of.map(|workload| workload.title.clone()).unwrap_or_default()
+        let kept = |workload: &Workload| {
+            let each = workload.working_set_bytes().saturating_add(more(workload));
+            each.saturating_mul(u64::from(plan.at_work(&workload.name)))
+        };
+        let of = plan.workloads.iter().max_by_key(|workload| kept(workload));
+        of.map(|workload| LargestWork { title: workload.title.clone(), bytes: kept(workload) }).unwrap_or_default()
     };
     Ok(Settings {
         specs: plan.lanes.clone(),
@@ -323,9 +320,8 @@ pub(super) fn settings(plan: &Plan, terms: &Terms, run: (&str, PathBuf)) -> Resu
         run_id: run_id.to_owned(),
         seed: plan.seed,
         erase: terms.erase.clone(),
-        largest_work: [title(&|_| 0), title(&|workload| workload.traits().hole_bytes())],
-        largest_working_set_bytes: largest(&|_| 0),
-        largest_working_set_without_holes_bytes: largest(&|workload| workload.traits().hole_bytes()),
+        largest_work: largest(&|_| 0),
+        largest_work_without_holes: largest(&|workload| workload.traits().hole_bytes()),
         terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
         throttles: plan.throttles(),
         guest: plan.guest,

@@ -29,7 +29,7 @@ pub fn race(record: &Record, mut findings: Findings, path: &Path) -> Result<Race
     let published = published::beside(record, &shown)?;
     let mut race = stats::page::race(record, findings, published);
     race.record = Some(shown);
-    race.resume = report::words_to_go_on(&race.findings);
+    race.resume = report::words_that_are_next(&race.findings);
     race.notes = report::page_notes(record, &race.findings);
     race.sentences = report::language::sentences(&race.findings);
     Ok(race)

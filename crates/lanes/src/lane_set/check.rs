@@ -13,7 +13,7 @@ use crate::lane_set::guest;
 use crate::lane_set::past;
 use crate::lane_set::resolve::{Location, place, resolve_lanes};
 use crate::lane_set::stacked;
-use crate::lane_set::{LaneSet, LaneState, Settings};
+use crate::lane_set::{LaneSet, LaneState, LargestWork, Settings};
 use crate::library::missing_check;
 use crate::run_folder::RunFolder;
 use crate::undo::is_run_id;
@@ -117,23 +117,20 @@ impl LaneSet {
                     self.settings.lane_size
                 )));
             }
-            let work = (self.title_on(lane), self.work_on(lane, None));
-            check_lane_size(lane, size, work, "raise --lane-size")?;
+            check_lane_size(lane, size, self.largest_work_on(lane, None), "raise --lane-size")?;
         }
         Ok(())
     }
 
     /// The work that keeps most on a lane.
-    fn title_on(&self, lane: &LaneState) -> &str {
-        let [with, without] = &self.settings.largest_work;
-        if abilities::lacks_holes(lane, None) { without } else { with }
+    fn largest_work_on(&self, lane: &LaneState, ground: Option<&dyn Venue>) -> &LargestWork {
+        let Settings { largest_work: with, largest_work_without_holes: without, .. } = &self.settings;
+        if abilities::lacks_holes(lane, ground) { without } else { with }
     }
 
     /// Bytes that the work keeps on a lane.
     pub(crate) fn work_on(&self, lane: &LaneState, ground: Option<&dyn Venue>) -> u64 {
-        let Settings { largest_working_set_bytes: with, largest_working_set_without_holes_bytes: without, .. } =
-            self.settings;
-        if abilities::lacks_holes(lane, ground) { without } else { with }
+        self.largest_work_on(lane, ground).bytes
     }
 
     /// Makes the list of grounds and ties every lane to its own.
@@ -285,8 +282,7 @@ impl LaneSet {
                 self.ask(disk, decision);
             }
             let state = &self.lanes[lane];
-            let work = (self.title_on(state), self.work_on(state, None));
-            check_lane_size(state, disk.size_bytes, work, "choose a larger device")?;
+            check_lane_size(state, disk.size_bytes, self.largest_work_on(state, None), "choose a larger device")?;
         }
         let numbers = |of: &[Found]| of.iter().map(|disk| disk.number).collect::<Vec<_>>();
         let same = |ground: &dyn Venue| numbers(ground.overwritten()) == numbers(&disks);
@@ -527,8 +523,10 @@ fn check_equal_sizes(disks: &[Found]) -> Result<(), LaneFailure> {
     }
 }
 
-fn check_lane_size(lane: &LaneState, disk: u64, (title, work): (&str, u64), remedy: &str) -> Result<(), LaneFailure> {
+fn check_lane_size(lane: &LaneState, disk: u64, largest: &LargestWork, remedy: &str) -> Result<(), LaneFailure> {
     let (name, contestant) = (&lane.name, &lane.contestant);
+    let LargestWork { title, bytes: work } = largest;
+    let work = *work;
     let (device, room) = capacity::of_lane(&lane.spec, disk);
     let least = contestant.minimum_bytes();
     if device < least {
